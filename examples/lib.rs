@@ -1,0 +1,1 @@
+//! Runnable programs live beside this file; there is nothing to import.

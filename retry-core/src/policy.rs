@@ -1,0 +1,181 @@
+//! What an outcome means: done, failed for good, or worth another attempt.
+
+use crate::error::{ErrorFault, RetryInfo, RetrySafety};
+use std::fmt;
+use std::time::Duration;
+
+/// The class of a failure, on which the cost and the delay of a retry depend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RetryErrorType {
+    /// Too many requests of late. It wins over [`Timeout`](RetryErrorType::Timeout) where an error is both.
+    Throttling,
+    /// No answer in time.
+    Timeout,
+    /// Another failure that is the server's fault.
+    ServerSide,
+    /// Another failure that is the client's fault.
+    ClientSide,
+    /// Another failure, of unknown fault.
+    Other,
+}
+
+impl RetryErrorType {
+    /// The class that an error belongs to.
+    pub fn of<E: RetryInfo + ?Sized>(error: &E) -> Self {
+        if error.is_throttle() {
+            Self::Throttling
+        } else if error.is_timeout() {
+            Self::Timeout
+        } else {
+            match error.fault() {
+                ErrorFault::Server => Self::ServerSide,
+                ErrorFault::Client => Self::ClientSide,
+                ErrorFault::Other => Self::Other,
+            }
+        }
+    }
+
+    /// The name as it appears in events: `throttling`, `timeout`, `server_side`, `client_side`, `other`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Throttling => "throttling",
+            Self::Timeout => "timeout",
+            Self::ServerSide => "server_side",
+            Self::ClientSide => "client_side",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for RetryErrorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a [`RetryPolicy`] makes of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RetryDirective {
+    /// The operation succeeded: it ends, and the strategy learns of a success.
+    Succeed,
+    /// The operation failed for good: it ends. Make one with [`RetryDirective::fail`].
+    #[non_exhaustive]
+    Fail {
+        /// The class of the failure, if it is known. A limiter learns from a throttled attempt that isn't retried, too.
+        error_type: Option<RetryErrorType>,
+    },
+    /// The attempt failed and another one may help. Make one with [`RetryDirective::retry`].
+    #[non_exhaustive]
+    Retry {
+        /// The class of the failure.
+        error_type: RetryErrorType,
+        /// The shortest wait that the server asked for.
+        retry_after: Option<Duration>,
+    },
+}
+
+impl RetryDirective {
+    /// Try again.
+    pub const fn retry(error_type: RetryErrorType) -> Self {
+        Self::Retry { error_type, retry_after: None }
+    }
+
+    /// Fail for good.
+    pub const fn fail(error_type: Option<RetryErrorType>) -> Self {
+        Self::Fail { error_type }
+    }
+
+    /// Adds the shortest wait that the server asked for. Only a retry has one.
+    #[must_use]
+    pub const fn after(self, hint: Option<Duration>) -> Self {
+        match self {
+            Self::Retry { error_type, .. } => Self::Retry { error_type, retry_after: hint },
+            other => other,
+        }
+    }
+}
+
+/// Decides what the outcome of an attempt means.
+///
+/// It is handed the whole outcome, `Ok` included, so a value that isn't ready yet can be a reason for another attempt.
+pub trait RetryPolicy<R: ?Sized> {
+    /// What is to follow from this outcome.
+    fn evaluate(&self, outcome: &R) -> RetryDirective;
+}
+
+impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for &P {
+    fn evaluate(&self, outcome: &R) -> RetryDirective {
+        (**self).evaluate(outcome)
+    }
+}
+
+/// The policy for results whose error implements [`RetryInfo`]; used wherever no other is named.
+///
+/// `Ok` succeeds. An error is retried if it is [safe](RetrySafety::Yes) and fails for good if it is
+/// [not](RetrySafety::No). What [`RetrySafety::Maybe`] leads to depends on the operation: see
+/// [`idempotent`](StandardRetryPolicy::idempotent).
+///
+/// ```
+/// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
+/// use retry_core::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+///
+/// # struct Crashed;
+/// # impl ErrorInfo for Crashed {}
+/// # impl RetryInfo for Crashed {}
+/// // An error that is nobody's known fault: only the author of the operation can tell.
+/// let outcome: Result<(), Crashed> = Err(Crashed);
+/// let unknown = StandardRetryPolicy::new();
+/// let idempotent = StandardRetryPolicy::new().idempotent(true);
+/// assert!(matches!(unknown.evaluate(&outcome), RetryDirective::Fail { .. }));
+/// assert!(matches!(idempotent.evaluate(&outcome), RetryDirective::Retry { .. }));
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardRetryPolicy {
+    idempotent: Option<bool>,
+}
+
+impl StandardRetryPolicy {
+    /// A policy that knows nothing of the operation: [`RetrySafety::Maybe`] is retried where the server is at fault or
+    /// a timeout struck.
+    pub const fn new() -> Self {
+        Self { idempotent: None }
+    }
+
+    /// Says whether the operation may be carried out twice: with `true` every [`RetrySafety::Maybe`] is retried, with
+    /// `false` none.
+    #[must_use]
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.idempotent = Some(idempotent);
+        self
+    }
+
+    /// What follows from an error.
+    #[cold]
+    pub fn evaluate_error<E: RetryInfo + ?Sized>(&self, error: &E) -> RetryDirective {
+        let error_type = RetryErrorType::of(error);
+        let retry = match error.is_retry_safe() {
+            RetrySafety::Yes => true,
+            RetrySafety::No => false,
+            RetrySafety::Maybe => {
+                self.idempotent.unwrap_or_else(|| error.is_timeout() || error.fault() == ErrorFault::Server)
+            }
+        };
+        if retry {
+            RetryDirective::retry(error_type).after(error.retry_after())
+        } else {
+            RetryDirective::fail(Some(error_type))
+        }
+    }
+}
+
+impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
+    #[inline]
+    fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
+        match outcome {
+            Ok(_) => RetryDirective::Succeed,
+            Err(error) => self.evaluate_error(error),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Random factors for jitter, from a source that a `const` can hold and threads can share.
+
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A stream of factors in `[0, 1)`.
+///
+/// The n-th factor is drawn from a generator seeded with the source's seed and n, so that all the shared state is one
+/// counter. Any thread may take any n, and none is taken twice: that is all that is asked of the counter, which
+/// publishes no other data, so relaxed order suffices.
+#[derive(Debug)]
+pub(crate) struct Factors {
+    seed: Option<u64>,
+    draws: AtomicU64,
+}
+
+impl Factors {
+    /// Factors that differ in each process and for each source.
+    pub(crate) const fn new() -> Self {
+        Self { seed: None, draws: AtomicU64::new(0) }
+    }
+
+    /// Factors that are the same in each process.
+    pub(crate) const fn seeded(seed: u64) -> Self {
+        Self { seed: Some(seed), draws: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn next_factor(&self) -> f64 {
+        let draw = self.draws.fetch_add(1, Ordering::Relaxed);
+        let seed = self.seed.unwrap_or_else(|| entropy().hash_one(std::ptr::from_ref(self).addr()));
+        // The golden ratio spreads consecutive draws over all bits of the seed.
+        SmallRng::seed_from_u64(seed.wrapping_add(draw.wrapping_mul(0x9e37_79b9_7f4a_7c15))).random()
+    }
+}
+
+/// What this process was given of chance: the standard library seeds a hasher from the operating system.
+fn entropy() -> &'static RandomState {
+    static ENTROPY: OnceLock<RandomState> = OnceLock::new();
+    ENTROPY.get_or_init(RandomState::new)
+}

@@ -1,0 +1,152 @@
+//! Clocks and sleeping, by tokio or by the user's own.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A point in time on the line of one [`Clock`], at a resolution of a nanosecond.
+///
+/// It is a duration since an origin that only the clock knows: compare timestamps of the same clock only. A type of
+/// our own, because [`std::time::Instant`] can be neither faked nor made at all on some platforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(Duration);
+
+impl Timestamp {
+    /// The point that lies this long after the clock's origin.
+    pub const fn from_origin(elapsed: Duration) -> Self {
+        Self(elapsed)
+    }
+
+    /// How long after the clock's origin this point lies.
+    pub const fn since_origin(self) -> Duration {
+        self.0
+    }
+
+    /// The time from an earlier point to this one; zero if the clock went backwards in between.
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// Tells the time.
+///
+/// A clock should be monotonic. One that jumps backwards (a test's clock that ends before a static does) is survived,
+/// and no time is taken to have passed.
+pub trait Clock {
+    /// The present.
+    fn now(&self) -> Timestamp;
+}
+
+/// A [`Clock`] that can also sleep.
+///
+/// ```
+/// # use std::time::Duration;
+/// use retry_core::{Clock, Timer, Timestamp};
+///
+/// /// Never sleeps: for tests of what happens, not of when.
+/// struct Impatient;
+///
+/// impl Clock for Impatient {
+///     fn now(&self) -> Timestamp {
+///         Timestamp::from_origin(Duration::ZERO)
+///     }
+/// }
+///
+/// impl Timer for Impatient {
+///     type Sleep = std::future::Ready<()>;
+///
+///     fn sleep(&self, _delay: Duration) -> Self::Sleep {
+///         std::future::ready(())
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't sleep",
+    label = "this is no `Timer`",
+    note = "enable the feature `tokio` of retry-core, or pass a timer of your own with `.timer(...)` or `timer = ...`"
+)]
+pub trait Timer: Clock {
+    /// What [`sleep`](Timer::sleep) returns. It is boxed where it is used, and made only when there is something to
+    /// wait for.
+    type Sleep: Future<Output = ()>;
+
+    /// A future that is ready once `delay`, which is never zero, has passed.
+    fn sleep(&self, delay: Duration) -> Self::Sleep;
+}
+
+/// A sleep as retried calls hold it.
+pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;
+
+macro_rules! forward {
+    ($($pointer:ty),+) => {$(
+        impl<T: Clock + ?Sized> Clock for $pointer {
+            fn now(&self) -> Timestamp {
+                (**self).now()
+            }
+        }
+
+        impl<T: Timer + ?Sized> Timer for $pointer {
+            type Sleep = T::Sleep;
+
+            fn sleep(&self, delay: Duration) -> Self::Sleep {
+                (**self).sleep(delay)
+            }
+        }
+    )+};
+}
+
+forward!(&T, Box<T>, Arc<T>);
+
+#[cfg(feature = "tokio")]
+pub use with_tokio::TokioTimer;
+
+/// The timer that is used when the user names none.
+#[cfg(feature = "tokio")]
+pub type DefaultTimer = TokioTimer;
+
+/// The timer that is used when the user names none.
+#[cfg(not(feature = "tokio"))]
+pub type DefaultTimer = EnableTheFeatureTokioOrPassATimer;
+
+/// No timer at all, and the advice that the compiler prints when one is needed.
+#[cfg(not(feature = "tokio"))]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EnableTheFeatureTokioOrPassATimer;
+
+#[cfg(feature = "tokio")]
+mod with_tokio {
+    use super::{Clock, Duration, Timer, Timestamp};
+    use std::sync::OnceLock;
+    use tokio::time::Instant;
+
+    /// Tokio's clock and timer, so that its paused time works in tests.
+    ///
+    /// Sleeping needs a tokio runtime with time enabled; telling the time does not.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct TokioTimer;
+
+    /// Where the first reading of the process lies on the line. A test's paused clock can end up behind that reading,
+    /// so there is room on both sides of it.
+    const FIRST_READING: Duration = Duration::from_secs(u32::MAX as u64);
+
+    impl Clock for TokioTimer {
+        fn now(&self) -> Timestamp {
+            static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+            let now = Instant::now();
+            let origin = *ORIGIN.get_or_init(|| now);
+            Timestamp::from_origin(match now.checked_duration_since(origin) {
+                Some(after) => FIRST_READING.saturating_add(after),
+                None => FIRST_READING.saturating_sub(origin.duration_since(now)),
+            })
+        }
+    }
+
+    impl Timer for TokioTimer {
+        type Sleep = tokio::time::Sleep;
+
+        fn sleep(&self, delay: Duration) -> Self::Sleep {
+            tokio::time::sleep(delay)
+        }
+    }
+}
