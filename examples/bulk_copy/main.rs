@@ -1,2 +1,75 @@
-//! x
-fn main() {}
+//! Copies thousands of objects between two buckets of a service that fails on purpose, and counts what was lost.
+//!
+//! Begin with `client.rs`: it is all that the program says about retries. The rest is the service that makes them
+//! necessary, and the bookkeeping that shows what came of them.
+//!
+//! ```text
+//! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost
+//! cargo run --example bulk_copy -- --strategy none     # the same faults without retries: objects are lost
+//! cargo run --example bulk_copy -- --limit             # a rate limit: here the standard strategy is not enough
+//! cargo run --example bulk_copy -- --help
+//! ```
+
+mod answer;
+mod client;
+mod copy;
+mod faults;
+mod limit;
+mod options;
+mod progress;
+mod service;
+mod source;
+mod table;
+mod tally;
+
+use client::Client;
+use options::{Options, Settings};
+use progress::Progress;
+use service::{DESTINATION, SOURCE, Service};
+use source::Source;
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+use table::Summary;
+use tally::Tally;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Exits with 0 if nothing was lost, 1 if something was or the run itself failed, and 2 for bad arguments.
+#[tokio::main]
+async fn main() -> ExitCode {
+    let settings = Options::read();
+    let source = match Source::load(&settings.folder, settings.objects) {
+        Ok(source) => source,
+        Err(error) => Options::refuse(&error),
+    };
+    match run(&settings, &source).await {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Copies the source and prints the table. Returns how many objects were lost.
+async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Error>> {
+    let tally = Tally::default();
+    tracing_subscriber::registry().with(tally.clone()).init();
+    table::print_plan(settings, source);
+
+    // The source bucket is filled here and not through HTTP, so that the run measures the copy alone.
+    let service = Service::start(settings.rules.clone(), source.contents()).await?;
+    let base = format!("http://{}", service.address());
+    let client = Arc::new(Client::new(base, settings.strategy.instance(), settings.attempt_timeout)?);
+    let progress = Arc::new(Progress::new(source.objects.len()));
+    let copied = copy::run(&client, &source.keys(), settings.tasks, settings.deadline, &progress).await;
+
+    let arrived = service.stop();
+    let lost = source.objects.iter().filter(|object| !object.is_intact(arrived.get(&object.key))).count();
+    let summary =
+        Summary { settings, copied: &copied, lost, attempts: client.attempts(), service: service.counts(), tally: &tally };
+    summary.print();
+    Ok(lost)
+}

@@ -6,13 +6,10 @@ pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 use crate::operation::Settled;
 use crate::policy::RetryPolicy;
 use crate::strategy::{RetryStrategy, SharedStrategy};
-use crate::time::{Clock, DefaultTimer, Timer};
+use crate::time::{Clock, Timer};
 
 /// The clock and sleeper of an attribute that names none.
-#[inline]
-pub fn timer() -> DefaultTimer {
-    DefaultTimer::default()
-}
+pub use crate::time::DEFAULT_TIMER as TIMER;
 
 /// Takes a strategy that an expression made.
 #[inline]
@@ -24,6 +21,12 @@ pub fn shared<S: SharedStrategy>(strategy: S) -> S {
 #[inline]
 pub const fn named<S: RetryStrategy>(strategy: &'static S) -> &'static S {
     strategy
+}
+
+/// Gives an expression the type of an outcome. It is never called.
+#[cold]
+pub fn unreached<R>() -> R {
+    unreachable!("expanded code names the type of its outcome, and never asks for one")
 }
 
 /// Begins an operation.

@@ -4,7 +4,7 @@ use crate::observe::Report;
 use crate::operation::{Operation, Settled, sleep};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{RetryError, RetryStrategy, SharedStrategy};
-use crate::time::{BoxSleep, DefaultTimer, Timer, Timestamp};
+use crate::time::{BoxSleep, DEFAULT_TIMER, DefaultTimer, Timer, Timestamp};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -37,7 +37,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    Retry { strategy, operation, policy: StandardRetryPolicy::new(), timer: DefaultTimer::default() }
+    Retry { strategy, operation, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER }
 }
 
 /// A call to be retried: made by [`retry()`], carried out by `.await`.

@@ -245,13 +245,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[inline]
     fn acquire_initial_token(&self, _clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
-        Ok(StandardRetryToken {
-            issuer: self.identity(),
-            delay: 0,
-            attempt: NonZeroU32::MIN,
-            cost: 0,
-            waiting: false,
-        })
+        Ok(StandardRetryToken { issuer: self.identity(), delay: 0, attempt: NonZeroU32::MIN, cost: 0, waiting: false })
     }
 
     #[cold]

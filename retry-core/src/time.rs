@@ -63,7 +63,7 @@ pub trait Clock {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't sleep",
     label = "this is no `Timer`",
-    note = "enable the feature `tokio` of retry-core, or pass a timer of your own with `.timer(...)` or `timer = ...`"
+    note = "enable the feature `tokio` of retry-core, or pass a timer of your own: `.timer(...)`"
 )]
 pub trait Timer: Clock {
     /// What [`sleep`](Timer::sleep) returns. It is boxed where it is used, and made only when there is something to
@@ -112,6 +112,14 @@ pub type DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 #[cfg(not(feature = "tokio"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnableTheFeatureTokioOrPassATimer;
+
+/// The default timer as a value.
+#[cfg(feature = "tokio")]
+pub const DEFAULT_TIMER: DefaultTimer = TokioTimer;
+
+/// The default timer as a value.
+#[cfg(not(feature = "tokio"))]
+pub const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
 #[cfg(feature = "tokio")]
 mod with_tokio {

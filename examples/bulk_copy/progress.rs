@@ -1,0 +1,78 @@
+//! How far the job is: a bar on a terminal, and a line every second elsewhere.
+
+use crate::table::thousands;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::convert::Infallible;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Counts finished objects, and shows the count on the standard error stream.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    total: usize,
+    copied: AtomicU32,
+    failed: AtomicU32,
+    started: Instant,
+    /// None where there is no terminal.
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Nothing of `total` objects is done yet.
+    pub(crate) fn new(total: usize) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} objects, {elapsed}{msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self { total, copied: AtomicU32::new(0), failed: AtomicU32::new(0), started: Instant::now(), bar }
+    }
+
+    /// An object was copied.
+    pub(crate) fn add_copied(&self) {
+        self.copied.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The copy of an object failed.
+    pub(crate) fn add_failed(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many objects were copied so far.
+    pub(crate) fn copied(&self) -> u32 {
+        self.copied.load(Ordering::Relaxed)
+    }
+
+    /// Shows the progress until it is dropped.
+    pub(crate) async fn show(&self) -> Infallible {
+        let pause = Duration::from_millis(if self.bar.is_some() { 100 } else { 1_000 });
+        loop {
+            tokio::time::sleep(pause).await;
+            self.draw();
+        }
+    }
+
+    /// Shows the final state.
+    pub(crate) fn finish(&self) {
+        self.draw();
+        if let Some(bar) = &self.bar {
+            bar.abandon();
+        }
+    }
+
+    fn draw(&self) {
+        let copied = self.copied();
+        let failed = match self.failed.load(Ordering::Relaxed) {
+            0 => String::new(),
+            failed => format!(", {} failed", thousands(failed)),
+        };
+        if let Some(bar) = &self.bar {
+            bar.set_message(failed);
+            bar.set_position(copied.into());
+        } else {
+            let seconds = self.started.elapsed().as_secs_f64();
+            eprintln!("{seconds:5.1} s  {} of {} objects copied{failed}", thousands(copied), thousands(self.total));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The service: an object store in memory, spoken to over HTTP, with the failures of a real one.
+
+use crate::faults::{Fault, FaultRates, Faults, chance};
+use crate::limit::{Access, Limiter, Limits};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use futures_util::stream;
+use rand::RngExt;
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The bucket that is copied from.
+pub(crate) const SOURCE: &str = "source";
+/// The bucket that is copied to.
+pub(crate) const DESTINATION: &str = "destination";
+
+/// Objects by key.
+pub(crate) type Objects = HashMap<String, Bytes>;
+
+/// How the service treats its clients.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// How many requests it takes.
+    pub(crate) limits: Limits,
+    /// What goes wrong with those that it takes.
+    pub(crate) faults: FaultRates,
+    /// Decides all that is left to chance.
+    pub(crate) seed: u64,
+}
+
+/// A running service. It ends with the runtime, or when it is stopped.
+#[derive(Debug)]
+pub(crate) struct Service {
+    address: SocketAddr,
+    store: Arc<Store>,
+    server: JoinHandle<()>,
+}
+
+impl Service {
+    /// Starts a service on a free port of this machine, with these objects in its source bucket.
+    pub(crate) async fn start(rules: Rules, objects: Objects) -> io::Result<Self> {
+        let store = Arc::new(Store {
+            seed: rules.seed,
+            limiter: Limiter::new(rules.limits),
+            faults: Faults::new(rules.faults, rules.seed),
+            buckets: Mutex::new(HashMap::from([(SOURCE.to_owned(), objects), (DESTINATION.to_owned(), HashMap::new())])),
+            counters: Counters::default(),
+        });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let router = Router::new()
+            .route("/{bucket}/{*key}", get(serve).put(serve))
+            .layer(DefaultBodyLimit::disable())
+            .with_state(Arc::clone(&store));
+        let server = tokio::spawn(async move {
+            // Serving ends only when it is aborted: errors of accept are waited out inside.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self { address, store, server })
+    }
+
+    /// Where the service listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What the service did so far.
+    pub(crate) fn counts(&self) -> ServiceCounts {
+        self.store.counters.read()
+    }
+
+    /// Stops taking connections, and hands out what lies in the destination bucket.
+    pub(crate) fn stop(&self) -> Objects {
+        self.server.abort();
+        self.store.buckets().remove(DESTINATION).unwrap_or_default()
+    }
+}
+
+/// What the requests share.
+#[derive(Debug)]
+struct Store {
+    seed: u64,
+    limiter: Limiter,
+    faults: Faults,
+    buckets: Mutex<HashMap<String, Objects>>,
+    counters: Counters,
+}
+
+/// Answers one request: the limit comes first, then chance, then the object.
+async fn serve(
+    State(store): State<Arc<Store>>,
+    method: Method,
+    Path((bucket, key)): Path<(String, String)>,
+    content: Bytes,
+) -> Response {
+    let access = if method == Method::PUT { Access::Write } else { Access::Read };
+    let path = format!("{bucket}/{key}");
+    if let Err(wait) = store.limiter.admit(access, &path) {
+        return store.turn_away(wait);
+    }
+    match store.faults.strike(format!("{method} {path}")) {
+        None => {}
+        Some(Fault::Error) => {
+            store.counters.errors.add();
+            return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalError");
+        }
+        Some(Fault::Drop) => {
+            store.counters.drops.add();
+            return broken();
+        }
+        Some(Fault::Stall(time)) => {
+            store.counters.stalls.add();
+            // A client that hangs up meanwhile ends this future here, and the object stays as it is.
+            tokio::time::sleep(time).await;
+        }
+    }
+    store.counters.served.add();
+    match access {
+        Access::Read => store.read(&bucket, &key),
+        Access::Write => store.write(&bucket, key, content),
+    }
+}
+
+impl Store {
+    fn buckets(&self) -> MutexGuard<'_, HashMap<String, Objects>> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self, bucket: &str, key: &str) -> Response {
+        match self.buckets().get(bucket).and_then(|objects| objects.get(key)) {
+            Some(content) => content.clone().into_response(),
+            None => failure(StatusCode::NOT_FOUND, "NoSuchKey"),
+        }
+    }
+
+    fn write(&self, bucket: &str, key: String, content: Bytes) -> Response {
+        match self.buckets().get_mut(bucket) {
+            Some(objects) => {
+                objects.insert(key, content);
+                StatusCode::OK.into_response()
+            }
+            None => failure(StatusCode::NOT_FOUND, "NoSuchBucket"),
+        }
+    }
+
+    /// Says that the limit is exceeded, in the words of S3 three times out of four, and with 429 otherwise. Half of
+    /// the answers say how long to wait.
+    fn turn_away(&self, wait: Duration) -> Response {
+        let mut chance = chance(self.seed, "turned away", self.counters.turned_away.add());
+        let mut response = if chance.random_bool(0.75) {
+            failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown")
+        } else {
+            failure(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests")
+        };
+        if chance.random_bool(0.5) {
+            // The header knows whole seconds only: rounded up, so that there is a token by then.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// An error in the form that S3 gives it.
+fn failure(status: StatusCode, code: &str) -> Response {
+    let body = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code></Error>");
+    (status, [(header::CONTENT_TYPE, "application/xml")], body).into_response()
+}
+
+/// A response that the server fails to write, so that it closes the connection without a byte of an answer.
+fn broken() -> Response {
+    Body::from_stream(stream::once(async { Err::<Bytes, _>(io::Error::from(io::ErrorKind::BrokenPipe)) })).into_response()
+}
+
+/// Counts while the service runs.
+#[derive(Debug, Default)]
+struct Counters {
+    served: Counter,
+    turned_away: Counter,
+    errors: Counter,
+    stalls: Counter,
+    drops: Counter,
+}
+
+/// What the service did with the requests that it received.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServiceCounts {
+    /// All of them.
+    pub(crate) received: u32,
+    /// Turned away by the limit.
+    pub(crate) turned_away: u32,
+    /// Answered with 500.
+    pub(crate) errors: u32,
+    /// Held back.
+    pub(crate) stalls: u32,
+    /// Left without an answer.
+    pub(crate) drops: u32,
+}

@@ -1,0 +1,177 @@
+//! What is copied: the files of a folder, repeated under different keys until there are enough objects.
+
+use crate::service::Objects;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Folders that are no part of the data.
+const SKIPPED: [&str; 2] = ["target", ".git"];
+
+/// What one bucket may hold, in bytes. Both lie in memory.
+const MAX_TOTAL: u64 = 512 << 20;
+
+/// One object of the source bucket.
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// Its name: all share the prefix `data/`, and the number makes them different.
+    pub(crate) key: String,
+    content: Bytes,
+    checksum: [u8; 32],
+}
+
+impl Object {
+    /// Whether this is the object's content.
+    pub(crate) fn is_intact(&self, arrived: Option<&Bytes>) -> bool {
+        arrived.is_some_and(|content| checksum(content) == self.checksum)
+    }
+}
+
+/// The objects to copy.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The folder that they were read from.
+    pub(crate) folder: PathBuf,
+    /// How many files were read.
+    pub(crate) files: usize,
+    /// Objects in the order of their keys; at least one.
+    pub(crate) objects: Vec<Object>,
+    /// The size of all objects together.
+    pub(crate) bytes: u64,
+}
+
+impl Source {
+    /// Reads the files of a folder, in the order of their names and no more than needed, and makes so many objects of
+    /// them.
+    pub(crate) fn load(folder: &Path, count: usize) -> Result<Self, SourceError> {
+        let folder = folder.canonicalize().map_err(|error| SourceError::Unreadable(folder.to_owned(), error))?;
+        let files = read_files(&folder, count)?;
+        if files.is_empty() {
+            return Err(SourceError::Empty(folder));
+        }
+        let objects: Vec<Object> = files.iter().cycle().take(count).enumerate().map(|(n, file)| file.object(n)).collect();
+        let bytes = objects.iter().map(|object| object.content.len() as u64).sum();
+        if bytes > MAX_TOTAL {
+            return Err(SourceError::TooLarge(folder));
+        }
+        Ok(Self { folder, files: files.len(), objects, bytes })
+    }
+
+    /// The keys of all objects.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.objects.iter().map(|object| object.key.clone()).collect()
+    }
+
+    /// What lies in the source bucket.
+    pub(crate) fn contents(&self) -> Objects {
+        self.objects.iter().map(|object| (object.key.clone(), object.content.clone())).collect()
+    }
+}
+
+/// One file of the folder.
+struct File {
+    /// The path within the folder, in characters that need no escaping in a URL.
+    name: String,
+    content: Bytes,
+    checksum: [u8; 32],
+}
+
+impl File {
+    fn object(&self, number: usize) -> Object {
+        Object {
+            key: format!("data/{number:06}-{}", self.name),
+            content: self.content.clone(),
+            checksum: self.checksum,
+        }
+    }
+}
+
+/// Reads at most `count` files, deepest folders included. Links are not followed.
+fn read_files(folder: &Path, count: usize) -> Result<Vec<File>, SourceError> {
+    let mut files = Vec::new();
+    let mut total = 0;
+    let mut stack = vec![folder.to_owned()];
+    while let Some(path) = stack.pop() {
+        if files.len() == count {
+            break;
+        }
+        let unreadable = |error| SourceError::Unreadable(path.clone(), error);
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            // Somebody works in this folder and has removed it just now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(unreadable(error)),
+        };
+        if metadata.is_dir() {
+            let entries = fs::read_dir(&path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(unreadable)?;
+            let kept = entries.iter().filter(|entry| !SKIPPED.iter().any(|name| entry.file_name() == *name));
+            let mut paths: Vec<PathBuf> = kept.map(fs::DirEntry::path).collect();
+            paths.sort_unstable_by(|a, b| b.cmp(a));
+            stack.append(&mut paths);
+        } else if metadata.is_file() {
+            total += metadata.len();
+            if total > MAX_TOTAL {
+                return Err(SourceError::TooLarge(folder.to_owned()));
+            }
+            let content = match fs::read(&path) {
+                Ok(content) => Bytes::from(content),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(unreadable(error)),
+            };
+            let name = plain_name(path.strip_prefix(folder).unwrap_or(&path));
+            files.push(File { name, checksum: checksum(&content), content });
+        }
+    }
+    Ok(files)
+}
+
+fn plain_name(path: &Path) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' };
+    path.to_string_lossy().chars().map(plain).collect()
+}
+
+fn checksum(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+/// Why a folder can't be copied.
+#[derive(Debug)]
+pub(crate) enum SourceError {
+    /// It, or something in it, can't be read.
+    Unreadable(PathBuf, io::Error),
+    /// It holds no file.
+    Empty(PathBuf),
+    /// Its files, repeated as asked, are too much for the memory.
+    TooLarge(PathBuf),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(path, error) => write!(
+                f,
+                "invalid value for '[FOLDER]': '{}' can't be read ({error}); it must be an existing folder that may be read \
+                 to its depth",
+                path.display()
+            ),
+            Self::Empty(folder) => write!(
+                f,
+                "invalid value for '[FOLDER]': '{}' holds nothing to copy; it must hold at least one file outside {}",
+                folder.display(),
+                SKIPPED.join(" and ")
+            ),
+            Self::TooLarge(folder) => write!(
+                f,
+                "invalid value for '[FOLDER]': '{}' makes more than {} MiB of objects, and that much may lie in memory; \
+                 name a smaller folder, or fewer objects with '--objects <N>'",
+                folder.display(),
+                MAX_TOTAL >> 20
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}

@@ -1,0 +1,81 @@
+//! Counts what the library reports of its retries.
+//!
+//! The library tells of each retry and of each operation that gave up as an event of `tracing`. Programs that already
+//! collect events have these numbers for nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing::field::{Field, Visit};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// A count for each name.
+pub(crate) type Counts = BTreeMap<String, u32>;
+
+/// Counts retries by cause, and operations that gave up by reason. Clones share the counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    counts: Arc<Mutex<Counted>>,
+}
+
+/// What a [`Tally`] has counted so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counted {
+    /// Retries, by the class of the error before them.
+    pub(crate) retries: Counts,
+    /// Operations that gave up: for each reason, by the class of the last error.
+    pub(crate) stops: BTreeMap<String, Counts>,
+}
+
+impl Tally {
+    /// The counts so far.
+    pub(crate) fn counted(&self) -> Counted {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Tally {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.target() == "retry_core" { Interest::always() } else { Interest::never() }
+    }
+
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let Fields { message, error_type, reason } = fields;
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = match message.as_str() {
+            "retry scheduled" => counts.retries.entry(error_type),
+            "stopped" => counts.stops.entry(reason).or_default().entry(error_type),
+            _ => return,
+        };
+        *count.or_default() += 1;
+    }
+}
+
+/// The fields of an event that matter here.
+#[derive(Debug, Default)]
+struct Fields {
+    message: String,
+    error_type: String,
+    reason: String,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "error_type" => value.clone_into(&mut self.error_type),
+            "reason" => value.clone_into(&mut self.reason),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Every mistake is collected, so that one compile shows them all.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use std::fmt::Display;
+
+/// The mistakes found so far.
+pub(crate) struct Diagnostics {
+    errors: Vec<syn::Error>,
+}
+
+impl Diagnostics {
+    /// Runs a stage. Its result counts only if it reported no mistake, so that none can be forgotten.
+    pub(crate) fn collect<T>(stage: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, syn::Error> {
+        let mut diagnostics = Self { errors: Vec::new() };
+        let result = stage(&mut diagnostics);
+        let error = diagnostics.errors.into_iter().reduce(|mut all, next| {
+            all.combine(next);
+            all
+        });
+        match (error, result) {
+            (Some(error), _) => Err(error),
+            (None, Some(result)) => Ok(result),
+            (None, None) => Err(syn::Error::new(Span::call_site(), "this item can't be read")),
+        }
+    }
+
+    /// Reports a mistake at the tokens that make it.
+    pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.errors.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Reports what is missing altogether, at the macro's own name.
+    pub(crate) fn error_here(&mut self, message: impl Display) {
+        self.errors.push(syn::Error::new(Span::call_site(), message));
+    }
+
+    /// Reports what a parser found, and gives what it read.
+    pub(crate) fn ok<T>(&mut self, parsed: syn::Result<T>) -> Option<T> {
+        parsed.map_err(|error| self.errors.push(error)).ok()
+    }
+}
+
+/// `` `a`, `b` or `c` ``
+pub(crate) fn choices(names: impl IntoIterator<Item = impl Display>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.pop() {
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} or {last}", names.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The name that was probably meant.
+pub(crate) fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(written, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,204 @@
+//! Reads the options between the parentheses of an attribute. It judges their names and the form of their values; what
+//! they mean is the macros' business.
+
+use crate::diagnostics::{Diagnostics, choices, nearest};
+use darling::ast::NestedMeta;
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use std::time::Duration;
+use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
+
+/// A kind of place where options stand.
+pub(crate) struct Place {
+    /// As it reads in a sentence: "a variant".
+    pub(crate) what: &'static str,
+    /// The options that it takes.
+    pub(crate) options: &'static [&'static str],
+    /// Options that belong elsewhere, and where.
+    pub(crate) elsewhere: &'static [(&'static str, &'static str)],
+    /// Words that people use elsewhere for what we say differently, and what to write.
+    pub(crate) synonyms: &'static [(&'static str, &'static str)],
+}
+
+/// One option as it was written.
+pub(crate) struct Written {
+    pub(crate) name: Ident,
+    meta: Meta,
+}
+
+impl ToTokens for Written {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.meta.to_tokens(tokens);
+    }
+}
+
+/// The options of all attributes of a place, each of them known to it and none twice.
+pub(crate) fn read(
+    lists: impl IntoIterator<Item = TokenStream>,
+    place: &Place,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Written> {
+    let mut options: Vec<Written> = Vec::new();
+    let mut items = Vec::new();
+    for list in lists {
+        items.extend(diagnostics.ok(NestedMeta::parse_meta_list(list)).unwrap_or_default());
+    }
+    for item in items {
+        let meta = match item {
+            NestedMeta::Meta(meta) => meta,
+            NestedMeta::Lit(literal) => {
+                let list = choices(place.options);
+                diagnostics.error(literal, format!("expected the name of an option; {} takes {list}", place.what));
+                continue;
+            }
+            other => {
+                diagnostics.error(other, "expected an expression behind `=`");
+                continue;
+            }
+        };
+        let Some(name) = known_name(meta.path(), place, diagnostics) else { continue };
+        if options.iter().any(|earlier| earlier.name == name) {
+            diagnostics.error(meta, format!("`{name}` stands twice; remove one"));
+        } else {
+            options.push(Written { name, meta });
+        }
+    }
+    options
+}
+
+fn known_name(path: &Path, place: &Place, diagnostics: &mut Diagnostics) -> Option<Ident> {
+    let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
+    if place.options.contains(&name.as_str()) {
+        return path.get_ident().cloned();
+    }
+    let written = path.to_token_stream().to_string().replace(' ', "");
+    let said = |table: &'static [(&str, &str)]| table.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
+    let takes = format!("{} takes {}", place.what, choices(place.options));
+    let message = if let Some(where_to) = said(place.elsewhere) {
+        format!("`{name}` belongs on {where_to}, not on {}; {takes}", place.what)
+    } else if let Some(ours) = said(place.synonyms) {
+        format!("unknown option `{name}`; {ours}; {takes}")
+    } else if let Some(meant) = nearest(&name, place.options.iter().copied()) {
+        format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
+    } else {
+        format!("unknown option `{written}`; {takes}")
+    };
+    diagnostics.error(path, message);
+    None
+}
+
+impl Written {
+    /// An option that stands for itself.
+    pub(crate) fn flag(&self, diagnostics: &mut Diagnostics) {
+        if !matches!(self.meta, Meta::Path(_)) {
+            diagnostics.error(self, format!("`{0}` takes no value; write `{0}` alone", self.name));
+        }
+    }
+
+    /// Whether the option stands for itself, without a value.
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(self.meta, Meta::Path(_))
+    }
+
+    /// What stands in its parentheses.
+    pub(crate) fn list(&self) -> Option<TokenStream> {
+        match &self.meta {
+            Meta::List(list) => Some(list.tokens.clone()),
+            _ => None,
+        }
+    }
+
+    /// What stands behind its `=`.
+    pub(crate) fn value(&self) -> Option<&Expr> {
+        match &self.meta {
+            Meta::NameValue(pair) => Some(ungrouped(&pair.value)),
+            _ => None,
+        }
+    }
+
+    /// A text behind `=`.
+    fn text(&self) -> Option<&LitStr> {
+        match self.value()? {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// One of a few words, as a text.
+    pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)], diagnostics: &mut Diagnostics) -> Option<T> {
+        let list = choices(words.iter().map(|(word, _)| format!("{} = \"{word}\"", self.name)));
+        let Some(text) = self.text() else {
+            diagnostics.error(self, format!("write {list}"));
+            return None;
+        };
+        let written = text.value();
+        if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == written) {
+            return Some(*meaning);
+        }
+        let message = match nearest(&written, words.iter().map(|(word, _)| *word)) {
+            Some(meant) => format!("unknown value \"{written}\"; did you mean \"{meant}\"? Write {list}"),
+            None => format!("unknown value \"{written}\"; write {list}"),
+        };
+        diagnostics.error(text, message);
+        None
+    }
+
+    /// `true` if the option stands alone, else the `true` or `false` behind its `=`.
+    pub(crate) fn boolean(&self, diagnostics: &mut Diagnostics) -> Option<bool> {
+        match (&self.meta, self.value()) {
+            (Meta::Path(_), _) => Some(true),
+            (_, Some(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }))) => Some(value.value),
+            _ => {
+                diagnostics.error(self, format!("write `{0}` or `{0} = false`", self.name));
+                None
+            }
+        }
+    }
+
+    /// A path behind `=`.
+    pub(crate) fn path(&self, diagnostics: &mut Diagnostics) -> Option<Path> {
+        if let Some(Expr::Path(path)) = self.value() {
+            return Some(path.path.clone());
+        }
+        diagnostics.error(self, format!("write a path: `{0} = ::the::path`, without quotes", self.name));
+        None
+    }
+
+    /// A duration as a text behind `=`.
+    pub(crate) fn duration(&self, diagnostics: &mut Diagnostics) -> Option<Duration> {
+        let how = "a whole number and its unit, `ns`, `us`, `ms`, `s`, `m` or `h`, as in \"1500ms\"";
+        let Some(text) = self.text() else {
+            diagnostics.error(self, format!("`{}` takes a duration as a text: {how}", self.name));
+            return None;
+        };
+        let duration = parse_duration(&text.value());
+        if duration.is_none() {
+            diagnostics.error(text, format!("\"{}\" is no duration; write {how}", text.value()));
+        }
+        duration
+    }
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(digits)?;
+    let number: u64 = number.parse().ok()?;
+    Some(match unit {
+        "ns" => Duration::from_nanos(number),
+        "us" => Duration::from_micros(number),
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_secs(number.checked_mul(60)?),
+        "h" => Duration::from_secs(number.checked_mul(3600)?),
+        _ => return None,
+    })
+}
+
+/// An expression that came through a `macro_rules!` fragment is wrapped in a group that nobody wrote.
+pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(&group.expr),
+        Expr::Paren(paren) => ungrouped(&paren.expr),
+        other => other,
+    }
+}

@@ -1,0 +1,254 @@
+//! What stands in the attributes, as it was written.
+
+use crate::diagnostics::{Diagnostics, choices};
+use crate::options::{self, Place, Written};
+use crate::retry_info::model::{Answers, Fault, Safety, Unit};
+use darling::{FromDeriveInput, FromField, FromVariant, ast};
+use syn::{Attribute, Data, DeriveInput, Generics, Ident, Meta, Path, Type};
+
+const SYNONYMS: &[(&str, &str)] = &[
+    ("retryable", "what may be retried is `safe`"),
+    ("transient", "what may be retried is `safe`, or `fault = \"server\"` if it depends on the operation"),
+    ("permanent", "what must not be retried is `never`"),
+    ("rate_limited", "it is `throttling`"),
+    ("throttled", "it is `throttling`"),
+    ("throttle", "it is `throttling`"),
+    ("inherit", "it is `transparent`"),
+    ("forward", "it is `transparent`"),
+];
+
+const ON_ENUM: Place = Place {
+    what: "an enum",
+    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "crate"],
+    elsewhere: &[("transparent", "a variant")],
+    synonyms: SYNONYMS,
+};
+
+const ON_STRUCT: Place = Place {
+    what: "a struct",
+    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent", "crate"],
+    elsewhere: &[],
+    synonyms: SYNONYMS,
+};
+
+const ON_VARIANT: Place = Place {
+    what: "a variant",
+    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent"],
+    elsewhere: &[("crate", "the enum")],
+    synonyms: SYNONYMS,
+};
+
+const ON_FIELD: Place = Place {
+    what: "a field",
+    options: &["retry_after", "transparent"],
+    elsewhere: &[
+        ("throttling", "the variant or struct"),
+        ("timeout", "the variant or struct"),
+        ("safe", "the variant or struct"),
+        ("never", "the variant or struct"),
+        ("fault", "the variant or struct"),
+        ("crate", "the enum or struct"),
+    ],
+    synonyms: SYNONYMS,
+};
+
+#[derive(FromDeriveInput)]
+#[darling(forward_attrs(retry))]
+struct ItemReceiver {
+    ident: Ident,
+    generics: Generics,
+    attrs: Vec<Attribute>,
+    data: ast::Data<VariantReceiver, FieldReceiver>,
+}
+
+#[derive(FromVariant)]
+#[darling(forward_attrs(retry))]
+struct VariantReceiver {
+    ident: Ident,
+    attrs: Vec<Attribute>,
+    fields: ast::Fields<FieldReceiver>,
+}
+
+#[derive(FromField)]
+#[darling(forward_attrs(retry))]
+struct FieldReceiver {
+    ident: Option<Ident>,
+    ty: Type,
+    attrs: Vec<Attribute>,
+}
+
+/// A derive's input with its attributes read.
+pub(super) struct Input {
+    pub(super) ident: Ident,
+    pub(super) generics: Generics,
+    pub(super) crate_path: Option<Path>,
+    pub(super) kind: Kind,
+}
+
+pub(super) enum Kind {
+    Enum { defaults: CaseOptions, variants: Vec<Case> },
+    Struct(Case),
+}
+
+/// A variant, or a struct.
+pub(super) struct Case {
+    /// None for a struct.
+    pub(super) variant: Option<Ident>,
+    /// Where to report what concerns the whole case.
+    pub(super) ident: Ident,
+    pub(super) options: CaseOptions,
+    pub(super) fields: Vec<Field>,
+}
+
+/// The options of a variant, a struct or an enum, with the words that said them.
+#[derive(Default)]
+pub(super) struct CaseOptions {
+    pub(super) answers: Answers,
+    pub(super) throttling: Option<Written>,
+    pub(super) timeout: Option<Written>,
+    pub(super) safe: Option<Written>,
+    pub(super) never: Option<Written>,
+    pub(super) fault: Option<Written>,
+    pub(super) retry_after: Option<Written>,
+    pub(super) transparent: Option<Written>,
+    pub(super) crate_path: Option<Path>,
+}
+
+pub(super) struct Field {
+    pub(super) ident: Option<Ident>,
+    pub(super) ty: Type,
+    pub(super) retry_after: Option<(Written, Option<Unit>)>,
+    pub(super) transparent: Option<Written>,
+}
+
+pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option<Input> {
+    if let Data::Union(data) = &input.data {
+        diagnostics.error(data.union_token, "`RetryInfo` can be derived for an enum or a struct, not for a union");
+        return None;
+    }
+    let item = diagnostics.ok(ItemReceiver::from_derive_input(input).map_err(syn::Error::from))?;
+    let (crate_path, kind) = match item.data {
+        ast::Data::Enum(variants) => {
+            let mut defaults = read_case(&item.attrs, &ON_ENUM, diagnostics);
+            let crate_path = defaults.crate_path.take();
+            let variants = variants
+                .into_iter()
+                .map(|variant| Case {
+                    options: read_case(&variant.attrs, &ON_VARIANT, diagnostics),
+                    fields: read_fields(variant.fields, diagnostics),
+                    variant: Some(variant.ident.clone()),
+                    ident: variant.ident,
+                })
+                .collect();
+            (crate_path, Kind::Enum { defaults, variants })
+        }
+        ast::Data::Struct(fields) => {
+            let mut options = read_case(&item.attrs, &ON_STRUCT, diagnostics);
+            let crate_path = options.crate_path.take();
+            let fields = read_fields(fields, diagnostics);
+            (crate_path, Kind::Struct(Case { variant: None, ident: item.ident.clone(), options, fields }))
+        }
+    };
+    Some(Input { ident: item.ident, generics: item.generics, crate_path, kind })
+}
+
+/// The options of all `#[retry(...)]` of one place.
+fn read_options(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) -> Vec<Written> {
+    let mut lists = Vec::new();
+    for attr in attrs {
+        match &attr.meta {
+            Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
+            _ => diagnostics.error(
+                attr,
+                format!("this says nothing; write `#[retry(...)]`: {} takes {}", place.what, choices(place.options)),
+            ),
+        }
+    }
+    options::read(lists, place, diagnostics)
+}
+
+fn read_case(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) -> CaseOptions {
+    let mut case = CaseOptions::default();
+    for option in read_options(attrs, place, diagnostics) {
+        match option.name.to_string().as_str() {
+            "throttling" => {
+                option.flag(diagnostics);
+                case.answers.throttling = true;
+                case.throttling = Some(option);
+            }
+            "timeout" => {
+                option.flag(diagnostics);
+                case.answers.timeout = true;
+                case.timeout = Some(option);
+            }
+            "safe" => {
+                let words = [("yes", Safety::Yes), ("no", Safety::No), ("maybe", Safety::Maybe)];
+                case.answers.safety =
+                    if option.is_bare() { Some(Safety::Yes) } else { option.word(&words, diagnostics) };
+                case.safe = Some(option);
+            }
+            "never" => {
+                option.flag(diagnostics);
+                case.answers.safety = Some(Safety::No);
+                case.never = Some(option);
+            }
+            "fault" => {
+                let words = [("client", Fault::Client), ("server", Fault::Server), ("other", Fault::Other)];
+                case.answers.fault = option.word(&words, diagnostics);
+                case.fault = Some(option);
+            }
+            "retry_after" => {
+                case.answers.retry_after = option.duration(diagnostics);
+                case.retry_after = Some(option);
+            }
+            "transparent" => {
+                option.flag(diagnostics);
+                case.transparent = Some(option);
+            }
+            "crate" => case.crate_path = option.path(diagnostics),
+            _ => {}
+        }
+    }
+    case
+}
+
+fn read_fields(fields: ast::Fields<FieldReceiver>, diagnostics: &mut Diagnostics) -> Vec<Field> {
+    fields.into_iter().map(|field| read_field(field, diagnostics)).collect()
+}
+
+fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
+    let mut read = Field { ident: field.ident, ty: field.ty, retry_after: None, transparent: None };
+    for option in read_options(&field.attrs, &ON_FIELD, diagnostics) {
+        match option.name.to_string().as_str() {
+            "retry_after" => {
+                let unit = read_unit(&option, diagnostics);
+                read.retry_after = Some((option, unit));
+            }
+            "transparent" => {
+                option.flag(diagnostics);
+                read.transparent = Some(option);
+            }
+            _ => {}
+        }
+    }
+    read
+}
+
+fn read_unit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Unit> {
+    if option.is_bare() {
+        return None;
+    }
+    let unit = match option.list().map(|unit| unit.to_string()).as_deref() {
+        Some("secs") => Some(Unit::Secs),
+        Some("millis") => Some(Unit::Millis),
+        _ => None,
+    };
+    if unit.is_none() {
+        diagnostics.error(
+            option,
+            "on a field, write `retry_after`, or for a whole number `retry_after(secs)` or `retry_after(millis)`; \
+             a constant belongs on the variant: `retry_after = \"1500ms\"`",
+        );
+    }
+    unit
+}

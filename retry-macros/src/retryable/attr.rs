@@ -1,0 +1,83 @@
+//! The options in the attribute's parentheses.
+
+use crate::diagnostics::Diagnostics;
+use crate::options::{self, Place, Written};
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprLit, Lit, Path, Token};
+
+const OPTIONS: Place = Place {
+    what: "`#[retryable]`",
+    options: &["strategy", "idempotent", "clone", "crate"],
+    elsewhere: &[],
+    synonyms: &[
+        ("max_attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
+        ("attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
+        ("retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
+        ("max_retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
+        ("times", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
+        ("backoff", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
+        ("delay", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
+        ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
+        ("when", "what is retried, the error type says: `#[derive(RetryInfo)]`"),
+        ("retryable", "what is retried, the error type says: `#[derive(RetryInfo)]`"),
+    ],
+};
+
+/// What the attribute says.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) strategy: Option<Strategy>,
+    pub(super) idempotent: Option<bool>,
+    pub(super) clone: Vec<Ident>,
+    pub(super) crate_path: Option<Path>,
+}
+
+/// The value of `strategy`.
+pub(super) enum Strategy {
+    /// `"standard"`: a static of the function's own.
+    OwnStandard,
+    Expr(Expr),
+    /// There is one, and it has been reported.
+    Wrong,
+}
+
+pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
+    let mut read = Options::default();
+    for option in options::read([tokens], &OPTIONS, diagnostics) {
+        match option.name.to_string().as_str() {
+            "strategy" => read.strategy = Some(read_strategy(&option, diagnostics)),
+            "idempotent" => read.idempotent = option.boolean(diagnostics),
+            "clone" => read.clone = read_names(&option, diagnostics),
+            "crate" => read.crate_path = option.path(diagnostics),
+            _ => {}
+        }
+    }
+    read
+}
+
+fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Strategy {
+    match option.value() {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => match option.word(&[("standard", ())], diagnostics) {
+            Some(()) => Strategy::OwnStandard,
+            None => Strategy::Wrong,
+        },
+        Some(expr) => Strategy::Expr(expr.clone()),
+        None => {
+            diagnostics.error(option, "name a strategy: `strategy = STORE`, or `strategy = \"standard\"`");
+            Strategy::Wrong
+        }
+    }
+}
+
+fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {
+    let names = option.list().and_then(|list| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list).ok());
+    match names {
+        Some(names) if !names.is_empty() => names.into_iter().collect(),
+        _ => {
+            diagnostics.error(option, "name the arguments that each attempt gets a clone of: `clone(a, b)`");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Writes the loop into the function. It cannot fail.
+
+use crate::retryable::strategy::Strategy;
+use crate::retryable::validate::Call;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+pub(super) fn expand(call: Call) -> TokenStream {
+    let rebound = rebound(&call);
+    let Call { function, arguments: _, clone: _, outcome, strategy, idempotent, crate_path } = call;
+    let private = quote!(#crate_path::__private);
+    let attrs = &function.attrs;
+    let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
+    let (vis, modifiers, signature, body) =
+        (&function.vis, &function.modifiers.defaultness, &function.sig, &function.block.stmts);
+    let name = signature.ident.to_string();
+    let name = quote!(::core::concat!(::core::module_path!(), "::", #name));
+    let Access { setup, first, again } = access(&strategy, &private, &crate_path);
+    let policy = match idempotent {
+        None => quote!(#crate_path::StandardRetryPolicy::new()),
+        Some(idempotent) => quote!(#crate_path::StandardRetryPolicy::new().idempotent(#idempotent)),
+    };
+
+    let operation = local("operation");
+    let wait = local("wait");
+    let sleep = local("sleep");
+    let result = local("outcome");
+    // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
+    let at_outcome = outcome.span();
+    let settled = quote_spanned! {at_outcome=>
+        #private::settle(&mut #operation, #again, &#policy, &#private::TIMER, #name, &#result)
+    };
+    let edge = quote_spanned!(at_outcome=> #private::unreached::<#outcome>());
+
+    quote! {
+        #(#outer)*
+        #vis #modifiers #signature {
+            #(#inner)*
+            #setup
+            let mut #operation = #private::begin(#first, &#private::TIMER, #name);
+            loop {
+                {
+                    let mut #wait = #private::wait(&mut #operation, #again, &#private::TIMER);
+                    while let ::core::option::Option::Some(#sleep) = #wait.next() {
+                        #sleep.await;
+                    }
+                }
+                let #result = async {
+                    if false {
+                        return #edge;
+                    }
+                    #rebound
+                    #(#body)*
+                }
+                .await;
+                if #settled {
+                    return #result;
+                }
+            }
+        }
+    }
+}
+
+/// A name that nobody else can see.
+fn local(name: &str) -> Ident {
+    Ident::new(&format!("__{name}"), Span::mixed_site())
+}
+
+/// How the strategy is reached.
+struct Access {
+    /// What stands before the loop.
+    setup: TokenStream,
+    /// A reference to it, where it is needed for the first time.
+    first: TokenStream,
+    /// A reference to it, everywhere else.
+    again: TokenStream,
+}
+
+fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) -> Access {
+    match strategy {
+        Strategy::OwnStandard => {
+            let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
+            let standard = quote!(#crate_path::StandardRetryStrategy);
+            Access {
+                setup: quote!(static #own: #standard = #standard::new();),
+                first: quote!(&#own),
+                again: quote!(&#own),
+            }
+        }
+        Strategy::Static(path) => Access {
+            setup: TokenStream::new(),
+            first: quote_spanned!(path.span()=> #private::named(&#path)),
+            again: quote!(&#path),
+        },
+        Strategy::Place(place) => Access { setup: TokenStream::new(), first: quote!(&#place), again: quote!(&#place) },
+        Strategy::Once(expr) => {
+            let once = local("strategy");
+            Access {
+                setup: quote_spanned!(expr.span()=> let #once = #private::shared(#expr);),
+                first: quote!(&#once),
+                again: quote!(&#once),
+            }
+        }
+    }
+}
+
+/// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
+/// `&mut` ones are reborrowed, and those that it uses up are cloned.
+fn rebound(call: &Call) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for argument in &call.arguments {
+        let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
+        let value = if call.clone.contains(ident) {
+            quote_spanned!(ident.span()=> ::core::clone::Clone::clone(&#ident))
+        } else if argument.mutable_reference {
+            quote!(&mut *#ident)
+        } else if mutability.is_some() {
+            quote!(#ident)
+        } else {
+            continue;
+        };
+        tokens.extend(quote!(#(#cfg)* let #mutability #ident = #value;));
+    }
+    tokens
+}

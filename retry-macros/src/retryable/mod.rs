@@ -1,0 +1,27 @@
+//! `#[retryable]`: options and signature are read, judged together, and the loop is written around the body.
+
+mod attr;
+mod expand;
+mod signature;
+mod strategy;
+mod validate;
+
+use crate::diagnostics::Diagnostics;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
+    let call = Diagnostics::collect(|diagnostics| {
+        let options = attr::read(options, diagnostics);
+        let function = signature::parse(item.clone(), diagnostics)?;
+        validate::validate(options, function, diagnostics)
+    });
+    match call {
+        Ok(call) => expand::expand(call),
+        Err(error) => {
+            // The item stays, so that whoever calls it isn't told that it is missing.
+            let errors = error.to_compile_error();
+            quote!(#errors #item)
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The function under the attribute: what it is, and what each attempt needs of its arguments.
+
+use crate::diagnostics::Diagnostics;
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, FnArg, Item, ItemFn, Lifetime, Pat, PatIdent, Receiver, ReceiverKind, ReturnType, Signature, Token,
+    TraitItemFn, Type, TypeReference, parse_quote,
+};
+
+/// Reads the item, which must be a function with a body.
+pub(super) fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option<ItemFn> {
+    let error = match syn::parse2::<ItemFn>(tokens.clone()) {
+        Ok(function) => return Some(function),
+        Err(error) => error,
+    };
+    if let Ok(declared) = syn::parse2::<TraitItemFn>(tokens.clone()) {
+        let name = &declared.sig.ident;
+        diagnostics.error(name, format!("`{name}` has no body to retry; write `#[retryable]` where it is implemented"));
+    } else if let Some((keyword, what)) = syn::parse2::<Item>(tokens).ok().and_then(|item| other_item(&item)) {
+        diagnostics.error(keyword, format!("`#[retryable]` goes on an `async fn`, not on {what}"));
+    } else {
+        return diagnostics.ok(Err(error));
+    }
+    None
+}
+
+/// What an item is that is no function, and the word that says so.
+fn other_item(item: &Item) -> Option<(TokenStream, &'static str)> {
+    Some(match item {
+        Item::Struct(item) => (item.struct_token.to_token_stream(), "a struct"),
+        Item::Enum(item) => (item.enum_token.to_token_stream(), "an enum"),
+        Item::Impl(item) => (item.impl_token.to_token_stream(), "an impl; write it on each method"),
+        Item::Trait(item) => (item.trait_token.to_token_stream(), "a trait; write it on the methods of the impls"),
+        Item::Mod(item) => (item.mod_token.to_token_stream(), "a module"),
+        Item::Static(item) => (item.static_token.to_token_stream(), "a static"),
+        Item::Const(item) => (item.const_token.to_token_stream(), "a constant"),
+        _ => return None,
+    })
+}
+
+/// A name that an argument binds.
+pub(super) struct Argument {
+    pub(super) ident: Ident,
+    /// It was declared `mut`.
+    pub(super) mutability: Option<Token![mut]>,
+    /// It is spelled as a `&mut` reference.
+    pub(super) mutable_reference: bool,
+    /// The conditions under which it exists.
+    pub(super) cfg: Vec<Attribute>,
+}
+
+/// The names that the arguments bind. Their `mut` is taken away, because each attempt binds them anew.
+pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
+    let mut names = Names { arguments: Vec::new(), cfg: Vec::new() };
+    for input in &mut signature.inputs {
+        let FnArg::Typed(argument) = input else { continue };
+        names.cfg = argument.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+        names.visit_pat_mut(&mut argument.pat);
+        if let (Pat::Ident(_), Some(name)) = (&*argument.pat, names.arguments.last_mut()) {
+            name.mutable_reference = as_mutable_reference(&argument.ty).is_some();
+        }
+    }
+    names.arguments
+}
+
+struct Names {
+    arguments: Vec<Argument>,
+    cfg: Vec<Attribute>,
+}
+
+impl VisitMut for Names {
+    fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
+        self.arguments.push(Argument {
+            ident: pattern.ident.clone(),
+            // `ref mut` is a way to borrow, and stays.
+            mutability: if pattern.by_ref.is_none() { pattern.mutability.take() } else { None },
+            mutable_reference: false,
+            cfg: self.cfg.clone(),
+        });
+        visit_mut::visit_pat_ident_mut(self, pattern);
+    }
+}
+
+fn as_mutable_reference(ty: &Type) -> Option<&TypeReference> {
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_some() => Some(reference),
+        Type::Paren(paren) => as_mutable_reference(&paren.elem),
+        Type::Group(group) => as_mutable_reference(&group.elem),
+        _ => None,
+    }
+}
+
+/// The receiver, if it is taken by value and declared `mut`.
+pub(super) fn mutable_receiver(signature: &Signature) -> Option<&Receiver> {
+    signature.receiver().filter(|receiver| receiver.mutability.is_some())
+}
+
+/// The type of an outcome, `_` for what the caller may not name.
+pub(super) fn outcome(signature: &Signature) -> Option<Type> {
+    struct Inferred;
+
+    impl VisitMut for Inferred {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if matches!(ty, Type::ImplTrait(_)) {
+                *ty = parse_quote!(_);
+            } else {
+                visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+
+    let ReturnType::Type(_, ty) = &signature.output else { return None };
+    let mut ty = (**ty).clone();
+    Inferred.visit_type_mut(&mut ty);
+    Some(ty)
+}
+
+/// Where the return type borrows from a `&mut` argument, and the name of that argument.
+///
+/// As far as it can be seen in the signature: a lifetime that is hidden in a path is left to rustc.
+pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, String)> {
+    let ReturnType::Type(_, output) = &signature.output else { return None };
+    let mut borrows = Lifetimes::default();
+    borrows.visit_type(output);
+    let sources: Vec<Source> = signature.inputs.iter().map(Source::of).collect();
+
+    borrows.found.into_iter().find_map(|(lifetime, place)| {
+        let source = match lifetime {
+            Some(name) => {
+                // Another argument may lend for that lifetime just as well.
+                let lenders: Vec<&Source> = sources.iter().filter(|source| source.lends(&name)).collect();
+                let [only] = lenders.as_slice() else { return None };
+                (only.mutable.as_ref() == Some(&Some(name))).then_some(*only)
+            }
+            None => elided(&sources),
+        };
+        Some((place, source?.name.clone()))
+    })
+}
+
+/// The argument that an elided lifetime of the return type comes from, if that is a `&mut` one: the receiver, or the
+/// only one that borrows.
+fn elided(sources: &[Source]) -> Option<&Source> {
+    let mut candidates = sources.iter().filter(|source| source.borrows > 0);
+    let source = match sources.iter().find(|source| source.receiver && source.borrows > 0) {
+        Some(receiver) => receiver,
+        None => candidates.next().filter(|only| only.borrows == 1 && candidates.next().is_none())?,
+    };
+    source.mutable.as_ref().map(|_| source)
+}
+
+/// An argument as a source of borrows.
+struct Source {
+    name: String,
+    receiver: bool,
+    lifetimes: Vec<Option<Lifetime>>,
+    borrows: usize,
+    /// It is a `&mut` reference, of this lifetime.
+    mutable: Option<Option<Lifetime>>,
+}
+
+impl Source {
+    fn of(input: &FnArg) -> Self {
+        let mut lifetimes = Lifetimes::default();
+        lifetimes.visit_fn_arg(input);
+        let lifetimes: Vec<_> = lifetimes.found.into_iter().map(|(lifetime, _)| lifetime).collect();
+        let (name, mutable) = match input {
+            FnArg::Receiver(receiver) => ("self".to_owned(), mutable_self(receiver)),
+            FnArg::Typed(argument) => (
+                argument.pat.to_token_stream().to_string(),
+                as_mutable_reference(&argument.ty).map(|reference| reference.lifetime.clone()),
+            ),
+        };
+        let borrows = lifetimes.len();
+        Self { name, receiver: matches!(input, FnArg::Receiver(_)), lifetimes, borrows, mutable }
+    }
+
+    fn lends(&self, name: &Lifetime) -> bool {
+        self.lifetimes.iter().flatten().any(|lifetime| lifetime == name)
+    }
+}
+
+fn mutable_self(receiver: &Receiver) -> Option<Option<Lifetime>> {
+    match &receiver.kind {
+        ReceiverKind::Reference(_, lifetime, Some(_)) => Some(lifetime.clone()),
+        ReceiverKind::Typed(_, ty) => as_mutable_reference(ty).map(|reference| reference.lifetime.clone()),
+        _ => None,
+    }
+}
+
+/// The lifetimes in a type, `None` for one that is left out or `'_`, each with the tokens that stand for it.
+#[derive(Default)]
+struct Lifetimes {
+    found: Vec<(Option<Lifetime>, TokenStream)>,
+}
+
+impl<'ast> Visit<'ast> for Lifetimes {
+    fn visit_receiver(&mut self, receiver: &'ast Receiver) {
+        if let ReceiverKind::Reference(and, None, _) = &receiver.kind {
+            self.found.push((None, and.to_token_stream()));
+        }
+        visit::visit_receiver(self, receiver);
+    }
+
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if reference.lifetime.is_none() {
+            self.found.push((None, reference.to_token_stream()));
+        }
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" {
+            let named = Some(lifetime.clone()).filter(|lifetime| lifetime.ident != "_");
+            self.found.push((named, lifetime.to_token_stream()));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! How the expression behind `strategy =` is evaluated.
+
+use crate::options::ungrouped;
+use crate::retryable::signature::Argument;
+use proc_macro2::Ident;
+use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp};
+
+/// The strategy of a function.
+pub(super) enum Strategy {
+    /// A static that the function brings with it.
+    OwnStandard,
+    /// A static of the user's.
+    Static(Expr),
+    /// A place that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
+    Place(Expr),
+    /// Anything else: it is evaluated once in each call.
+    Once(Expr),
+}
+
+impl Strategy {
+    pub(super) fn of(expr: &Expr, arguments: &[Argument]) -> Self {
+        let place = match ungrouped(expr) {
+            Expr::Reference(ExprReference { mutability: None, expr, .. }) => ungrouped(expr),
+            other => other,
+        };
+        match place {
+            Expr::Path(path) if !is_local(path, arguments) => Self::Static(place.clone()),
+            _ if is_place(place) => Self::Place(place.clone()),
+            _ => Self::Once(expr.clone()),
+        }
+    }
+}
+
+fn is_local(path: &ExprPath, arguments: &[Argument]) -> bool {
+    let bound = |ident: &Ident| ident == "self" || arguments.iter().any(|argument| argument.ident == *ident);
+    path.path.get_ident().is_some_and(bound)
+}
+
+fn is_place(expr: &Expr) -> bool {
+    match ungrouped(expr) {
+        Expr::Path(_) | Expr::Unary(ExprUnary { op: UnOp::Deref(_), .. }) => true,
+        Expr::Field(ExprField { base, .. }) | Expr::Index(ExprIndex { expr: base, .. }) => is_place(base),
+        _ => false,
+    }
+}
