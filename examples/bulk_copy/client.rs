@@ -1,10 +1,10 @@
 //! The calls that are retried: what their errors mean, and one attempt of each.
 
 use crate::answer;
+use crate::count::Counter;
 use bytes::Bytes;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Why an attempt failed.
@@ -46,7 +46,7 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: String,
     retry: &'static StandardRetryStrategy,
-    attempts: AtomicU32,
+    attempts: Counter,
 }
 
 impl Client {
@@ -72,12 +72,12 @@ impl Client {
     ) -> reqwest::Result<Self> {
         // The HTTP client must not retry by itself: its attempts would be hidden from the strategy and from the count.
         let http = reqwest::Client::builder().timeout(attempt_timeout).retry(reqwest::retry::never()).build()?;
-        Ok(Self { http, base, retry, attempts: AtomicU32::new(0) })
+        Ok(Self { http, base, retry, attempts: Counter::default() })
     }
 
     /// How many requests were made.
     pub(crate) fn attempts(&self) -> u32 {
-        self.attempts.load(Ordering::Relaxed)
+        self.attempts.get()
     }
 
     fn url(&self, bucket: &str, key: &str) -> String {
@@ -85,7 +85,7 @@ impl Client {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, StoreError> {
-        self.attempts.fetch_add(1, Ordering::Relaxed);
+        self.attempts.add();
         answer::check(request.send().await?).await
     }
 }

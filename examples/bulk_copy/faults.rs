@@ -31,6 +31,13 @@ pub(crate) struct FaultRates {
     pub(crate) stall_time: Duration,
 }
 
+impl FaultRates {
+    /// Whether anything ever goes wrong.
+    pub(crate) fn any(&self) -> bool {
+        self.error + self.stall + self.drop > 0.0
+    }
+}
+
 /// Decides which request is hurt.
 ///
 /// The decision depends on the seed, the request, and how often that request came before, and on nothing else: with the
@@ -50,10 +57,10 @@ impl Faults {
 
     /// The fault that strikes this request, if one does. Requests of the same name are repetitions of one request.
     pub(crate) fn strike(&self, request: String) -> Option<Fault> {
-        let FaultRates { error, stall, drop, stall_time } = self.rates;
-        if error + stall + drop <= 0.0 {
+        if !self.rates.any() {
             return None;
         }
+        let FaultRates { error, stall, drop, stall_time } = self.rates;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let repetitions = seen.entry(request.clone()).or_default();
         let roll: f64 = chance(self.seed, &request, *repetitions).random();

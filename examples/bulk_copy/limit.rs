@@ -49,7 +49,8 @@ impl Limiter {
         let now = Instant::now();
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let capacity = (rate * self.limits.burst.as_secs_f64()).max(1.0);
-        let bucket = buckets.entry((access, prefix.to_owned())).or_insert(TokenBucket { tokens: capacity, filled: now });
+        let bucket =
+            buckets.entry((access, prefix.to_owned())).or_insert(TokenBucket { tokens: capacity, filled: now });
         bucket.take(rate, capacity, now)
     }
 }

@@ -13,24 +13,27 @@
 mod answer;
 mod client;
 mod copy;
+mod count;
 mod faults;
 mod limit;
 mod options;
 mod progress;
 mod service;
 mod source;
+mod strategy;
 mod table;
 mod tally;
 
 use client::Client;
 use options::{Options, Settings};
 use progress::Progress;
-use service::{DESTINATION, SOURCE, Service};
+use service::Service;
 use source::Source;
 use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
-use table::Summary;
+use table::{Plan, Summary};
 use tally::Tally;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -57,19 +60,18 @@ async fn main() -> ExitCode {
 async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Error>> {
     let tally = Tally::default();
     tracing_subscriber::registry().with(tally.clone()).init();
-    table::print_plan(settings, source);
+    write!(io::stdout(), "{}", Plan { settings, source })?;
 
     // The source bucket is filled here and not through HTTP, so that the run measures the copy alone.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
     let base = format!("http://{}", service.address());
     let client = Arc::new(Client::new(base, settings.strategy.instance(), settings.attempt_timeout)?);
     let progress = Arc::new(Progress::new(source.objects.len()));
-    let copied = copy::run(&client, &source.keys(), settings.tasks, settings.deadline, &progress).await;
+    let copied = copy::run(&client, source.keys(), settings.tasks, settings.deadline, &progress).await;
 
     let arrived = service.stop();
     let lost = source.objects.iter().filter(|object| !object.is_intact(arrived.get(&object.key))).count();
-    let summary =
-        Summary { settings, copied: &copied, lost, attempts: client.attempts(), service: service.counts(), tally: &tally };
-    summary.print();
+    let (attempts, service, tally) = (client.attempts(), service.counters(), tally.counted());
+    write!(io::stdout(), "{}", Summary { settings, copied, lost, attempts, service, tally })?;
     Ok(lost)
 }

@@ -1,18 +1,18 @@
 //! How far the job is: a bar on a terminal, and a line every second elsewhere.
 
+use crate::count::Counter;
 use crate::table::thousands;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::convert::Infallible;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Counts finished objects, and shows the count on the standard error stream.
 #[derive(Debug)]
 pub(crate) struct Progress {
     total: usize,
-    copied: AtomicU32,
-    failed: AtomicU32,
+    copied: Counter,
+    failed: Counter,
     started: Instant,
     /// None where there is no terminal.
     bar: Option<ProgressBar>,
@@ -26,22 +26,22 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} objects, {elapsed}{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Self { total, copied: AtomicU32::new(0), failed: AtomicU32::new(0), started: Instant::now(), bar }
+        Self { total, copied: Counter::default(), failed: Counter::default(), started: Instant::now(), bar }
     }
 
     /// An object was copied.
     pub(crate) fn add_copied(&self) {
-        self.copied.fetch_add(1, Ordering::Relaxed);
+        self.copied.add();
     }
 
     /// The copy of an object failed.
     pub(crate) fn add_failed(&self) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.failed.add();
     }
 
     /// How many objects were copied so far.
     pub(crate) fn copied(&self) -> u32 {
-        self.copied.load(Ordering::Relaxed)
+        self.copied.get()
     }
 
     /// Shows the progress until it is dropped.
@@ -63,7 +63,7 @@ impl Progress {
 
     fn draw(&self) {
         let copied = self.copied();
-        let failed = match self.failed.load(Ordering::Relaxed) {
+        let failed = match self.failed.get() {
             0 => String::new(),
             failed => format!(", {} failed", thousands(failed)),
         };

@@ -1,5 +1,6 @@
 //! The service: an object store in memory, spoken to over HTTP, with the failures of a real one.
 
+use crate::count::Counter;
 use crate::faults::{Fault, FaultRates, Faults, chance};
 use crate::limit::{Access, Limiter, Limits};
 use axum::Router;
@@ -14,7 +15,6 @@ use rand::RngExt;
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -31,6 +31,8 @@ pub(crate) type Objects = HashMap<String, Bytes>;
 /// How the service treats its clients.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
+    /// The time before each answer.
+    pub(crate) latency: Duration,
     /// How many requests it takes.
     pub(crate) limits: Limits,
     /// What goes wrong with those that it takes.
@@ -52,9 +54,13 @@ impl Service {
     pub(crate) async fn start(rules: Rules, objects: Objects) -> io::Result<Self> {
         let store = Arc::new(Store {
             seed: rules.seed,
+            latency: rules.latency,
             limiter: Limiter::new(rules.limits),
             faults: Faults::new(rules.faults, rules.seed),
-            buckets: Mutex::new(HashMap::from([(SOURCE.to_owned(), objects), (DESTINATION.to_owned(), HashMap::new())])),
+            buckets: Mutex::new(HashMap::from([
+                (SOURCE.to_owned(), objects),
+                (DESTINATION.to_owned(), HashMap::new()),
+            ])),
             counters: Counters::default(),
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -76,8 +82,8 @@ impl Service {
     }
 
     /// What the service did so far.
-    pub(crate) fn counts(&self) -> ServiceCounts {
-        self.store.counters.read()
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.store.counters
     }
 
     /// Stops taking connections, and hands out what lies in the destination bucket.
@@ -91,6 +97,7 @@ impl Service {
 #[derive(Debug)]
 struct Store {
     seed: u64,
+    latency: Duration,
     limiter: Limiter,
     faults: Faults,
     buckets: Mutex<HashMap<String, Objects>>,
@@ -106,6 +113,10 @@ async fn serve(
 ) -> Response {
     let access = if method == Method::PUT { Access::Write } else { Access::Read };
     let path = format!("{bucket}/{key}");
+    store.counters.received.add();
+    if !store.latency.is_zero() {
+        tokio::time::sleep(store.latency).await;
+    }
     if let Err(wait) = store.limiter.admit(access, &path) {
         return store.turn_away(wait);
     }
@@ -125,7 +136,6 @@ async fn serve(
             tokio::time::sleep(time).await;
         }
     }
-    store.counters.served.add();
     match access {
         Access::Read => store.read(&bucket, &key),
         Access::Write => store.write(&bucket, key, content),
@@ -139,7 +149,10 @@ impl Store {
 
     fn read(&self, bucket: &str, key: &str) -> Response {
         match self.buckets().get(bucket).and_then(|objects| objects.get(key)) {
-            Some(content) => content.clone().into_response(),
+            Some(content) => {
+                self.counters.reads.add();
+                content.clone().into_response()
+            }
             None => failure(StatusCode::NOT_FOUND, "NoSuchKey"),
         }
     }
@@ -148,6 +161,7 @@ impl Store {
         match self.buckets().get_mut(bucket) {
             Some(objects) => {
                 objects.insert(key, content);
+                self.counters.writes.add();
                 StatusCode::OK.into_response()
             }
             None => failure(StatusCode::NOT_FOUND, "NoSuchBucket"),
@@ -180,30 +194,25 @@ fn failure(status: StatusCode, code: &str) -> Response {
 
 /// A response that the server fails to write, so that it closes the connection without a byte of an answer.
 fn broken() -> Response {
-    Body::from_stream(stream::once(async { Err::<Bytes, _>(io::Error::from(io::ErrorKind::BrokenPipe)) })).into_response()
-}
-
-/// Counts while the service runs.
-#[derive(Debug, Default)]
-struct Counters {
-    served: Counter,
-    turned_away: Counter,
-    errors: Counter,
-    stalls: Counter,
-    drops: Counter,
+    Body::from_stream(stream::once(async { Err::<Bytes, _>(io::Error::from(io::ErrorKind::BrokenPipe)) }))
+        .into_response()
 }
 
 /// What the service did with the requests that it received.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ServiceCounts {
-    /// All of them.
-    pub(crate) received: u32,
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// All requests.
+    pub(crate) received: Counter,
     /// Turned away by the limit.
-    pub(crate) turned_away: u32,
+    pub(crate) turned_away: Counter,
     /// Answered with 500.
-    pub(crate) errors: u32,
+    pub(crate) errors: Counter,
     /// Held back.
-    pub(crate) stalls: u32,
+    pub(crate) stalls: Counter,
     /// Left without an answer.
-    pub(crate) drops: u32,
+    pub(crate) drops: Counter,
+    /// Reads carried out.
+    pub(crate) reads: Counter,
+    /// Writes carried out.
+    pub(crate) writes: Counter,
 }

@@ -48,11 +48,15 @@ impl Source {
     /// them.
     pub(crate) fn load(folder: &Path, count: usize) -> Result<Self, SourceError> {
         let folder = folder.canonicalize().map_err(|error| SourceError::Unreadable(folder.to_owned(), error))?;
+        if !folder.is_dir() {
+            return Err(SourceError::Unreadable(folder, io::ErrorKind::NotADirectory.into()));
+        }
         let files = read_files(&folder, count)?;
         if files.is_empty() {
             return Err(SourceError::Empty(folder));
         }
-        let objects: Vec<Object> = files.iter().cycle().take(count).enumerate().map(|(n, file)| file.object(n)).collect();
+        let objects: Vec<Object> =
+            files.iter().cycle().take(count).enumerate().map(|(n, file)| file.object(n)).collect();
         let bytes = objects.iter().map(|object| object.content.len() as u64).sum();
         if bytes > MAX_TOTAL {
             return Err(SourceError::TooLarge(folder));

@@ -1,19 +1,21 @@
 //! What expanded code names. Nothing here is public in any other sense: it may change with every release.
 
 pub use crate::operation::{Operation, Wait};
+pub use crate::time::DEFAULT_TIMER as TIMER;
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
+use crate::error::RetryInfo;
 use crate::operation::Settled;
-use crate::policy::RetryPolicy;
-use crate::strategy::{RetryStrategy, SharedStrategy};
-use crate::time::{Clock, Timer};
-
-/// The clock and sleeper of an attribute that names none.
-pub use crate::time::DEFAULT_TIMER as TIMER;
+use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+use crate::strategy::{Calls, RetryStrategy, Share};
+use crate::time::{BoxSleep, Clock, Timer};
 
 /// Takes a strategy that an expression made.
 #[inline]
-pub fn shared<S: SharedStrategy>(strategy: S) -> S {
+pub fn shared<S>(strategy: S) -> S
+where
+    Calls: Share<S>,
+{
     strategy
 }
 
@@ -45,15 +47,51 @@ pub fn wait<'a, S: RetryStrategy, T: Timer>(
     Wait::new(operation, strategy, timer)
 }
 
-/// Judges an outcome; `true` if it is final.
+/// What to sleep before asking again; `None` once the attempt is due.
 #[inline]
-pub fn settle<S: RetryStrategy, P: RetryPolicy<R>, R>(
+pub fn next<S: RetryStrategy, T: Timer>(wait: &mut Wait<'_, S, T>) -> Option<BoxSleep<T>> {
+    wait.next()
+}
+
+/// What the standard policy makes of an outcome.
+#[inline]
+pub fn judge<R: Judged>(outcome: &R, policy: &StandardRetryPolicy) -> RetryDirective {
+    outcome.judged_by(policy)
+}
+
+/// Tells the strategy what an attempt came to; `true` if its outcome is final.
+#[inline]
+pub fn settle<S: RetryStrategy>(
     operation: &mut Operation<S::Token>,
     strategy: &S,
-    policy: &P,
+    directive: RetryDirective,
     clock: &dyn Clock,
     name: &'static str,
-    outcome: &R,
 ) -> bool {
-    matches!(operation.settle(strategy, policy, clock, name, outcome), Settled::Done { .. })
+    matches!(operation.settle(strategy, directive, clock, name), Settled::Done { .. })
+}
+
+/// An outcome that the standard policy can judge.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell a failure from a success",
+    label = "a retried function returns a `Result`",
+    note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
+)]
+pub trait Judged {
+    /// What the policy makes of it.
+    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
+}
+
+impl<T, E: RetryInfo> Judged for Result<T, E> {
+    #[inline]
+    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
+        policy.evaluate(self)
+    }
+}
+
+/// The field that a transparent error takes its answers from. If it has none to give, this is what rustc complains of,
+/// and nothing else.
+#[inline]
+pub fn inner<E: RetryInfo>(field: &E) -> &dyn RetryInfo {
+    field
 }

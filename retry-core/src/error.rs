@@ -66,7 +66,7 @@ pub trait ErrorInfo {
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
     note = "for a type of your own, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
-    note = "for a foreign type, use the closure form: `retry(&STRATEGY, || call()).when(|error| ...).await`"
+    note = "wrap a foreign type in one of your own, or use the closure form: `retry(&STORE, || call()).when(|error| ...)`"
 )]
 pub trait RetryInfo: ErrorInfo {
     /// Whether the request may be sent again.

@@ -22,7 +22,7 @@ pub use observe::Report;
 pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 pub use retry::{NoHint, ReportFuture, Retry, RetryFuture, When, retry};
 pub use standard::{StandardRetryStrategy, StandardRetryToken};
-pub use strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, SharedStrategy};
+pub use strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
 #[cfg(not(feature = "tokio"))]
 pub use time::EnableTheFeatureTokioOrPassATimer;
 #[cfg(feature = "tokio")]

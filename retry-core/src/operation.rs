@@ -2,7 +2,7 @@
 //! whoever drives it sleeps and calls.
 
 use crate::observe;
-use crate::policy::{RetryDirective, RetryPolicy};
+use crate::policy::RetryDirective;
 use crate::strategy::{Failure, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::time::{BoxSleep, Clock, Timer};
 use std::time::Duration;
@@ -65,23 +65,21 @@ impl<K: RetryToken> Operation<K> {
         }
     }
 
-    /// Judges the outcome of an attempt, and tells the strategy of it.
+    /// Tells the strategy what an attempt came to, by what the policy made of its outcome.
     #[inline]
-    pub(crate) fn settle<S, P, R>(
+    pub(crate) fn settle<S>(
         &mut self,
         strategy: &S,
-        policy: &P,
+        directive: RetryDirective,
         clock: &dyn Clock,
         name: &'static str,
-        outcome: &R,
     ) -> Settled
     where
         S: RetryStrategy<Token = K>,
-        P: RetryPolicy<R> + ?Sized,
     {
-        match policy.evaluate(outcome) {
+        match directive {
             RetryDirective::Succeed => self.succeed(strategy, clock, name),
-            directive => self.fail(strategy, clock, name, directive),
+            directive => self.fail(strategy, directive, clock, name),
         }
     }
 
@@ -101,7 +99,7 @@ impl<K: RetryToken> Operation<K> {
     }
 
     #[cold]
-    fn fail<S>(&mut self, strategy: &S, clock: &dyn Clock, name: &'static str, directive: RetryDirective) -> Settled
+    fn fail<S>(&mut self, strategy: &S, directive: RetryDirective, clock: &dyn Clock, name: &'static str) -> Settled
     where
         S: RetryStrategy<Token = K>,
     {
@@ -143,8 +141,7 @@ impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
 
     /// What to sleep before asking again; `None` once the attempt is due, which must follow at once.
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "an iterator could be advanced past its end")]
-    pub fn next(&mut self) -> Option<BoxSleep<T>> {
+    pub(crate) fn next(&mut self) -> Option<BoxSleep<T>> {
         let delay = self.operation.wait_left(self.strategy, self.timer);
         self.waiting = delay.is_some();
         Some(sleep(self.timer, delay?))

@@ -3,7 +3,7 @@
 use crate::observe::Report;
 use crate::operation::{Operation, Settled, sleep};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{RetryError, RetryStrategy, SharedStrategy};
+use crate::strategy::{Calls, RetryError, RetryStrategy, Share};
 use crate::time::{BoxSleep, DEFAULT_TIMER, DefaultTimer, Timer, Timestamp};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// Retries a call, as the strategy allows.
 ///
-/// Each attempt calls the closure anew and awaits the future that it makes. The last outcome comes back untouched.
+/// Each attempt calls the closure anew and awaits the future that it makes. The last outcome comes back untouched. The
+/// strategy is one that calls share: a reference to it, or an [`Arc`](std::sync::Arc).
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -33,7 +34,8 @@ use std::time::Duration;
 /// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 pub fn retry<S, F, Fut>(strategy: S, operation: F) -> Retry<S, F>
 where
-    S: SharedStrategy,
+    S: RetryStrategy,
+    Calls: Share<S>,
     F: FnMut() -> Fut,
     Fut: Future,
 {
@@ -266,7 +268,7 @@ where
                 }
                 StateProjection::Running { attempt } => {
                     let outcome = ready!(attempt.poll(context));
-                    match operation.settle(strategy, policy, timer, name, &outcome) {
+                    match operation.settle(strategy, policy.evaluate(&outcome), timer, name) {
                         Settled::Again => this.state.set(State::Waiting { sleep: None }),
                         Settled::Done { attempts, reason } => {
                             this.state.set(State::Done);

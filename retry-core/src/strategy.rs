@@ -290,16 +290,21 @@ forward!(
     [S: RetryStrategy, F: FnOnce() -> S] LazyLock<S, F>
 );
 
-/// A strategy that all calls share, whoever holds this value: a reference, an [`Arc`].
-///
-/// An owned strategy is none. Made anew for each call, its quota would be full for each call, and protect nobody.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not shared by the calls that it is for",
-    label = "made here, it would be a fresh retry quota for each call",
-    note = "name it: `static STORE: StandardRetryStrategy = ...;` and `strategy = STORE`, or `&STORE` for `retry`",
-    note = "or hand over a `&S`, or an `Arc<S>` that is kept elsewhere"
-)]
-pub trait SharedStrategy: RetryStrategy {}
+/// Stands for all the calls that one strategy is for.
+#[derive(Debug)]
+pub struct Calls;
 
-impl<S: RetryStrategy + ?Sized> SharedStrategy for &S {}
-impl<S: RetryStrategy + ?Sized> SharedStrategy for Arc<S> {}
+/// `Calls: Share<S>` says that whoever holds an `S` shares the strategy behind it with others: a reference, an [`Arc`].
+///
+/// An owned strategy is not shared. Made anew for each call, its quota would be full for each call, and protect nobody.
+/// (It is a trait of `Calls`, and not of `S`, because for the latter rustc suggests to borrow what must not be made.)
+#[diagnostic::on_unimplemented(
+    message = "`{S}` is not shared by the calls that it is for",
+    label = "made here, it would be a fresh retry quota for each call",
+    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE` or `retry(&STORE, ...)`",
+    note = "or hand over a reference or an `Arc` of one that is kept elsewhere"
+)]
+pub trait Share<S> {}
+
+impl<S: RetryStrategy + ?Sized> Share<&S> for Calls {}
+impl<S: RetryStrategy + ?Sized> Share<Arc<S>> for Calls {}

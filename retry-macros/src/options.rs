@@ -12,12 +12,21 @@ use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
 pub(crate) struct Place {
     /// As it reads in a sentence: "a variant".
     pub(crate) what: &'static str,
+    /// As it begins a sentence: "A variant".
+    pub(crate) subject: &'static str,
     /// The options that it takes.
     pub(crate) options: &'static [&'static str],
     /// Options that belong elsewhere, and where.
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// Words that people use elsewhere for what we say differently, and what to write.
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
+}
+
+impl Place {
+    /// A sentence that lists the options.
+    pub(crate) fn takes(&self) -> String {
+        format!("{} takes {}", self.subject, choices(self.options))
+    }
 }
 
 /// One option as it was written.
@@ -47,8 +56,7 @@ pub(crate) fn read(
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                let list = choices(place.options);
-                diagnostics.error(literal, format!("expected the name of an option; {} takes {list}", place.what));
+                diagnostics.error(literal, format!("expected the name of an option. {}", place.takes()));
                 continue;
             }
             other => {
@@ -73,15 +81,15 @@ fn known_name(path: &Path, place: &Place, diagnostics: &mut Diagnostics) -> Opti
     }
     let written = path.to_token_stream().to_string().replace(' ', "");
     let said = |table: &'static [(&str, &str)]| table.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
-    let takes = format!("{} takes {}", place.what, choices(place.options));
+    let takes = place.takes();
     let message = if let Some(where_to) = said(place.elsewhere) {
-        format!("`{name}` belongs on {where_to}, not on {}; {takes}", place.what)
+        format!("`{name}` belongs on {where_to}, not on {}. {takes}", place.what)
     } else if let Some(ours) = said(place.synonyms) {
-        format!("unknown option `{name}`; {ours}; {takes}")
+        format!("unknown option `{name}`; {ours}. {takes}")
     } else if let Some(meant) = nearest(&name, place.options.iter().copied()) {
         format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
     } else {
-        format!("unknown option `{written}`; {takes}")
+        format!("unknown option `{written}`. {takes}")
     };
     diagnostics.error(path, message);
     None

@@ -1,24 +1,25 @@
 //! What stands in the attributes, as it was written.
 
-use crate::diagnostics::{Diagnostics, choices};
+use crate::diagnostics::Diagnostics;
 use crate::options::{self, Place, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
 use syn::{Attribute, Data, DeriveInput, Generics, Ident, Meta, Path, Type};
 
 const SYNONYMS: &[(&str, &str)] = &[
-    ("retryable", "what may be retried is `safe`"),
-    ("transient", "what may be retried is `safe`, or `fault = \"server\"` if it depends on the operation"),
-    ("permanent", "what must not be retried is `never`"),
-    ("rate_limited", "it is `throttling`"),
-    ("throttled", "it is `throttling`"),
-    ("throttle", "it is `throttling`"),
-    ("inherit", "it is `transparent`"),
-    ("forward", "it is `transparent`"),
+    ("retryable", "write `safe` for what may be retried"),
+    ("transient", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
+    ("permanent", "write `never` for what must not be retried"),
+    ("rate_limited", "write `throttling`"),
+    ("throttled", "write `throttling`"),
+    ("throttle", "write `throttling`"),
+    ("inherit", "write `transparent`"),
+    ("forward", "write `transparent`"),
 ];
 
 const ON_ENUM: Place = Place {
     what: "an enum",
+    subject: "An enum",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "crate"],
     elsewhere: &[("transparent", "a variant")],
     synonyms: SYNONYMS,
@@ -26,6 +27,7 @@ const ON_ENUM: Place = Place {
 
 const ON_STRUCT: Place = Place {
     what: "a struct",
+    subject: "A struct",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent", "crate"],
     elsewhere: &[],
     synonyms: SYNONYMS,
@@ -33,6 +35,7 @@ const ON_STRUCT: Place = Place {
 
 const ON_VARIANT: Place = Place {
     what: "a variant",
+    subject: "A variant",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent"],
     elsewhere: &[("crate", "the enum")],
     synonyms: SYNONYMS,
@@ -40,6 +43,7 @@ const ON_VARIANT: Place = Place {
 
 const ON_FIELD: Place = Place {
     what: "a field",
+    subject: "A field",
     options: &["retry_after", "transparent"],
     elsewhere: &[
         ("throttling", "the variant or struct"),
@@ -158,10 +162,7 @@ fn read_options(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostic
     for attr in attrs {
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
-            _ => diagnostics.error(
-                attr,
-                format!("this says nothing; write `#[retry(...)]`: {} takes {}", place.what, choices(place.options)),
-            ),
+            _ => diagnostics.error(attr, format!("this says nothing; write `#[retry(...)]`. {}", place.takes())),
         }
     }
     options::read(lists, place, diagnostics)

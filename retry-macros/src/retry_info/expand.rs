@@ -2,7 +2,7 @@
 
 use crate::retry_info::model::{Constants, Fault, Model, Safety, Says, Unit, WaitField};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::quote;
 use std::time::Duration;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Generics, Member, Path, Type, WherePredicate, parse_quote, parse_quote_spanned};
@@ -92,7 +92,7 @@ fn method(
     model: &Model,
     signature: &TokenStream,
     default: Option<&TokenStream>,
-    delegate: &TokenStream,
+    ask: &TokenStream,
     constant: impl Fn(&Constants) -> Answer,
 ) -> TokenStream {
     let mut plain: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
@@ -104,8 +104,8 @@ fn method(
         };
         let answer = match &case.says {
             Says::Transparent(member, ty) => {
-                let field = field_ident(ty);
-                Answer::Field(member.clone(), quote_spanned!(ty.span()=> #delegate(#field)))
+                let (krate, field) = (&model.crate_path, field_ident(ty));
+                Answer::Field(member.clone(), quote!(#ask(#krate::__private::inner::<#ty>(#field))))
             }
             Says::Constants(constants) => constant(constants),
         };
@@ -167,9 +167,9 @@ fn retry_after(says: &Constants, krate: &Path) -> Answer {
         });
     };
     let field = field_ident(ty);
-    let number = || quote_spanned!(ty.span()=> #krate::__private::RetryAfterNumber::number(#field));
+    let number = || quote!(<#ty as #krate::__private::RetryAfterNumber>::number(#field));
     let wait = match unit {
-        None => quote_spanned!(ty.span()=> #krate::__private::RetryAfterField::wait(#field)),
+        None => quote!(<#ty as #krate::__private::RetryAfterField>::wait(#field)),
         Some(Unit::Secs) => {
             let number = number();
             quote!(#number.map(::core::time::Duration::from_secs))

@@ -9,6 +9,7 @@ use syn::{Expr, ExprLit, Lit, Path, Token};
 
 const OPTIONS: Place = Place {
     what: "`#[retryable]`",
+    subject: "`#[retryable]`",
     options: &["strategy", "idempotent", "clone", "crate"],
     elsewhere: &[],
     synonyms: &[
@@ -53,6 +54,12 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             "crate" => read.crate_path = option.path(diagnostics),
             _ => {}
         }
+    }
+    if read.strategy.is_none() && diagnostics.is_empty() {
+        diagnostics.error_here(
+            "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
+             and `strategy = \"standard\"` makes one for this function alone",
+        );
     }
     read
 }

@@ -2,7 +2,7 @@
 
 use crate::retryable::strategy::Strategy;
 use crate::retryable::validate::Call;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -27,11 +27,7 @@ pub(super) fn expand(call: Call) -> TokenStream {
     let sleep = local("sleep");
     let result = local("outcome");
     // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
-    let at_outcome = outcome.span();
-    let settled = quote_spanned! {at_outcome=>
-        #private::settle(&mut #operation, #again, &#policy, &#private::TIMER, #name, &#result)
-    };
-    let edge = quote_spanned!(at_outcome=> #private::unreached::<#outcome>());
+    let directive = respan(quote!(#private::judge(&#result, &#policy)), outcome.span());
 
     quote! {
         #(#outer)*
@@ -42,24 +38,40 @@ pub(super) fn expand(call: Call) -> TokenStream {
             loop {
                 {
                     let mut #wait = #private::wait(&mut #operation, #again, &#private::TIMER);
-                    while let ::core::option::Option::Some(#sleep) = #wait.next() {
+                    while let ::core::option::Option::Some(#sleep) = #private::next(&mut #wait) {
                         #sleep.await;
                     }
                 }
                 let #result = async {
                     if false {
-                        return #edge;
+                        return #private::unreached::<#outcome>();
                     }
                     #rebound
                     #(#body)*
                 }
                 .await;
-                if #settled {
+                if #private::settle(&mut #operation, #again, #directive, &#private::TIMER, #name) {
                     return #result;
                 }
             }
         }
     }
+}
+
+/// The same tokens, as if they stood elsewhere.
+fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let respanned = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let mut group = Group::new(group.delimiter(), respan(group.stream(), span));
+            group.set_span(span);
+            TokenTree::Group(group)
+        }
+        mut token => {
+            token.set_span(token.span().located_at(span));
+            token
+        }
+    });
+    respanned.collect()
 }
 
 /// A name that nobody else can see.

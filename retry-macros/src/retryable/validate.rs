@@ -27,14 +27,7 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     let strategy = match strategy {
         Some(attr::Strategy::OwnStandard) => Some(Strategy::OwnStandard),
         Some(attr::Strategy::Expr(expr)) => Some(Strategy::of(&expr, &arguments)),
-        Some(attr::Strategy::Wrong) => None,
-        None => {
-            diagnostics.error_here(
-                "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
-                 and `strategy = \"standard\"` makes one for this function alone",
-            );
-            None
-        }
+        Some(attr::Strategy::Wrong) | None => None,
     };
     Some(Call {
         outcome: signature::outcome(&function.sig)?,
@@ -84,7 +77,7 @@ fn judge_clone(clone: &[Ident], arguments: &[Argument], diagnostics: &mut Diagno
     for (index, name) in clone.iter().enumerate() {
         if !arguments.iter().any(|argument| argument.ident == *name) {
             let names = choices(arguments.iter().map(|argument| &argument.ident));
-            let takes = if names.is_empty() { "the function has none".to_owned() } else { format!("there is {names}") };
+            let takes = if names.is_empty() { "there is none".to_owned() } else { format!("`clone` can take {names}") };
             diagnostics.error(name, format!("`{name}` is no argument of this function; {takes}"));
         } else if clone.iter().take(index).any(|earlier| earlier == name) {
             diagnostics.error(name, format!("`{name}` stands twice; remove one"));

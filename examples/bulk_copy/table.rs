@@ -1,0 +1,206 @@
+//! What is printed: the plan before the copy, and the table after it.
+
+use crate::copy::Copied;
+use crate::limit::Limits;
+use crate::options::Settings;
+use crate::service::Counters;
+use crate::source::Source;
+use crate::tally::{Counted, Counts};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
+/// How many of the failed objects are shown with their errors.
+const SHOWN_FAILURES: usize = 3;
+
+/// Says what is going to happen.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    /// What was asked for.
+    pub(crate) settings: &'a Settings,
+    /// What is copied.
+    pub(crate) source: &'a Source,
+}
+
+impl Display for Plan<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { settings, source } = self;
+        let Settings { tasks, strategy, attempt_timeout, deadline, rules, .. } = settings;
+        writeln!(
+            f,
+            "Copying {} objects of {} MiB in all: {} files of {}{}.",
+            thousands(source.objects.len()),
+            mebibytes(source.bytes),
+            thousands(source.files),
+            source.folder.display(),
+            if source.files < source.objects.len() { ", repeated" } else { "" },
+        )?;
+        writeln!(
+            f,
+            "{tasks} tasks, strategy {strategy}, at most {attempt_timeout:?} for an attempt and {deadline:?} in all."
+        )?;
+        if !rules.latency.is_zero() {
+            writeln!(f, "The service answers after {:?}.", rules.latency)?;
+        }
+        if rules.faults.any() {
+            writeln!(
+                f,
+                "Of the requests, it answers {} with 500, stalls {} for {:?}, and drops the connection of {}.",
+                percent(rules.faults.error),
+                percent(rules.faults.stall),
+                rules.faults.stall_time,
+                percent(rules.faults.drop),
+            )?;
+        }
+        let Limits { writes, reads, burst } = rules.limits;
+        if writes.is_some() || reads.is_some() {
+            writeln!(
+                f,
+                "For one prefix the service takes {} writes and {} reads a second; what {burst:?} allows may come at once.",
+                writes.map_or("any number of".to_owned(), thousands),
+                reads.map_or("any number of".to_owned(), thousands),
+            )?;
+        }
+        if settings.scaled_down {
+            writeln!(f, "That is a thirty-fifth of what S3 takes (3,500 and 5,000): see --help for the reason.")?;
+        }
+        Ok(())
+    }
+}
+
+/// All that is known after the copy.
+#[derive(Debug)]
+pub(crate) struct Summary<'a> {
+    /// What was asked for.
+    pub(crate) settings: &'a Settings,
+    /// What the client believes.
+    pub(crate) copied: Copied,
+    /// How many objects did not arrive, or not with their content.
+    pub(crate) lost: usize,
+    /// How many requests the client made.
+    pub(crate) attempts: u32,
+    /// What the service did.
+    pub(crate) service: &'a Counters,
+    /// What the library reported.
+    pub(crate) tally: Counted,
+}
+
+impl Display for Summary<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f)?;
+        self.objects(f)?;
+        self.attempts(f)?;
+        self.retries(f)?;
+        self.rates(f)?;
+        writeln!(f)?;
+        self.verdict(f)
+    }
+}
+
+impl Summary<'_> {
+    fn objects(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Copied { objects, failures, unfinished, elapsed } = &self.copied;
+        row(f, "objects", "copied", objects, format_args!("in {:.1} s", elapsed.as_secs_f64()))?;
+        row(f, "", "failed", failures.len(), "")?;
+        if *unfinished > 0 {
+            row(f, "", "unfinished", unfinished, format_args!("after {:?}", self.settings.deadline))?;
+        }
+        row(f, "", "lost", self.lost, "missing or different at the destination, by SHA-256")
+    }
+
+    fn attempts(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Counters { received, turned_away, errors, stalls, drops, .. } = self.service;
+        row(f, "attempts", "", self.attempts, format_args!("the service received {}", thousands(received.get())))?;
+        let faults = [("turned away", turned_away), ("500", errors), ("stalled", stalls), ("dropped", drops)];
+        let all: u32 = faults.iter().map(|(_, count)| count.get()).sum();
+        row(f, "failures", "", all, "as the service made them")?;
+        for (name, count) in faults.iter().filter(|(_, count)| count.get() > 0) {
+            row(f, "", name, count.get(), "")?;
+        }
+        Ok(())
+    }
+
+    fn retries(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Counted { retries, stops } = &self.tally;
+        row(f, "retries", "", retries.values().sum::<u32>(), "by cause, as the library reported them")?;
+        for (cause, count) in retries {
+            row(f, "", cause, count, "")?;
+        }
+        row(f, "gave up", "", stops.values().flat_map(Counts::values).sum::<u32>(), "")?;
+        for (reason, causes) in stops {
+            let parts: Vec<String> =
+                causes.iter().map(|(cause, count)| format!("{cause} {}", thousands(count))).collect();
+            row(f, "", reason, causes.values().sum::<u32>(), format_args!("after {}", parts.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    fn rates(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { settings, copied, service, .. } = self;
+        let Limits { writes, reads, burst } = settings.rules.limits;
+        for (group, name, done, limit) in
+            [("rate", "writes/s", &service.writes, writes), ("", "reads/s", &service.reads, reads)]
+        {
+            let rate = f64::from(done.get()) / copied.elapsed.as_secs_f64().max(0.001);
+            let note = match limit {
+                Some(limit) => format!("the limit is {}, with bursts of {burst:?}", thousands(limit)),
+                None => "no limit".to_owned(),
+            };
+            row(f, group, name, format_args!("{rate:.0}"), note)?;
+        }
+        Ok(())
+    }
+
+    fn verdict(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let failures = &self.copied.failures;
+        for (key, error) in failures.iter().take(SHOWN_FAILURES) {
+            writeln!(f, "{key}: {}", chain(error))?;
+        }
+        if failures.len() > SHOWN_FAILURES {
+            writeln!(f, "and {} more", thousands(failures.len() - SHOWN_FAILURES))?;
+        }
+        match self.lost {
+            0 => writeln!(f, "Nothing was lost."),
+            lost => writeln!(f, "{} of {} objects were lost.", thousands(lost), thousands(self.settings.objects)),
+        }
+    }
+}
+
+fn row(f: &mut Formatter<'_>, group: &str, name: &str, value: impl Display, note: impl Display) -> fmt::Result {
+    let line = format!("{group:<9} {name:<15} {:>8}   {note}", thousands(value));
+    writeln!(f, "{}", line.trim_end())
+}
+
+/// An error with all its causes.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut link = error.source();
+    while let Some(cause) = link {
+        text = format!("{text}: {cause}");
+        link = cause.source();
+    }
+    text
+}
+
+/// A number with commas between its thousands.
+pub(crate) fn thousands(number: impl Display) -> String {
+    let plain = number.to_string();
+    let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
+    let mut grouped = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + fraction
+}
+
+fn percent(share: f64) -> String {
+    // Rounded, since binary fractions would show.
+    format!("{} %", (share * 1e5).round() / 1e3)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    let tenths = bytes * 10 / (1 << 20);
+    format!("{}.{}", thousands(tenths / 10), tenths % 10)
+}

@@ -1,0 +1,21 @@
+use retry_core::RetryInfo;
+
+#[derive(RetryInfo)]
+enum Failure {
+    #[retry(retryable)]
+    Retryable,
+    #[retry(transient)]
+    Transient,
+    #[retry(permanent)]
+    Permanent,
+    #[retry(rate_limited)]
+    RateLimited,
+    #[retry(throttled)]
+    Throttled,
+    #[retry(inherit)]
+    Inherit(std::sync::Arc<Failure>),
+    #[retry(forward)]
+    Forward(std::sync::Arc<Failure>),
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+
+struct Client(u32);
+
+impl Client {
+    #[retryable(strategy = STORE)]
+    async fn get(mut self) -> Result<(), Failed> {
+        self.0 += 1;
+        Ok(())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+
+#[retryable(strategy = STORE)]
+async fn get() {}
+
+fn main() {}

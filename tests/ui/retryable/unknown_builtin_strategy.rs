@@ -1,0 +1,16 @@
+use retry_core::{RetryInfo, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+#[retryable(strategy = "standart")]
+async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "STORE")]
+async fn put() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use retry_core::RetryInfo;
+
+#[derive(RetryInfo)]
+struct Failure(#[retry(retry_after)] String);
+
+fn main() {}

@@ -1,0 +1,6 @@
+use retry_core::RetryInfo;
+
+#[derive(RetryInfo)]
+struct Failure(#[retry(retry_after(secs))] std::time::Duration);
+
+fn main() {}
