@@ -1,11 +1,9 @@
-//! The calls that are retried: what their errors mean, and one attempt of each.
+//! All that the program says about retries: what its errors mean, and which calls are retried.
 
-use crate::answer;
-use crate::count::Counter;
+use crate::http::Http;
 use bytes::Bytes;
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{Method, StatusCode};
 use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
-use std::time::Duration;
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error, RetryInfo)]
@@ -43,49 +41,24 @@ pub(crate) enum StoreError {
 /// A client of the object store.
 #[derive(Debug)]
 pub(crate) struct Client {
-    http: reqwest::Client,
-    base: String,
-    retry: &'static StandardRetryStrategy,
-    attempts: Counter,
+    /// Sends one request at a time.
+    pub(crate) http: Http,
+    /// Shared by all calls, since it is one store that is in trouble or is not.
+    pub(crate) retry: &'static StandardRetryStrategy,
 }
 
 impl Client {
     /// Reads an object.
     #[retryable(strategy = self.retry, idempotent)]
     pub(crate) async fn get(&self, bucket: &str, key: &str) -> Result<Bytes, StoreError> {
-        let response = self.send(self.http.get(self.url(bucket, key))).await?;
+        let response = self.http.send(Method::GET, bucket, key, Bytes::new()).await?;
         Ok(response.bytes().await?)
     }
 
     /// Writes an object.
     #[retryable(strategy = self.retry, idempotent)]
     pub(crate) async fn put(&self, bucket: &str, key: &str, content: &Bytes) -> Result<(), StoreError> {
-        self.send(self.http.put(self.url(bucket, key)).body(content.clone())).await?;
+        self.http.send(Method::PUT, bucket, key, content.clone()).await?;
         Ok(())
-    }
-
-    /// A client of the store at `base`, whose calls are retried as `retry` allows.
-    pub(crate) fn new(
-        base: String,
-        retry: &'static StandardRetryStrategy,
-        attempt_timeout: Duration,
-    ) -> reqwest::Result<Self> {
-        // The HTTP client must not retry by itself: its attempts would be hidden from the strategy and from the count.
-        let http = reqwest::Client::builder().timeout(attempt_timeout).retry(reqwest::retry::never()).build()?;
-        Ok(Self { http, base, retry, attempts: Counter::default() })
-    }
-
-    /// How many requests were made.
-    pub(crate) fn attempts(&self) -> u32 {
-        self.attempts.get()
-    }
-
-    fn url(&self, bucket: &str, key: &str) -> String {
-        format!("{}/{bucket}/{key}", self.base)
-    }
-
-    async fn send(&self, request: RequestBuilder) -> Result<Response, StoreError> {
-        self.attempts.add();
-        answer::check(request.send().await?).await
     }
 }

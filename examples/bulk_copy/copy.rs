@@ -52,7 +52,8 @@ pub(crate) async fn run(
     workers.shutdown().await;
     progress.finish();
 
-    let failures = std::mem::take(&mut *job.failures.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut failures = std::mem::take(&mut *job.failures.lock().unwrap_or_else(PoisonError::into_inner));
+    failures.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let objects = progress.copied();
     let unfinished = job.keys.len().saturating_sub(failures.len()).saturating_sub(objects as usize);
     Copied { objects, failures, unfinished, elapsed: started.elapsed() }

@@ -56,14 +56,14 @@ impl Faults {
     }
 
     /// The fault that strikes this request, if one does. Requests of the same name are repetitions of one request.
-    pub(crate) fn strike(&self, request: String) -> Option<Fault> {
+    pub(crate) fn strike(&self, request: &str) -> Option<Fault> {
         if !self.rates.any() {
             return None;
         }
         let FaultRates { error, stall, drop, stall_time } = self.rates;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let repetitions = seen.entry(request.clone()).or_default();
-        let roll: f64 = chance(self.seed, &request, *repetitions).random();
+        let repetitions = seen.entry(request.to_owned()).or_default();
+        let roll: f64 = chance(self.seed, request, *repetitions).random();
         *repetitions += 1;
         if roll < error {
             Some(Fault::Error)

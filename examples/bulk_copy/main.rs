@@ -1,7 +1,7 @@
 //! Copies thousands of objects between two buckets of a service that fails on purpose, and counts what was lost.
 //!
-//! Begin with `client.rs`: it is all that the program says about retries. The rest is the service that makes them
-//! necessary, and the bookkeeping that shows what came of them.
+//! Begin with `client.rs`: it is all that the program says about retries, but for the choice of a strategy in
+//! `strategy.rs`. The rest is the service that makes them necessary, and the bookkeeping that shows what came of them.
 //!
 //! ```text
 //! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost
@@ -10,11 +10,11 @@
 //! cargo run --example bulk_copy -- --help
 //! ```
 
-mod answer;
 mod client;
 mod copy;
 mod count;
 mod faults;
+mod http;
 mod limit;
 mod options;
 mod progress;
@@ -25,6 +25,7 @@ mod table;
 mod tally;
 
 use client::Client;
+use http::Http;
 use options::{Options, Settings};
 use progress::Progress;
 use service::Service;
@@ -59,19 +60,19 @@ async fn main() -> ExitCode {
 /// Copies the source and prints the table. Returns how many objects were lost.
 async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Error>> {
     let tally = Tally::default();
-    tracing_subscriber::registry().with(tally.clone()).init();
+    tracing_subscriber::registry().with(tally.clone()).try_init()?;
     write!(io::stdout(), "{}", Plan { settings, source })?;
 
     // The source bucket is filled here and not through HTTP, so that the run measures the copy alone.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
-    let base = format!("http://{}", service.address());
-    let client = Arc::new(Client::new(base, settings.strategy.instance(), settings.attempt_timeout)?);
+    let http = Http::new(format!("http://{}", service.address()), settings.attempt_timeout)?;
+    let client = Arc::new(Client { http, retry: settings.strategy.instance() });
     let progress = Arc::new(Progress::new(source.objects.len()));
     let copied = copy::run(&client, source.keys(), settings.tasks, settings.deadline, &progress).await;
 
     let arrived = service.stop();
     let lost = source.objects.iter().filter(|object| !object.is_intact(arrived.get(&object.key))).count();
-    let (attempts, service, tally) = (client.attempts(), service.counters(), tally.counted());
+    let (attempts, service, tally) = (client.http.requests(), service.counters(), tally.counted());
     write!(io::stdout(), "{}", Summary { settings, copied, lost, attempts, service, tally })?;
     Ok(lost)
 }

@@ -17,7 +17,8 @@ use std::time::Duration;
 /// is too often for "nothing is lost".
 ///
 /// The retry quota does not drain either. A request costs it 0.007 * 5 + 0.003 * 10 = 0.065 on average, and gives back
-/// 0.99. And if all 64 tasks met a 500 at the same moment, that would cost 320 of the 500 that it holds.
+/// 0.99. And if all 64 tasks met a 500 at the same moment, that would cost 320 of the 500 that it holds. (64 timeouts at
+/// one moment would cost 640, so the attempt timeout is 40 times the latency: a slow machine must not cause any.)
 ///
 /// Without retries, 2 * 4,003 * p = 80 objects are lost.
 ///
@@ -67,7 +68,12 @@ struct Defaults {
     reads: Option<f64>,
 }
 
-const EXAMPLES: &str = "\
+const NOTES: &str = "\
+The rates of --limit are a thirty-fifth of what S3 takes for one prefix, 3,500 writes and 5,000 reads
+a second. What exhausts the retry quota is the number of tasks in proportion to the rate, and at the
+rates of S3 it would take thousands of tasks. With 64 tasks nothing is lost there, as you can see:
+  cargo run --example bulk_copy -- --limit --write-rate 3500 --read-rate 5000 --objects 25000
+
 Examples:
   cargo run --example bulk_copy
   cargo run --example bulk_copy -- --strategy none
@@ -78,25 +84,24 @@ The exit code is 0 if nothing was lost, 1 if something was, and 2 for bad argume
 
 /// Copies many objects between two buckets of an S3-like service that fails on purpose, and counts what is lost
 #[derive(Debug, Parser)]
-#[command(name = "bulk_copy", after_help = EXAMPLES, term_width = 110)]
+#[command(name = "bulk_copy", after_help = NOTES, allow_negative_numbers = true)]
 pub(crate) struct Options {
     /// Folder whose files become the objects, without target and .git [default: this workspace]
     folder: Option<PathBuf>,
 
-    /// The service fails now and then: 500s, stalled answers, dropped connections (the default)
+    /// The service fails now and then: 500s, stalls, dropped connections; the default situation
     #[arg(long, conflicts_with = "limit", help_heading = "Situation")]
     faults: bool,
 
-    /// The service takes 100 writes and 143 reads a second and turns away the rest. S3 takes 3,500 and 5,000 for one
-    /// prefix; this is a thirty-fifth, so that 64 tasks are in the trouble that takes thousands of them there
+    /// The service takes 100 writes and 143 reads a second, and turns away the rest
     #[arg(long, help_heading = "Situation")]
     limit: bool,
 
-    /// How failed attempts are retried
-    #[arg(long, value_enum, default_value_t = Strategy::Standard, help_heading = "Client")]
+    /// How failed attempts are retried: none or standard
+    #[arg(long, value_enum, default_value_t = Strategy::Standard, hide_possible_values = true, help_heading = "Client")]
     strategy: Strategy,
 
-    /// Number of objects; the files are repeated under different keys [default: 4003; with --limit: 801]
+    /// Number of objects; files are repeated to make them [default: 4003; with --limit: 801]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Client")]
     objects: Option<u32>,
 
@@ -129,15 +134,15 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Service")]
     stall: Option<Duration>,
 
-    /// Share of requests whose connection is dropped without an answer [default: 0.003; with --limit: 0]
+    /// Share of requests whose connection is dropped [default: 0.003; with --limit: 0]
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Service")]
     drop_rate: Option<f64>,
 
-    /// Writes a second that the service takes for one prefix [default: unlimited; with --limit: 100]
+    /// Writes a second that one prefix takes [default: unlimited; with --limit: 100]
     #[arg(long, value_name = "N", value_parser = per_second, help_heading = "Service")]
     write_rate: Option<f64>,
 
-    /// Reads a second that the service takes for one prefix [default: unlimited; with --limit: 143]
+    /// Reads a second that one prefix takes [default: unlimited; with --limit: 143]
     #[arg(long, value_name = "N", value_parser = per_second, help_heading = "Service")]
     read_rate: Option<f64>,
 
@@ -145,7 +150,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time, help_heading = "Service")]
     burst: Duration,
 
-    /// Decides which requests are hurt: the same ones in each run with the same seed
+    /// Decides which requests are hurt; the same seed hurts the same ones
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Service")]
     seed: u64,
 }

@@ -120,7 +120,7 @@ async fn serve(
     if let Err(wait) = store.limiter.admit(access, &path) {
         return store.turn_away(wait);
     }
-    match store.faults.strike(format!("{method} {path}")) {
+    match store.faults.strike(&format!("{method} {path}")) {
         None => {}
         Some(Fault::Error) => {
             store.counters.errors.add();

@@ -27,11 +27,12 @@ impl Display for Plan<'_> {
         let Settings { tasks, strategy, attempt_timeout, deadline, rules, .. } = settings;
         writeln!(
             f,
-            "Copying {} objects of {} MiB in all: {} files of {}{}.",
+            "Copying {} objects of {} MiB in all: {} file{} of the folder {}{}.",
             thousands(source.objects.len()),
             mebibytes(source.bytes),
             thousands(source.files),
-            source.folder.display(),
+            if source.files == 1 { "" } else { "s" },
+            source.folder.file_name().unwrap_or(source.folder.as_os_str()).display(),
             if source.files < source.objects.len() { ", repeated" } else { "" },
         )?;
         writeln!(
@@ -99,7 +100,7 @@ impl Display for Summary<'_> {
 impl Summary<'_> {
     fn objects(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Copied { objects, failures, unfinished, elapsed } = &self.copied;
-        row(f, "objects", "copied", objects, format_args!("in {:.1} s", elapsed.as_secs_f64()))?;
+        row(f, "objects", "copied", objects, format_args!("in {:.2} s", elapsed.as_secs_f64()))?;
         row(f, "", "failed", failures.len(), "")?;
         if *unfinished > 0 {
             row(f, "", "unfinished", unfinished, format_args!("after {:?}", self.settings.deadline))?;

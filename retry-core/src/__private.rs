@@ -8,7 +8,7 @@ use crate::error::RetryInfo;
 use crate::operation::Settled;
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, Share};
-use crate::time::{BoxSleep, Clock, Timer};
+use crate::time::{Clock, Timer};
 
 /// Takes a strategy that an expression made.
 #[inline]
@@ -33,24 +33,18 @@ pub fn unreached<R>() -> R {
 
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy>(strategy: &S, clock: &dyn Clock, name: &'static str) -> Operation<S::Token> {
-    Operation::begin(strategy, clock, name)
+pub fn begin<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) -> Operation<S::Token> {
+    Operation::begin(strategy, clock)
 }
 
-/// Waits for the next attempt.
+/// What is to be waited for before asking again; `None` once the attempt is due.
 #[inline]
 pub fn wait<'a, S: RetryStrategy, T: Timer>(
     operation: &'a mut Operation<S::Token>,
     strategy: &'a S,
-    timer: &'a T,
-) -> Wait<'a, S, T> {
-    Wait::new(operation, strategy, timer)
-}
-
-/// What to sleep before asking again; `None` once the attempt is due.
-#[inline]
-pub fn next<S: RetryStrategy, T: Timer>(wait: &mut Wait<'_, S, T>) -> Option<BoxSleep<T>> {
-    wait.next()
+    timer: &T,
+) -> Option<Wait<'a, S, T>> {
+    Wait::next(operation, strategy, timer)
 }
 
 /// What the standard policy makes of an outcome.

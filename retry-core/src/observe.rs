@@ -30,7 +30,7 @@ fn error_type(failure: &Failure) -> &'static str {
     failure.error_type().map_or("unknown", crate::policy::RetryErrorType::as_str)
 }
 
-/// The strategy gave no initial token: one attempt follows, without retries.
+/// The strategy gave no initial token: one attempt was made, without retries.
 #[cold]
 pub(crate) fn refused(operation: &'static str, reason: RetryError) {
     #[cfg(feature = "tracing")]

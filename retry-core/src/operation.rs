@@ -5,6 +5,8 @@ use crate::observe;
 use crate::policy::RetryDirective;
 use crate::strategy::{Failure, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::time::{BoxSleep, Clock, Timer};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// One call of a retried function: plain data that borrows nothing, so that nothing of the strategy is held while the
@@ -14,8 +16,18 @@ use std::time::Duration;
 /// while there is a wait left calls `abandon`.
 #[derive(Debug)]
 pub struct Operation<K> {
-    /// None if the strategy refused the initial token, and once it has been handed in.
-    token: Option<K>,
+    token: Token<K>,
+}
+
+/// The token of an operation.
+#[derive(Debug)]
+enum Token<K> {
+    /// For the attempt to come, or under way.
+    Held(K),
+    /// The strategy gave none: one attempt is made, of which nothing is learned.
+    Refused(RetryError),
+    /// It went back to the strategy.
+    Gone,
 }
 
 /// What an outcome leads to.
@@ -34,12 +46,11 @@ pub(crate) enum Settled {
 
 impl<K: RetryToken> Operation<K> {
     #[inline]
-    pub(crate) fn begin<S>(strategy: &S, clock: &dyn Clock, name: &'static str) -> Self
+    pub(crate) fn begin<S>(strategy: &S, clock: &dyn Clock) -> Self
     where
         S: RetryStrategy<Token = K>,
     {
-        let token = strategy.acquire_initial_token(clock).map_err(|reason| observe::refused(name, reason)).ok();
-        Self { token }
+        Self { token: strategy.acquire_initial_token(clock).map_or_else(Token::Refused, Token::Held) }
     }
 
     /// How long to wait before asking again; `None` if the attempt may be sent now.
@@ -48,7 +59,8 @@ impl<K: RetryToken> Operation<K> {
     where
         S: RetryStrategy<Token = K>,
     {
-        match strategy.ready(self.token.as_mut()?, clock) {
+        let Token::Held(token) = &mut self.token else { return None };
+        match strategy.ready(token, clock) {
             Ready::After(delay) if !delay.is_zero() => Some(delay),
             Ready::After(_) | Ready::Now => None,
         }
@@ -60,9 +72,14 @@ impl<K: RetryToken> Operation<K> {
     where
         S: RetryStrategy<Token = K>,
     {
-        if let Some(token) = self.token.take() {
+        if let Token::Held(token) = self.take() {
             strategy.release(token);
         }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Token<K> {
+        std::mem::replace(&mut self.token, Token::Gone)
     }
 
     /// Tells the strategy what an attempt came to, by what the policy made of its outcome.
@@ -88,8 +105,13 @@ impl<K: RetryToken> Operation<K> {
     where
         S: RetryStrategy<Token = K>,
     {
-        // Without a token, one attempt was made of which nothing is learned.
-        let Some(token) = self.token.take() else { return Settled::Done { attempts: 1, reason: None } };
+        let token = match self.take() {
+            Token::Held(token) => token,
+            other => {
+                other.report(name);
+                return Settled::Done { attempts: 1, reason: None };
+            }
+        };
         let attempts = token.attempt();
         let recorded = strategy.record_success(token, clock);
         if attempts > 1 || recorded.is_err() {
@@ -104,16 +126,20 @@ impl<K: RetryToken> Operation<K> {
         S: RetryStrategy<Token = K>,
     {
         let failure = Failure::from_directive(directive);
-        let Some(token) = self.token.take() else {
-            let reason = RetryError::Refused;
-            observe::stopped(name, 1, &failure, reason);
-            return Settled::Done { attempts: 1, reason: Some(reason) };
+        let token = match self.take() {
+            Token::Held(token) => token,
+            other => {
+                other.report(name);
+                let reason = RetryError::Refused;
+                observe::stopped(name, 1, &failure, reason);
+                return Settled::Done { attempts: 1, reason: Some(reason) };
+            }
         };
         let attempts = token.attempt();
         match strategy.refresh_retry_token(token, &failure, clock) {
             Ok(token) => {
                 observe::retry_scheduled(name, attempts, &failure, token.delay());
-                self.token = Some(token);
+                self.token = Token::Held(token);
                 Settled::Again
             }
             Err(reason) => {
@@ -124,34 +150,50 @@ impl<K: RetryToken> Operation<K> {
     }
 }
 
-/// Holds an operation while it waits: dropped meanwhile, the attempt that it waited for is given up.
-#[derive(Debug)]
-pub struct Wait<'a, S: RetryStrategy, T> {
+impl<K> Token<K> {
+    #[cold]
+    fn report(&self, name: &'static str) {
+        if let Self::Refused(reason) = self {
+            observe::refused(name, *reason);
+        }
+    }
+}
+
+/// An operation that waits: dropped meanwhile, the attempt that it waits for is given up.
+///
+/// It borrows the strategy while it waits, and only then.
+#[must_use = "futures do nothing unless polled"]
+pub struct Wait<'a, S: RetryStrategy, T: Timer> {
     operation: &'a mut Operation<S::Token>,
     strategy: &'a S,
-    timer: &'a T,
-    waiting: bool,
+    /// None once it is over.
+    sleep: Option<BoxSleep<T>>,
 }
 
 impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
+    /// What is to be waited for before asking again; `None` once the attempt is due, which must follow at once.
     #[inline]
-    pub(crate) fn new(operation: &'a mut Operation<S::Token>, strategy: &'a S, timer: &'a T) -> Self {
-        Self { operation, strategy, timer, waiting: true }
-    }
-
-    /// What to sleep before asking again; `None` once the attempt is due, which must follow at once.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Option<BoxSleep<T>> {
-        let delay = self.operation.wait_left(self.strategy, self.timer);
-        self.waiting = delay.is_some();
-        Some(sleep(self.timer, delay?))
+    pub(crate) fn next(operation: &'a mut Operation<S::Token>, strategy: &'a S, timer: &T) -> Option<Self> {
+        let delay = operation.wait_left(strategy, timer)?;
+        Some(Self { operation, strategy, sleep: Some(sleep(timer, delay)) })
     }
 }
 
-impl<S: RetryStrategy, T> Drop for Wait<'_, S, T> {
-    #[inline]
+impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(sleep) = &mut self.sleep {
+            ready!(sleep.as_mut().poll(context));
+            self.sleep = None;
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: RetryStrategy, T: Timer> Drop for Wait<'_, S, T> {
     fn drop(&mut self) {
-        if self.waiting {
+        if self.sleep.is_some() {
             self.operation.abandon(self.strategy);
         }
     }

@@ -254,7 +254,7 @@ where
         let mut this = self.project();
         let Retry { strategy, operation: call, policy, timer } = this.retry;
         let name = std::any::type_name::<F>();
-        let operation = this.operation.get_or_insert_with(|| Operation::begin(strategy, timer, name));
+        let operation = this.operation.get_or_insert_with(|| Operation::begin(strategy, timer));
         loop {
             match this.state.as_mut().project() {
                 StateProjection::Waiting { sleep: pending } => {

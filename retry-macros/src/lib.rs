@@ -4,6 +4,8 @@ mod diagnostics;
 mod options;
 mod retry_info;
 mod retryable;
+#[cfg(test)]
+mod snapshots;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

@@ -1,7 +1,13 @@
 //! What the tests share: an error that can be anything, and functions that fail as they are told.
 
-use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
-use std::cell::Cell;
+use retry_core::{
+    Clock, ErrorFault, ErrorInfo, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetrySafety, RetryStrategy,
+    RetryToken,
+};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// An error that says what it is told to say.
@@ -87,12 +93,101 @@ pub(crate) const fn millis(millis: u64) -> Duration {
 }
 
 /// Polls a future once; it must be pending.
-pub(crate) fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) {
-    let waker = std::task::Waker::noop();
-    assert!(future.poll(&mut std::task::Context::from_waker(waker)).is_pending());
+pub(crate) fn poll_once(future: Pin<&mut impl Future>) {
+    assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
 /// Compiles for futures that may move to another thread only.
 pub(crate) fn assert_send<T: Send>(value: T) -> T {
     value
+}
+
+/// A strategy that writes down what it is asked, and answers as it is told.
+pub(crate) struct Recorder {
+    calls: RefCell<Vec<&'static str>>,
+    last_failure: Cell<Option<Failure>>,
+    waits: RefCell<VecDeque<Duration>>,
+    initial: Option<RetryError>,
+    retries: Option<RetryError>,
+}
+
+/// The token of a [`Recorder`]: its attempt.
+pub(crate) struct Attempt(u32);
+
+impl RetryToken for Attempt {
+    fn attempt(&self) -> u32 {
+        self.0
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl Recorder {
+    pub(crate) fn new() -> Self {
+        Self {
+            calls: RefCell::default(),
+            last_failure: Cell::new(None),
+            waits: RefCell::default(),
+            initial: None,
+            retries: None,
+        }
+    }
+
+    /// Gives no initial token.
+    pub(crate) fn refusing_initial_token(self, reason: RetryError) -> Self {
+        Self { initial: Some(reason), ..self }
+    }
+
+    /// Gives no other token.
+    pub(crate) fn refusing_retries(self, reason: RetryError) -> Self {
+        Self { retries: Some(reason), ..self }
+    }
+
+    /// Answers with these waits, one after the other, then with now.
+    pub(crate) fn waiting(self, waits: impl IntoIterator<Item = Duration>) -> Self {
+        Self { waits: RefCell::new(waits.into_iter().collect()), ..self }
+    }
+
+    pub(crate) fn calls(&self) -> Vec<&'static str> {
+        self.calls.borrow().clone()
+    }
+
+    pub(crate) fn last_failure(&self) -> Option<Failure> {
+        self.last_failure.get()
+    }
+}
+
+impl RetryStrategy for Recorder {
+    type Token = Attempt;
+
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        self.calls.borrow_mut().push("initial");
+        self.initial.map_or(Ok(Attempt(1)), Err)
+    }
+
+    fn refresh_retry_token(&self, token: Attempt, failure: &Failure, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        self.calls.borrow_mut().push("refresh");
+        self.last_failure.set(Some(*failure));
+        match self.retries {
+            None if failure.is_retryable() => Ok(Attempt(token.0 + 1)),
+            None => Err(RetryError::NotRetryable),
+            Some(reason) => Err(reason),
+        }
+    }
+
+    fn record_success(&self, _: Attempt, _: &dyn Clock) -> Result<(), ForeignToken> {
+        self.calls.borrow_mut().push("success");
+        Ok(())
+    }
+
+    fn ready(&self, _: &mut Attempt, _: &dyn Clock) -> Ready {
+        self.calls.borrow_mut().push("ready");
+        self.waits.borrow_mut().pop_front().map_or(Ready::Now, Ready::After)
+    }
+
+    fn release(&self, _: Attempt) {
+        self.calls.borrow_mut().push("release");
+    }
 }

@@ -24,7 +24,6 @@ pub(super) fn expand(call: Call) -> TokenStream {
 
     let operation = local("operation");
     let wait = local("wait");
-    let sleep = local("sleep");
     let result = local("outcome");
     // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
     let directive = respan(quote!(#private::judge(&#result, &#policy)), outcome.span());
@@ -34,13 +33,12 @@ pub(super) fn expand(call: Call) -> TokenStream {
         #vis #modifiers #signature {
             #(#inner)*
             #setup
-            let mut #operation = #private::begin(#first, &#private::TIMER, #name);
+            let mut #operation = #private::begin(#first, &#private::TIMER);
             loop {
+                while let ::core::option::Option::Some(#wait) =
+                    #private::wait(&mut #operation, #again, &#private::TIMER)
                 {
-                    let mut #wait = #private::wait(&mut #operation, #again, &#private::TIMER);
-                    while let ::core::option::Option::Some(#sleep) = #private::next(&mut #wait) {
-                        #sleep.await;
-                    }
+                    #wait.await;
                 }
                 let #result = async {
                     if false {

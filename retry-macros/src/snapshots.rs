@@ -1,0 +1,413 @@
+//! What the macros expand to, as a reader sees it.
+//!
+//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
+
+use crate::{retry_info, retryable};
+use expect_test::{Expect, expect};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+fn pretty(tokens: TokenStream) -> String {
+    prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is well formed"))
+}
+
+fn derived(input: TokenStream, expected: &Expect) {
+    expected.assert_eq(&pretty(retry_info::derive(&syn::parse2(input).expect("the input is well formed"))));
+}
+
+fn retried(options: TokenStream, item: TokenStream, expected: &Expect) -> String {
+    let code = pretty(retryable::attribute(options, item));
+    expected.assert_eq(&code);
+    code
+}
+
+#[test]
+fn a_function() {
+    let code = retried(
+        quote!(strategy = STORE),
+        quote! {
+            /// Gets an object.
+            pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
+                client.send(key).await
+            }
+        },
+        &expect![[r#"
+            /// Gets an object.
+            pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
+                let mut __operation = ::retry_core::__private::begin(
+                    ::retry_core::__private::named(&STORE),
+                    &::retry_core::__private::TIMER,
+                );
+                loop {
+                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                        &mut __operation,
+                        &STORE,
+                        &::retry_core::__private::TIMER,
+                    ) {
+                        __wait.await;
+                    }
+                    let __outcome = async {
+                        if false {
+                            return ::retry_core::__private::unreached::<
+                                Result<Object, StoreError>,
+                            >();
+                        }
+                        client.send(key).await
+                    }
+                        .await;
+                    if ::retry_core::__private::settle(
+                        &mut __operation,
+                        &STORE,
+                        ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        ),
+                        &::retry_core::__private::TIMER,
+                        ::core::concat!(::core::module_path!(), "::", "get"),
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+    let body = code.lines().filter(|line| line.contains("client.send")).count();
+    assert_eq!(body, 1);
+    assert!(code.lines().count() - body <= 40, "a plain function expands to at most 40 lines besides its body");
+}
+
+#[test]
+fn a_method_with_all_options() {
+    retried(
+        quote!(strategy = &self.retry, idempotent = false, clone(body), crate = my::retry),
+        quote! {
+            async fn put(&mut self, key: &mut String, mut body: Vec<u8>, mut tries: u32) -> io::Result<impl Sized> {
+                tries += 1;
+                self.send(key, body, tries).await
+            }
+        },
+        &expect![[r#"
+            async fn put(
+                &mut self,
+                key: &mut String,
+                body: Vec<u8>,
+                tries: u32,
+            ) -> io::Result<impl Sized> {
+                let mut __operation = my::retry::__private::begin(
+                    &self.retry,
+                    &my::retry::__private::TIMER,
+                );
+                loop {
+                    while let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
+                        &mut __operation,
+                        &self.retry,
+                        &my::retry::__private::TIMER,
+                    ) {
+                        __wait.await;
+                    }
+                    let __outcome = async {
+                        if false {
+                            return my::retry::__private::unreached::<io::Result<_>>();
+                        }
+                        let key = &mut *key;
+                        let mut body = ::core::clone::Clone::clone(&body);
+                        let mut tries = tries;
+                        tries += 1;
+                        self.send(key, body, tries).await
+                    }
+                        .await;
+                    if my::retry::__private::settle(
+                        &mut __operation,
+                        &self.retry,
+                        my::retry::__private::judge(
+                            &__outcome,
+                            &my::retry::StandardRetryPolicy::new().idempotent(false),
+                        ),
+                        &my::retry::__private::TIMER,
+                        ::core::concat!(::core::module_path!(), "::", "put"),
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_with_a_strategy_of_its_own() {
+    retried(
+        quote!(strategy = "standard"),
+        quote! {
+            async fn ping() -> Result<(), StoreError> {
+                Ok(())
+            }
+        },
+        &expect![[r#"
+            async fn ping() -> Result<(), StoreError> {
+                static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
+                let mut __operation = ::retry_core::__private::begin(
+                    &__RETRYABLE_STRATEGY,
+                    &::retry_core::__private::TIMER,
+                );
+                loop {
+                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                        &mut __operation,
+                        &__RETRYABLE_STRATEGY,
+                        &::retry_core::__private::TIMER,
+                    ) {
+                        __wait.await;
+                    }
+                    let __outcome = async {
+                        if false {
+                            return ::retry_core::__private::unreached::<Result<(), StoreError>>();
+                        }
+                        Ok(())
+                    }
+                        .await;
+                    if ::retry_core::__private::settle(
+                        &mut __operation,
+                        &__RETRYABLE_STRATEGY,
+                        ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        ),
+                        &::retry_core::__private::TIMER,
+                        ::core::concat!(::core::module_path!(), "::", "ping"),
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_strategy_from_a_call() {
+    retried(
+        quote!(strategy = pool.strategy()),
+        quote! {
+            async fn ping(pool: &Pool) -> Result<(), StoreError> {
+                Ok(())
+            }
+        },
+        &expect![[r#"
+            async fn ping(pool: &Pool) -> Result<(), StoreError> {
+                let __strategy = ::retry_core::__private::shared(pool.strategy());
+                let mut __operation = ::retry_core::__private::begin(
+                    &__strategy,
+                    &::retry_core::__private::TIMER,
+                );
+                loop {
+                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                        &mut __operation,
+                        &__strategy,
+                        &::retry_core::__private::TIMER,
+                    ) {
+                        __wait.await;
+                    }
+                    let __outcome = async {
+                        if false {
+                            return ::retry_core::__private::unreached::<Result<(), StoreError>>();
+                        }
+                        Ok(())
+                    }
+                        .await;
+                    if ::retry_core::__private::settle(
+                        &mut __operation,
+                        &__strategy,
+                        ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        ),
+                        &::retry_core::__private::TIMER,
+                        ::core::concat!(::core::module_path!(), "::", "ping"),
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn an_enum() {
+    derived(
+        quote! {
+            enum StoreError {
+                #[retry(throttling, fault = "client")]
+                SlowDown {
+                    #[retry(retry_after)]
+                    wait: Option<Duration>,
+                },
+                #[retry(timeout)]
+                Timeout,
+                #[retry(fault = "client")]
+                NoSuchKey(String),
+                #[retry(transparent)]
+                Transport(#[from] TransportError),
+            }
+        },
+        &expect![[r#"
+            #[automatically_derived]
+            impl ::retry_core::ErrorInfo for StoreError {
+                fn fault(&self) -> ::retry_core::ErrorFault {
+                    match self {
+                        Self::SlowDown { .. } | Self::NoSuchKey { .. } => {
+                            ::retry_core::ErrorFault::Client
+                        }
+                        Self::Timeout { .. } => ::retry_core::ErrorFault::Other,
+                        Self::Transport { 0: __field, .. } => {
+                            ::retry_core::ErrorInfo::fault(
+                                ::retry_core::__private::inner::<TransportError>(__field),
+                            )
+                        }
+                    }
+                }
+            }
+            #[automatically_derived]
+            impl ::retry_core::RetryInfo for StoreError {
+                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
+                    match self {
+                        Self::SlowDown { .. } => ::retry_core::RetrySafety::Yes,
+                        Self::Timeout { .. } => ::retry_core::RetrySafety::Maybe,
+                        Self::NoSuchKey { .. } => ::retry_core::RetrySafety::No,
+                        Self::Transport { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_retry_safe(
+                                ::retry_core::__private::inner::<TransportError>(__field),
+                            )
+                        }
+                    }
+                }
+                fn is_throttle(&self) -> bool {
+                    match self {
+                        Self::SlowDown { .. } => true,
+                        Self::Timeout { .. } | Self::NoSuchKey { .. } => false,
+                        Self::Transport { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_throttle(
+                                ::retry_core::__private::inner::<TransportError>(__field),
+                            )
+                        }
+                    }
+                }
+                fn is_timeout(&self) -> bool {
+                    match self {
+                        Self::SlowDown { .. } | Self::NoSuchKey { .. } => false,
+                        Self::Timeout { .. } => true,
+                        Self::Transport { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_timeout(
+                                ::retry_core::__private::inner::<TransportError>(__field),
+                            )
+                        }
+                    }
+                }
+                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    match self {
+                        Self::Timeout { .. } | Self::NoSuchKey { .. } => ::core::option::Option::None,
+                        Self::SlowDown { wait: __field, .. } => {
+                            <Option<
+                                Duration,
+                            > as ::retry_core::__private::RetryAfterField>::wait(__field)
+                        }
+                        Self::Transport { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::retry_after(
+                                ::retry_core::__private::inner::<TransportError>(__field),
+                            )
+                        }
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_generic_struct() {
+    derived(
+        quote! {
+            #[retry(transparent)]
+            struct Wrapper<'a, E: Error>(&'a E);
+        },
+        &expect![[r#"
+            #[automatically_derived]
+            impl<'a, E: Error> ::retry_core::ErrorInfo for Wrapper<'a, E>
+            where
+                &'a E: ::retry_core::RetryInfo,
+            {
+                fn fault(&self) -> ::retry_core::ErrorFault {
+                    match self {
+                        Self { 0: __field, .. } => {
+                            ::retry_core::ErrorInfo::fault(
+                                ::retry_core::__private::inner::<&'a E>(__field),
+                            )
+                        }
+                    }
+                }
+            }
+            #[automatically_derived]
+            impl<'a, E: Error> ::retry_core::RetryInfo for Wrapper<'a, E>
+            where
+                &'a E: ::retry_core::RetryInfo,
+            {
+                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
+                    match self {
+                        Self { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_retry_safe(
+                                ::retry_core::__private::inner::<&'a E>(__field),
+                            )
+                        }
+                    }
+                }
+                fn is_throttle(&self) -> bool {
+                    match self {
+                        Self { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_throttle(
+                                ::retry_core::__private::inner::<&'a E>(__field),
+                            )
+                        }
+                    }
+                }
+                fn is_timeout(&self) -> bool {
+                    match self {
+                        Self { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::is_timeout(
+                                ::retry_core::__private::inner::<&'a E>(__field),
+                            )
+                        }
+                    }
+                }
+                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    match self {
+                        Self { 0: __field, .. } => {
+                            ::retry_core::RetryInfo::retry_after(
+                                ::retry_core::__private::inner::<&'a E>(__field),
+                            )
+                        }
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_mistake_keeps_the_item() {
+    retried(
+        quote!(strateggy = STORE),
+        quote! {
+            async fn ping() -> Result<(), StoreError> {
+                Ok(())
+            }
+        },
+        &expect![[r#"
+            ::core::compile_error! {
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `idempotent`, `clone` or `crate`"
+            }
+            async fn ping() -> Result<(), StoreError> {
+                Ok(())
+            }
+        "#]],
+    );
+}

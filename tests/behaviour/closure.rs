@@ -1,0 +1,154 @@
+//! Retries without macros.
+
+use crate::support::{Fault, Flaky, assert_send, millis, secs};
+use retry_core::{
+    Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, Timestamp, retry,
+};
+use std::cell::Cell;
+use std::io::{self, ErrorKind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+static STRATEGY: StandardRetryStrategy =
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(100_000);
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_may_change_what_it_captures() {
+    let mut keys = vec!["a", "b", "c"];
+    let outcome = retry(&STRATEGY, || {
+        let key = keys.pop();
+        async move { if key == Some("a") { Ok(key) } else { Err(Fault::SAFE) } }
+    });
+    assert_eq!(outcome.await, Ok(Some("a")));
+    assert!(keys.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_moves_to_another_task_if_its_attempts_do() {
+    let shared = Arc::new(StandardRetryStrategy::new());
+    let task = tokio::spawn(assert_send(async move {
+        let text = "captured".to_owned();
+        retry(shared, || async { Ok::<_, Fault>(text.len()) }).await
+    }));
+    assert_eq!(task.await.unwrap(), Ok(8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_is_not_send_leaves_the_call_send() {
+    let call = retry(&STRATEGY, || async { Err::<(), _>(Rc::new(Fault::SAFE)) }).when(|_| false);
+    assert!(assert_send(call.into_future()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn foreign_errors_are_judged_by_a_closure() {
+    let calls = Cell::new(0);
+    let connect = || async {
+        calls.set(calls.get() + 1);
+        Err::<(), _>(io::Error::from(if calls.get() < 3 { ErrorKind::ConnectionRefused } else { ErrorKind::NotFound }))
+    };
+    let report = retry(&STRATEGY, connect).when(|error| error.kind() == ErrorKind::ConnectionRefused).report().await;
+    assert_eq!(report.outcome.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!((report.attempts, report.reason), (3, Some(RetryError::NotRetryable)));
+    assert_eq!(report.elapsed, secs(1 + 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn foreign_errors_tell_their_hint_by_a_closure() {
+    struct Busy(Option<Duration>);
+
+    let calls = Cell::new(0);
+    let send = || async {
+        calls.set(calls.get() + 1);
+        match calls.get() {
+            1 => Err(Busy(Some(secs(17)))),
+            2 => Err(Busy(None)),
+            _ => Ok(()),
+        }
+    };
+    let report = retry(&STRATEGY, send).when(|_| true).retry_after(|error: &Busy| error.0).report().await;
+    assert!(report.outcome.is_ok());
+    assert_eq!(report.elapsed, secs(17 + 2), "a floor, and no more than a floor");
+}
+
+#[tokio::test(start_paused = true)]
+async fn idempotence_is_said_at_the_call() {
+    let maybe = Fault { safety: retry_core::RetrySafety::Maybe, ..Fault::SAFE };
+    let attempts = |idempotent: Option<bool>| async move {
+        let flaky = Flaky::new(1, maybe);
+        let call = retry(&STRATEGY, || async { flaky.call() });
+        let _ = match idempotent {
+            Some(idempotent) => call.idempotent(idempotent).await,
+            None => call.await,
+        };
+        flaky.calls()
+    };
+    assert_eq!([attempts(Some(true)).await, attempts(Some(false)).await, attempts(None).await], [2, 1, 1]);
+}
+
+/// A clock that its own sleeps move.
+#[derive(Default)]
+struct OwnTime {
+    now: Cell<Duration>,
+    sleeps: Cell<Vec<Duration>>,
+}
+
+impl Clock for OwnTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.now.get())
+    }
+}
+
+impl Timer for OwnTime {
+    type Sleep = std::future::Ready<()>;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        self.now.set(self.now.get() + delay);
+        let mut sleeps = self.sleeps.take();
+        sleeps.push(delay);
+        self.sleeps.set(sleeps);
+        std::future::ready(())
+    }
+}
+
+#[test]
+fn a_timer_of_the_users_own_needs_no_runtime() {
+    let time = OwnTime::default();
+    let flaky = Flaky::new(3, Fault::SAFE.after(millis(2500)));
+    let call = retry(&STRATEGY, || async { flaky.call() }).timer(&time).report();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(report) = std::pin::pin!(call).poll(&mut context) else {
+        panic!("it never waits for anything real");
+    };
+    assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(4), 4, millis(2500 + 2500 + 4000)));
+    assert_eq!(time.sleeps.take(), [millis(2500), millis(2500), secs(4)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
+    struct Backwards(Cell<u64>);
+    impl Clock for Backwards {
+        fn now(&self) -> Timestamp {
+            self.0.set(self.0.get() - 1);
+            Timestamp::from_origin(secs(self.0.get()))
+        }
+    }
+    impl Timer for Backwards {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            std::future::ready(())
+        }
+    }
+
+    let report = retry(&STRATEGY, || async { Ok::<_, Fault>(()) }).timer(Backwards(Cell::new(9))).report().await;
+    assert_eq!(report.elapsed, Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_of_a_closure_costs_what_other_errors_cost() {
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).max_attempts(2);
+    let _ = retry(&strategy, || async { Err::<(), _>("no type of ours") }).when(|_| true).await;
+    assert_eq!(strategy.quota().available(), 495);
+    assert_eq!(RetryErrorType::Other.to_string(), "other");
+}

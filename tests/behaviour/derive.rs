@@ -1,0 +1,341 @@
+//! What a derived error says: each option, and which one wins.
+#![allow(dead_code, reason = "the fields are there to be derived from")]
+
+use crate::support::{millis, secs};
+use ErrorFault::{Client, Other, Server};
+use RetrySafety::{Maybe, No, Yes};
+use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Fault, safety, throttling, timeout, hint.
+type Says = (ErrorFault, RetrySafety, bool, bool, Option<Duration>);
+
+fn says(error: &dyn RetryInfo) -> Says {
+    (error.fault(), error.is_retry_safe(), error.is_throttle(), error.is_timeout(), error.retry_after())
+}
+
+#[test]
+fn each_option_says_what_it_says_and_implies_what_follows() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        Unlabelled,
+        #[retry(throttling)]
+        Throttling,
+        #[retry(timeout)]
+        Timeout,
+        #[retry(throttling, timeout)]
+        Both,
+        #[retry(safe)]
+        Safe(u8),
+        #[retry(never)]
+        Never {
+            field: u8,
+        },
+        #[retry(safe = "yes")]
+        Yes,
+        #[retry(safe = "no")]
+        No,
+        #[retry(safe = "maybe")]
+        Maybe,
+        #[retry(fault = "client")]
+        Client,
+        #[retry(fault = "server")]
+        Server,
+        #[retry(fault = "other")]
+        Other,
+        #[retry(safe, retry_after = "1500ms")]
+        After,
+    }
+
+    let cases: [(Failure, Says); 13] = [
+        (Failure::Unlabelled, (Other, No, false, false, None)),
+        (Failure::Throttling, (Other, Yes, true, false, None)),
+        (Failure::Timeout, (Other, Maybe, false, true, None)),
+        (Failure::Both, (Other, Yes, true, true, None)),
+        (Failure::Safe(0), (Other, Yes, false, false, None)),
+        (Failure::Never { field: 0 }, (Other, No, false, false, None)),
+        (Failure::Yes, (Other, Yes, false, false, None)),
+        (Failure::No, (Other, No, false, false, None)),
+        (Failure::Maybe, (Other, Maybe, false, false, None)),
+        (Failure::Client, (Client, No, false, false, None)),
+        (Failure::Server, (Server, Maybe, false, false, None)),
+        (Failure::Other, (Other, No, false, false, None)),
+        (Failure::After, (Other, Yes, false, false, Some(millis(1500)))),
+    ];
+    for (index, (error, expected)) in cases.iter().enumerate() {
+        assert_eq!(says(error), *expected, "case {index}");
+    }
+}
+
+#[test]
+fn what_a_variant_says_beats_what_it_implies() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(throttling, never)]
+        ThrottlingNever,
+        #[retry(fault = "client", safe)]
+        ClientSafe,
+        #[retry(timeout, safe)]
+        TimeoutSafe,
+        #[retry(fault = "client", throttling)]
+        ClientThrottling,
+        #[retry(fault = "client", timeout)]
+        ClientTimeout,
+        #[retry(fault = "server", never)]
+        ServerNever,
+        #[retry(throttling)]
+        #[retry(safe = "maybe")]
+        InTwoAttributes,
+    }
+
+    assert_eq!(says(&Failure::ThrottlingNever), (Other, No, true, false, None));
+    assert_eq!(says(&Failure::ClientSafe), (Client, Yes, false, false, None));
+    assert_eq!(says(&Failure::TimeoutSafe), (Other, Yes, false, true, None));
+    assert_eq!(says(&Failure::ClientThrottling), (Client, Yes, true, false, None));
+    assert_eq!(says(&Failure::ClientTimeout), (Client, Maybe, false, true, None));
+    assert_eq!(says(&Failure::ServerNever), (Server, No, false, false, None));
+    assert_eq!(says(&Failure::InTwoAttributes), (Other, Maybe, true, false, None));
+}
+
+#[test]
+fn the_container_speaks_where_a_variant_is_silent() {
+    #[derive(RetryInfo)]
+    #[retry(never, fault = "client", retry_after = "2s")]
+    enum Denied {
+        Plain,
+        #[retry(throttling)]
+        Throttling,
+        #[retry(timeout, retry_after = "3s")]
+        Timeout,
+        #[retry(fault = "server")]
+        Server,
+        #[retry(safe)]
+        Safe,
+    }
+
+    assert_eq!(says(&Denied::Plain), (Client, No, false, false, Some(secs(2))));
+    assert_eq!(says(&Denied::Throttling), (Client, Yes, true, false, Some(secs(2))), "never does not beat it");
+    assert_eq!(says(&Denied::Timeout), (Client, Maybe, false, true, Some(secs(3))));
+    assert_eq!(
+        says(&Denied::Server),
+        (Server, No, false, false, Some(secs(2))),
+        "the container comes before the fault"
+    );
+    assert_eq!(says(&Denied::Safe), (Client, Yes, false, false, Some(secs(2))));
+
+    #[derive(RetryInfo)]
+    #[retry(fault = "server")]
+    enum Broken {
+        Plain,
+        #[retry(fault = "client")]
+        Client,
+    }
+
+    assert_eq!(says(&Broken::Plain), (Server, Maybe, false, false, None));
+    assert_eq!(says(&Broken::Client), (Client, No, false, false, None));
+
+    #[derive(RetryInfo)]
+    #[retry(throttling)]
+    enum Busy {
+        Plain,
+        #[retry(never)]
+        Never,
+        #[retry(timeout)]
+        Timeout,
+    }
+
+    assert_eq!(says(&Busy::Plain), (Other, Yes, true, false, None));
+    assert_eq!(says(&Busy::Never), (Other, No, true, false, None));
+    assert_eq!(says(&Busy::Timeout), (Other, Maybe, true, true, None), "what the variant implies comes first");
+}
+
+#[test]
+fn a_field_holds_the_wait_and_beats_the_constant() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        Duration(#[retry(retry_after)] Duration),
+        Option {
+            #[retry(retry_after)]
+            wait: Option<Duration>,
+        },
+        #[retry(retry_after = "9s")]
+        Beside(u8, #[retry(retry_after)] Option<Duration>),
+        Secs(#[retry(retry_after(secs))] u64),
+        Millis(#[retry(retry_after(millis))] Option<i32>),
+        Time(#[retry(retry_after)] SystemTime),
+    }
+
+    let after = |error: Failure| error.retry_after();
+    assert_eq!(after(Failure::Duration(secs(3))), Some(secs(3)));
+    assert_eq!(after(Failure::Option { wait: Some(secs(4)) }), Some(secs(4)));
+    assert_eq!(after(Failure::Option { wait: None }), None);
+    assert_eq!(after(Failure::Beside(0, Some(secs(5)))), Some(secs(5)));
+    assert_eq!(after(Failure::Beside(0, None)), Some(secs(9)), "a field that holds nothing says nothing");
+    assert_eq!(after(Failure::Secs(u64::MAX)), Some(secs(u64::MAX)));
+    assert_eq!(after(Failure::Millis(Some(250))), Some(millis(250)));
+    assert_eq!(after(Failure::Millis(Some(-1))), None);
+    assert_eq!(after(Failure::Millis(None)), None);
+    assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time that is past");
+    let wait = after(Failure::Time(SystemTime::now() + secs(1000))).unwrap();
+    assert!(wait <= secs(1000) && wait > secs(900));
+}
+
+#[derive(Clone, RetryInfo)]
+#[retry(throttling, fault = "server", retry_after = "7s")]
+struct Inner;
+
+const INNER: Says = (Server, Yes, true, false, Some(Duration::from_secs(7)));
+
+#[test]
+fn transparent_takes_everything_from_one_field() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(transparent)]
+        Only(Inner),
+        #[retry(transparent)]
+        Boxed {
+            inner: Box<Inner>,
+        },
+        #[retry(transparent)]
+        Marked(u8, #[retry(transparent)] Arc<Inner>),
+        MarkedOnly(#[retry(transparent)] Box<dyn RetryInfo>, String),
+        #[retry(transparent)]
+        Source {
+            path: String,
+            source: Inner,
+        },
+        Plain,
+    }
+
+    let all = [
+        Failure::Only(Inner),
+        Failure::Boxed { inner: Box::new(Inner) },
+        Failure::Marked(0, Arc::new(Inner)),
+        Failure::MarkedOnly(Box::new(Inner), String::new()),
+        Failure::Source { path: String::new(), source: Inner },
+    ];
+    for error in &all {
+        assert_eq!(says(error), INNER);
+    }
+    assert_eq!(says(&Failure::Plain), (Other, No, false, false, None));
+}
+
+#[test]
+fn structs_are_derived_like_variants() {
+    #[derive(RetryInfo)]
+    #[retry(transparent)]
+    struct Newtype(Inner);
+
+    #[derive(RetryInfo)]
+    #[retry(timeout, fault = "server")]
+    struct Named {
+        #[retry(retry_after)]
+        wait: Duration,
+        other: u8,
+    }
+
+    #[derive(RetryInfo)]
+    struct Unit;
+
+    assert_eq!(says(&Newtype(Inner)), INNER);
+    assert_eq!(says(&Named { wait: secs(1), other: 0 }), (Server, Maybe, false, true, Some(secs(1))));
+    assert_eq!(says(&Unit), (Other, No, false, false, None));
+}
+
+#[test]
+fn generics_are_bound_only_where_a_field_is_asked() {
+    struct Silent;
+
+    #[derive(RetryInfo)]
+    enum Failure<'a, E, W, T: ?Sized, const N: usize>
+    where
+        W: Clone,
+    {
+        #[retry(transparent)]
+        Inner(Option1<E>),
+        Wait(#[retry(retry_after)] W),
+        #[retry(safe)]
+        Other(&'a T, [u8; N]),
+    }
+
+    struct Option1<E>(E);
+    impl<E: ErrorInfo> ErrorInfo for Option1<E> {
+        fn fault(&self) -> ErrorFault {
+            self.0.fault()
+        }
+    }
+    impl<E: RetryInfo> RetryInfo for Option1<E> {
+        fn is_retry_safe(&self) -> RetrySafety {
+            self.0.is_retry_safe()
+        }
+    }
+
+    type Concrete<'a> = Failure<'a, Inner, Duration, Silent, 2>;
+    assert_eq!(says(&Concrete::Inner(Option1(Inner))), (Server, Yes, false, false, None));
+    assert_eq!(says(&Concrete::Wait(secs(1))), (Other, No, false, false, Some(secs(1))));
+    assert_eq!(says(&Concrete::Other(&Silent, [0; 2])), (Other, Yes, false, false, None));
+}
+
+#[test]
+fn an_enum_without_variants_and_raw_names_are_derived() {
+    #[derive(RetryInfo)]
+    enum Nothing {}
+
+    #[derive(RetryInfo)]
+    enum r#Raw {
+        #[retry(throttling)]
+        r#Type { r#fn: u8 },
+    }
+
+    fn says_something<E: RetryInfo>() {}
+    says_something::<Nothing>();
+    assert!(Raw::Type { r#fn: 0 }.is_throttle());
+}
+
+#[test]
+fn the_derive_works_inside_macro_rules_and_under_another_name() {
+    use retry_core as renamed;
+
+    macro_rules! failure {
+        ($name:ident, $fault:literal, $inner:ty) => {
+            #[derive(renamed::RetryInfo)]
+            #[retry(crate = renamed)]
+            enum $name {
+                #[retry(fault = $fault)]
+                Own,
+                #[retry(transparent)]
+                Inner($inner),
+            }
+        };
+    }
+
+    failure!(Failure, "server", Inner);
+    assert_eq!(says(&Failure::Own), (Server, Maybe, false, false, None));
+    assert_eq!(says(&Failure::Inner(Inner)), INNER);
+}
+
+#[test]
+fn durations_are_read_in_every_unit() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(retry_after = "5ns")]
+        Nanos,
+        #[retry(retry_after = "5us")]
+        Micros,
+        #[retry(retry_after = "5ms")]
+        Millis,
+        #[retry(retry_after = "0s")]
+        Secs,
+        #[retry(retry_after = "5m")]
+        Minutes,
+        #[retry(retry_after = "5h")]
+        Hours,
+    }
+
+    use Failure::{Hours, Micros, Millis, Minutes, Nanos, Secs};
+    let after = [Nanos, Micros, Millis, Secs, Minutes, Hours].map(|error| error.retry_after().unwrap());
+    let expected =
+        [Duration::from_nanos(5), Duration::from_micros(5), millis(5), Duration::ZERO, secs(300), secs(18_000)];
+    assert_eq!(after, expected);
+}

@@ -1,0 +1,300 @@
+//! The order of events in one operation, rule by rule.
+
+use crate::support::{Fault, Flaky, Recorder, millis, poll_once, secs};
+use retry_core::{
+    Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry, retryable,
+};
+use std::cell::Cell;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The longest delays, so that time tells what happened.
+const fn longest() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_learned() {
+    let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
+    let flaky = Flaky::new(1, Fault::SAFE);
+    let report = retry(&refusing, || async { flaky.call() }).report().await;
+    assert_eq!(report.outcome, Err(Fault::SAFE));
+    assert_eq!((report.attempts, report.reason), (1, Some(RetryError::Refused)));
+    assert_eq!(refusing.calls(), ["initial"]);
+
+    let report = retry(&refusing, || async { flaky.call() }).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (Ok(2), 1, None));
+    assert_eq!(refusing.calls(), ["initial", "initial"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_1_holds_for_the_attribute_too() {
+    #[retryable(strategy = strategy)]
+    async fn call(strategy: &Recorder, flaky: &Flaky) -> Result<u32, Fault> {
+        flaky.call()
+    }
+
+    let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
+    let flaky = Flaky::new(1, Fault::SAFE);
+    assert_eq!(call(&refusing, &flaky).await, Err(Fault::SAFE));
+    assert_eq!((flaky.calls(), refusing.calls()), (1, vec!["initial"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_first_attempt() {
+    let slow = Recorder::new().waiting([secs(3), Duration::ZERO, secs(2), secs(1)]);
+    let started = Instant::now();
+    let flaky = Flaky::new(1, Fault::SAFE);
+    let sent = Cell::new(Vec::new());
+    let outcome = retry(&slow, || async {
+        let mut times = sent.take();
+        times.push(started.elapsed());
+        sent.set(times);
+        flaky.call()
+    });
+    assert_eq!(outcome.await, Ok(2));
+    // Three seconds and none before the first attempt (a wait of zero means now), two and one before the second.
+    assert_eq!(sent.take(), [secs(3), secs(6)]);
+    let asked = ["initial", "ready", "ready", "refresh", "ready", "ready", "ready", "success"];
+    assert_eq!(slow.calls(), asked);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_3_to_5_a_success_is_recorded_and_returned() {
+    let recorder = Recorder::new();
+    assert_eq!(retry(&recorder, || async { Flaky::new(0, Fault::SAFE).call() }).await, Ok(1));
+    assert_eq!(recorder.calls(), ["initial", "ready", "success"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
+    let recorder = Recorder::new();
+    let fatal = Fault { throttle: true, ..Fault::FATAL };
+    let report = retry(&recorder, || async { Flaky::new(1, fatal).call() }).report().await;
+    assert_eq!(report.reason, Some(RetryError::NotRetryable));
+    assert_eq!(recorder.calls(), ["initial", "ready", "refresh"]);
+    let failure = recorder.last_failure().unwrap();
+    assert!(!failure.is_retryable());
+    assert_eq!(failure.error_type(), Some(RetryErrorType::Throttling), "a limiter learns from final throttles");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() {
+    static ONCE: StandardRetryStrategy = longest().max_attempts(1);
+    let report = retry(&ONCE, || async { Flaky::new(1, Fault::FATAL).call() }).report().await;
+    assert_eq!(report.reason, Some(RetryError::NotRetryable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
+    static ONCE: StandardRetryStrategy = longest().max_attempts(1);
+    let report = retry(&ONCE, || async { Flaky::new(1, Fault::SAFE.after(secs(3600))).call() }).report().await;
+    assert_eq!(report.reason, Some(RetryError::MaxAttempts));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
+    static POOR: StandardRetryStrategy = longest().quota_capacity(0);
+    let report = retry(&POOR, || async { Flaky::new(1, Fault::SAFE.after(secs(3600))).call() }).report().await;
+    assert_eq!(report.reason, Some(RetryError::RetryAfterTooLong));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
+    use retry_core::{Failure, RetryStrategy, TokioTimer};
+
+    static POOR: StandardRetryStrategy = longest().quota_capacity(0);
+    let refused = |remaining| {
+        let token = POOR.acquire_initial_token(&TokioTimer).unwrap();
+        let failure = Failure::of(&Fault::SAFE).with_remaining(Some(remaining));
+        POOR.refresh_retry_token(token, &failure, &TokioTimer).unwrap_err()
+    };
+    assert_eq!(refused(millis(999)), RetryError::MaxTime);
+    assert_eq!(refused(secs(1)), RetryError::QuotaExhausted, "a wait may end when the time is up, not after it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_6_the_quota_is_asked_before_sleeping() {
+    static STRATEGY: StandardRetryStrategy = longest();
+    let flaky = Flaky::new(1, Fault::TIMEOUT);
+    let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
+    poll_once(call.as_mut());
+    assert_eq!((flaky.calls(), STRATEGY.quota().available()), (1, 490));
+    call.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
+    static POOR: StandardRetryStrategy = longest().quota_capacity(4);
+    let started = Instant::now();
+    let flaky = Flaky::new(1, Fault::SAFE);
+    let report = retry(&POOR, || async { flaky.call() }).report().await;
+    assert_eq!(report.outcome, Err(Fault::SAFE));
+    assert_eq!((report.attempts, report.reason), (1, Some(RetryError::QuotaExhausted)));
+    assert_eq!((report.elapsed, started.elapsed()), (Duration::ZERO, Duration::ZERO));
+    assert_eq!((flaky.calls(), POOR.quota().available()), (1, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
+    for reason in [RetryError::Refused, RetryError::MaxTime, RetryError::ForeignToken] {
+        let refusing = Recorder::new().refusing_retries(reason);
+        let report = retry(&refusing, || async { Flaky::new(1, Fault::SAFE).call() }).report().await;
+        assert_eq!((report.attempts, report.reason), (1, Some(reason)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
+    static STRATEGY: StandardRetryStrategy = longest();
+    let flaky = Flaky::new(3, Fault::SAFE);
+    let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (Ok(4), 4, None));
+    assert_eq!(report.elapsed, secs(1 + 2 + 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_attempt_is_made_with_an_empty_quota() {
+    static EMPTY: StandardRetryStrategy = longest().quota_capacity(0);
+    assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Fault::SAFE).call() }).await, Ok(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_attempts_are_five_calls() {
+    static STRATEGY: StandardRetryStrategy = longest().max_attempts(5);
+    let flaky = Flaky::new(u32::MAX, Fault::SAFE);
+    let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
+    assert_eq!(flaky.calls(), 5);
+    assert_eq!((report.attempts, report.reason), (5, Some(RetryError::MaxAttempts)));
+    assert_eq!(report.elapsed, secs(1 + 2 + 4 + 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
+    use retry_core::{ErrorFault, ErrorInfo, Failure, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy};
+
+    struct Only(ErrorFault);
+    impl ErrorInfo for Only {
+        fn fault(&self) -> ErrorFault {
+            self.0
+        }
+    }
+    impl RetryInfo for Only {}
+
+    let cases = [
+        (ErrorFault::Client, RetrySafety::No, RetryDirective::fail(Some(RetryErrorType::ClientSide))),
+        (ErrorFault::Server, RetrySafety::Maybe, RetryDirective::retry(RetryErrorType::ServerSide)),
+        (ErrorFault::Other, RetrySafety::Maybe, RetryDirective::fail(Some(RetryErrorType::Other))),
+    ];
+    for (fault, safety, directive) in cases {
+        assert_eq!(Only(fault).is_retry_safe(), safety);
+        assert_eq!(StandardRetryPolicy::new().evaluate(&Err::<(), _>(Only(fault))), directive);
+        assert_eq!(Failure::of(&Only(fault)), Failure::from_directive(directive));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
+    #[retryable(strategy = strategy)]
+    async fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Fault> {
+        flaky.call()
+    }
+
+    let strategy = longest();
+    let flaky = Flaky::new(u32::MAX, Fault::TIMEOUT);
+    {
+        let mut by_attribute = pin!(call(&strategy, &flaky));
+        let mut by_closure = pin!(retry(&strategy, || async { flaky.call() }).into_future());
+        poll_once(by_attribute.as_mut());
+        poll_once(by_closure.as_mut());
+        assert_eq!(strategy.quota().available(), 480);
+        // Each goes on to its second wait: the first retry was sent, and its cost is gone.
+        tokio::time::advance(secs(1)).await;
+        poll_once(by_attribute.as_mut());
+        poll_once(by_closure.as_mut());
+        assert_eq!((flaky.calls(), strategy.quota().available()), (4, 460));
+    }
+    assert_eq!(strategy.quota().available(), 480);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
+    let strategy = longest();
+    let flaky = Flaky::new(1, Fault::SAFE);
+    {
+        let attempt = || async {
+            flaky.call()?;
+            std::future::pending::<Result<(), Fault>>().await
+        };
+        let mut call = pin!(retry(&strategy, attempt).into_future());
+        poll_once(call.as_mut());
+        tokio::time::advance(secs(1)).await;
+        poll_once(call.as_mut());
+        assert_eq!(flaky.calls(), 2);
+    }
+    assert_eq!(strategy.quota().available(), 495);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_never_polled_touches_nothing() {
+    let recorder = Recorder::new();
+    drop(retry(&recorder, || async { Flaky::new(0, Fault::SAFE).call() }).into_future());
+    assert!(recorder.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_zero_delay_makes_no_timer() {
+    use retry_core::{Clock, Timer, Timestamp};
+
+    struct NoTimer;
+    impl Clock for NoTimer {
+        fn now(&self) -> Timestamp {
+            panic!("nobody needs the time")
+        }
+    }
+    impl Timer for NoTimer {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            panic!("there is nothing to wait for")
+        }
+    }
+
+    static NOW: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
+    let flaky = Flaky::new(2, Fault::SAFE);
+    assert_eq!(retry(&NOW, || async { flaky.call() }).timer(NoTimer).await, Ok(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_panics_leaves_the_quota_as_it_was() {
+    static STRATEGY: StandardRetryStrategy = longest();
+
+    #[retryable(strategy = STRATEGY)]
+    async fn panics(flaky: &Flaky) -> Result<u32, Fault> {
+        flaky.call()?;
+        panic!("as it is told")
+    }
+
+    // The first attempt fails, the retry that was paid for panics.
+    let call = tokio::task::LocalSet::new();
+    let joined = call
+        .run_until(async { tokio::task::spawn_local(async { panics(&Flaky::new(1, Fault::SAFE)).await }).await })
+        .await;
+    assert!(joined.unwrap_err().is_panic());
+    assert_eq!(STRATEGY.quota().available(), 495);
+    let flaky = Flaky::new(1, Fault::SAFE);
+    assert_eq!(retry(&STRATEGY, || async { flaky.call() }).await, Ok(2));
+}
+
+#[test]
+fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
+    static STRATEGY: StandardRetryStrategy = longest();
+    let attempt = std::panic::catch_unwind(|| {
+        let flaky = Flaky::new(1, Fault::SAFE);
+        let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
+        poll_once(call.as_mut());
+    });
+    assert!(attempt.is_err(), "tokio's own panic goes through");
+    assert_eq!(STRATEGY.quota().available(), 500, "the retry was never sent");
+}

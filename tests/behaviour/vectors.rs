@@ -1,0 +1,220 @@
+//! The shared test data: traces of a client, tables of delays, facts of the quota.
+
+use crate::support::{Fault, secs};
+use retry_core::{
+    BackoffStrategy, ErrorFault, ExponentialBackoff, Jitter, RetryError, RetryErrorType, RetryQuota, RetrySafety,
+    StandardRetryStrategy, TokenBucket, retry,
+};
+use serde::Deserialize;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+#[derive(Deserialize)]
+struct Vectors {
+    v2_0: Vec<Trace>,
+    quota_unit: Vec<QuotaFact>,
+    backoff_tables: BTreeMap<String, serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Trace {
+    name: String,
+    given: Given,
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    max_attempts: u32,
+    initial_tokens: u32,
+    jitter: f64,
+    max_backoff_s: f64,
+}
+
+#[derive(Clone, Deserialize)]
+struct Step {
+    response: Response,
+    expect: Expected,
+}
+
+#[derive(Clone, Deserialize)]
+struct Response {
+    kind: String,
+    retry_after_s: Option<f64>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Expected {
+    outcome: String,
+    quota: u32,
+    delay_s: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct QuotaFact {
+    name: String,
+    start: u32,
+    max: u32,
+    event: String,
+    amount: Option<u32>,
+    expect: u32,
+    granted: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    base_s: f64,
+    max_s: f64,
+    jitter: f64,
+    by_retry_index: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Overflow {
+    base_s: f64,
+    max_s: f64,
+    jitter: f64,
+    retry_index: u32,
+    expect_s: f64,
+}
+
+fn vectors() -> Vectors {
+    serde_json::from_str(include_str!("../vectors/standard.json")).expect("the data is well formed")
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(value: &serde_json::Value) -> T {
+    T::deserialize(value).expect("the data is well formed")
+}
+
+fn response(response: &Response) -> Result<(), Fault> {
+    let server = Fault { fault: ErrorFault::Server, safety: RetrySafety::Maybe, ..Fault::SAFE };
+    let error = match response.kind.as_str() {
+        "success" => return Ok(()),
+        "server_error" | "transient" => server,
+        "throttling" => Fault::THROTTLED,
+        "timeout" => Fault::TIMEOUT,
+        "non_retryable" => Fault::FATAL,
+        other => panic!("unknown kind of response: {other}"),
+    };
+    Err(Fault { retry_after: response.retry_after_s.map(Duration::from_secs_f64), ..error })
+}
+
+/// One client's trace: step by step the outcome, the balance of the quota, and the sleep.
+async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
+    let steps = RefCell::new(trace.steps.iter());
+    while steps.borrow().len() > 0 {
+        let before: Cell<Option<(&Step, Instant)>> = Cell::new(None);
+        let check_retry = || {
+            if let Some((step, failed_at)) = before.take() {
+                let name = &trace.name;
+                assert_eq!(step.expect.outcome, "retry", "{name}");
+                assert_eq!(strategy.quota().available(), step.expect.quota, "{name}");
+                assert_eq!(Some(failed_at.elapsed().as_secs_f64()), step.expect.delay_s, "{name}");
+            }
+        };
+        let attempt = || async {
+            check_retry();
+            // A trace may end with a granted retry: what becomes of it is not said.
+            let Some(step) = steps.borrow_mut().next() else { return Ok(()) };
+            before.set(Some((step, Instant::now())));
+            response(&step.response)
+        };
+        let report = retry(strategy, attempt).report().await;
+        let Some((last, at)) = before.take() else { continue };
+        let outcome = match report.reason {
+            None => "success",
+            Some(RetryError::MaxAttempts) => "max_attempts_exceeded",
+            Some(RetryError::QuotaExhausted) => "quota_exceeded",
+            Some(RetryError::NotRetryable) => "fail",
+            Some(other) => panic!("{}: {other}", trace.name),
+        };
+        assert_eq!(outcome, last.expect.outcome, "{}", trace.name);
+        assert_eq!(strategy.quota().available(), last.expect.quota, "{}", trace.name);
+        assert_eq!(at.elapsed(), Duration::ZERO, "{}: no sleep at the end", trace.name);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn traces_of_the_former_aws_mode() {
+    let traces = vectors().v2_0;
+    for trace in &traces {
+        let Given { max_attempts, initial_tokens, jitter, max_backoff_s } = trace.given;
+        let strategy = StandardRetryStrategy::aws_2_0()
+            .max_attempts(max_attempts)
+            .quota_capacity(initial_tokens)
+            .backoff(secs(1), Duration::from_secs_f64(max_backoff_s))
+            .jitter(Jitter::Fixed(jitter));
+        replay(trace, &strategy).await;
+    }
+    assert_eq!(traces.len(), 6);
+}
+
+fn backoff(base_s: f64, max_s: f64, jitter: f64) -> ExponentialBackoff {
+    ExponentialBackoff::new(Duration::from_secs_f64(base_s), Duration::from_secs_f64(max_s))
+        .jitter(Jitter::Fixed(jitter))
+}
+
+#[test]
+fn tables_of_delays() {
+    let mut checked = 0;
+    let mut check = |backoff: &ExponentialBackoff, index: u32, expected: Duration, name: &str| {
+        let delay = backoff.compute_next_backoff_delay(index, RetryErrorType::Other);
+        assert_eq!(delay, expected, "{name}, retry {index}");
+        checked += 1;
+    };
+    for (name, table) in &vectors().backoff_tables {
+        match name.as_str() {
+            "overflow" => {
+                for row in parsed::<Vec<Overflow>>(table) {
+                    let backoff = backoff(row.base_s, row.max_s, row.jitter);
+                    check(&backoff, row.retry_index, Duration::from_secs_f64(row.expect_s), name);
+                }
+            }
+            "java_23ms_table" => {
+                let (base_ms, max_ms): (u64, u64) = (parsed(&table["base_ms"]), parsed(&table["max_ms"]));
+                for (attempt, jitter, expect_ms) in parsed::<Vec<(u32, f64, u64)>>(&table["rows"]) {
+                    // The first attempt has no delay, and so no retry index.
+                    let Some(index) = attempt.checked_sub(2) else {
+                        assert_eq!(expect_ms, 0);
+                        continue;
+                    };
+                    let backoff =
+                        ExponentialBackoff::new(Duration::from_millis(base_ms), Duration::from_millis(max_ms))
+                            .jitter(Jitter::Fixed(jitter));
+                    check(&backoff, index, Duration::from_millis(expect_ms), name);
+                }
+            }
+            _ => {
+                let table: Table = parsed(table);
+                let backoff = backoff(table.base_s, table.max_s, table.jitter);
+                for (index, seconds) in (0..).zip(&table.by_retry_index) {
+                    check(&backoff, index, Duration::from_secs_f64(*seconds), name);
+                }
+            }
+        }
+    }
+    assert_eq!(checked, 11 + 9 + 9 + 3 + 3 + 2 + 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn facts_of_the_quota() {
+    let facts = vectors().quota_unit;
+    for fact in &facts {
+        let strategy = StandardRetryStrategy::aws_2_0().quota_capacity(fact.max);
+        let bucket: &TokenBucket = strategy.quota();
+        assert!(bucket.try_acquire(fact.max - fact.start));
+        match (fact.event.as_str(), fact.amount) {
+            ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Fault>(()) }).await.unwrap(),
+            ("final_failure", None) => {
+                retry(&strategy, || async { Err::<(), _>(Fault::FATAL) }).await.unwrap_err();
+            }
+            ("release", Some(amount)) => bucket.refund(amount),
+            ("acquire", Some(amount)) => assert_eq!(Some(bucket.try_acquire(amount)), fact.granted, "{}", fact.name),
+            other => panic!("unknown event: {other:?}"),
+        }
+        assert_eq!(bucket.available(), fact.expect, "{}", fact.name);
+    }
+    assert_eq!(facts.len(), 5);
+}
