@@ -41,7 +41,8 @@ const FAULTS: Defaults = Defaults {
 /// turned away some 85 times a second, and their retries cost 85 * 5 = 425 of the retry quota, while each copied object
 /// gives back 2, for its read and its write. At 100 writes a second that is 200: the 500 of the quota are gone within a
 /// few seconds, and from then on whatever is turned away is lost. At 3,500 writes a second it would be 7,000, and 64
-/// tasks would lose nothing, however fast they are: there it takes a thousand tasks and more to be in this trouble.
+/// tasks lose nothing, however fast they are. (With 256 tasks some are lost there too, when all of them meet the limit
+/// for the first time and 256 * 5 is more than the quota holds; but no strategy can help those, for it can't know yet.)
 ///
 /// The service answers at once. With a latency, tasks that are not turned away are slower too, and so the quota lasts
 /// longer; then fewer objects are lost, most of them for having failed five times.
@@ -69,9 +70,9 @@ struct Defaults {
 }
 
 const NOTES: &str = "\
-The rates of --limit are a thirty-fifth of what S3 takes for one prefix, 3,500 writes and 5,000 reads
-a second. What exhausts the retry quota is the number of tasks in proportion to the rate, and at the
-rates of S3 it would take thousands of tasks. With 64 tasks nothing is lost there, as you can see:
+The rates of --limit are a thirty-fifth of what S3 takes for one prefix: 3,500 writes and 5,000 reads a
+second. What drains the retry quota is the number of tasks in proportion to the rate, not the speed of
+the machine: 64 tasks exceed the rates of S3 several times over, and yet they lose nothing there. See:
   cargo run --example bulk_copy -- --limit --write-rate 3500 --read-rate 5000 --objects 25000
 
 Examples:

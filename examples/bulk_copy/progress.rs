@@ -23,8 +23,7 @@ impl Progress {
     pub(crate) fn new(total: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-            let style =
-                ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} objects copied, {elapsed}{msg}");
+            let style = ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} copied, {elapsed}{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         Self { total, copied: Counter::default(), failed: Counter::default(), started: Instant::now(), bar }

@@ -1,11 +1,11 @@
 //! What expanded code names. Nothing here is public in any other sense: it may change with every release.
 
-pub use crate::operation::{Operation, Wait};
+pub use crate::operation::Operation;
 pub use crate::time::DEFAULT_TIMER as TIMER;
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
 use crate::error::RetryInfo;
-use crate::operation::Settled;
+use crate::operation::{Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, Share};
 use crate::time::{Clock, Timer};
@@ -43,7 +43,7 @@ pub fn wait<'a, S: RetryStrategy, T: Timer>(
     operation: &'a mut Operation<S::Token>,
     strategy: &'a S,
     timer: &T,
-) -> Option<Wait<'a, S, T>> {
+) -> Option<impl Future<Output = ()> + use<'a, S, T>> {
     Wait::next(operation, strategy, timer)
 }
 

@@ -163,7 +163,7 @@ impl<K> Token<K> {
 ///
 /// It borrows the strategy while it waits, and only then.
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'a, S: RetryStrategy, T: Timer> {
+pub(crate) struct Wait<'a, S: RetryStrategy, T: Timer> {
     operation: &'a mut Operation<S::Token>,
     strategy: &'a S,
     /// None once it is over.

@@ -19,5 +19,5 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// Retries an async function.
 #[proc_macro_attribute]
 pub fn retryable(options: TokenStream, item: TokenStream) -> TokenStream {
-    retryable::attribute(options.into(), item.into()).into()
+    retryable::attribute(options.into(), &item.into()).into()
 }

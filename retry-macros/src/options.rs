@@ -59,8 +59,8 @@ pub(crate) fn read(
                 diagnostics.error(literal, format!("expected the name of an option. {}", place.takes()));
                 continue;
             }
-            other => {
-                diagnostics.error(other, "expected an expression behind `=`");
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                diagnostics.error(pair, "expected an expression behind `=`");
                 continue;
             }
         };

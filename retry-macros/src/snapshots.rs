@@ -2,6 +2,8 @@
 //!
 //! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 use crate::{retry_info, retryable};
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
@@ -15,8 +17,9 @@ fn derived(input: TokenStream, expected: &Expect) {
     expected.assert_eq(&pretty(retry_info::derive(&syn::parse2(input).expect("the input is well formed"))));
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for this call")]
 fn retried(options: TokenStream, item: TokenStream, expected: &Expect) -> String {
-    let code = pretty(retryable::attribute(options, item));
+    let code = pretty(retryable::attribute(options, &item));
     expected.assert_eq(&code);
     code
 }

@@ -1,6 +1,6 @@
 //! What `#[retryable]` takes, and that each attempt starts from what was passed.
 
-use crate::support::{Fault, Flaky, assert_send, secs};
+use crate::support::{Failed, Flaky, assert_send, secs};
 use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retryable};
 use std::fmt::Display;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(100_000);
 
-type Outcome<T> = Result<T, Fault>;
+type Outcome<T> = Result<T, Failed>;
 
 /// Fails as often as it is told; for futures that must be `Send`.
 struct Counter {
@@ -23,9 +23,9 @@ impl Counter {
         Self { failures, calls: AtomicU32::new(0) }
     }
 
-    fn call(&self) -> Result<u32, Fault> {
+    fn call(&self) -> Result<u32, Failed> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        if call > self.failures { Ok(call) } else { Err(Fault::SAFE) }
+        if call > self.failures { Ok(call) } else { Err(Failed::SAFE) }
     }
 }
 
@@ -39,7 +39,7 @@ async fn mut_arguments_start_anew_in_each_attempt() {
         Ok(n * 10 + seen[0])
     }
 
-    let flaky = Flaky::new(3, Fault::SAFE);
+    let flaky = Flaky::new(3, Failed::SAFE);
     assert_eq!(append(&flaky, 5, &[1, 2]).await, Ok(62));
     assert_eq!(flaky.calls(), 4);
 }
@@ -54,7 +54,7 @@ async fn owned_arguments_that_the_body_uses_up_are_cloned_on_request() {
         Ok(used_up.len())
     }
 
-    let flaky = Flaky::new(2, Fault::SAFE);
+    let flaky = Flaky::new(2, Failed::SAFE);
     assert_eq!(consume(&flaky, "abc".to_owned(), "de".to_owned()).await, Ok(6));
     assert_eq!(flaky.calls(), 3);
 }
@@ -83,7 +83,7 @@ async fn mutable_references_are_lent_to_each_attempt() {
     }
 
     let (mut calls, mut again) = (Vec::new(), 0);
-    let flaky = Flaky::new(2, Fault::SAFE);
+    let flaky = Flaky::new(2, Failed::SAFE);
     record(&flaky, &mut calls, &mut again).await.unwrap();
     assert_eq!((calls, again), (vec![0, 1, 2], 3));
 }
@@ -133,7 +133,7 @@ impl Client {
     }
 
     #[retryable(strategy = self.retry)]
-    async fn borrowed<'a>(&'a self, key: &'a str) -> Result<(&'a str, &'a Self), Fault> {
+    async fn borrowed<'a>(&'a self, key: &'a str) -> Result<(&'a str, &'a Self), Failed> {
         self.counter.call()?;
         Ok((key, self))
     }
@@ -171,12 +171,12 @@ async fn methods_are_retried_with_the_strategy_of_their_own_value() {
 }
 
 trait Store {
-    async fn get(&mut self, key: &str) -> Result<String, Fault>;
+    async fn get(&mut self, key: &str) -> Result<String, Failed>;
 }
 
 impl Store for Client {
     #[retryable(strategy = self.retry)]
-    async fn get(&mut self, key: &str) -> Result<String, Fault> {
+    async fn get(&mut self, key: &str) -> Result<String, Failed> {
         self.counter.call().map(|call| format!("{key}{call}"))
     }
 }
@@ -196,7 +196,7 @@ async fn generics_lifetimes_const_generics_and_impl_trait_are_taken() {
         display: impl Display + Copy,
         Wrapper { inner, .. }: Wrapper,
         _: u8,
-    ) -> Result<impl Iterator<Item = &'a T>, Fault>
+    ) -> Result<impl Iterator<Item = &'a T>, Failed>
     where
         T: Clone,
     {
@@ -215,7 +215,7 @@ async fn generics_lifetimes_const_generics_and_impl_trait_are_taken() {
     }
 
     let wrapper = Wrapper { inner: true, other: false };
-    let flaky = Flaky::new(2, Fault::SAFE);
+    let flaky = Flaky::new(2, Failed::SAFE);
     let items = all(&flaky, [&1, &2], (1, 2), "sum", wrapper, 0).await.unwrap();
     assert_eq!(items.copied().collect::<Vec<i32>>(), [1, 2]);
 }
@@ -224,12 +224,12 @@ async fn generics_lifetimes_const_generics_and_impl_trait_are_taken() {
 async fn question_mark_and_return_end_the_attempt_at_any_depth() {
     #[derive(Debug, PartialEq)]
     enum Any {
-        Fault(Fault),
+        Failed(Failed),
         Parse,
     }
-    impl From<Fault> for Any {
-        fn from(fault: Fault) -> Self {
-            Self::Fault(fault)
+    impl From<Failed> for Any {
+        fn from(fault: Failed) -> Self {
+            Self::Failed(fault)
         }
     }
     impl retry_core::ErrorInfo for Any {}
@@ -255,9 +255,9 @@ async fn question_mark_and_return_end_the_attempt_at_any_depth() {
         Ok(Box::new(0))
     }
 
-    let flaky = Flaky::new(2, Fault::SAFE);
+    let flaky = Flaky::new(2, Failed::SAFE);
     assert_eq!(deep(&flaky, "123").await.unwrap().to_string(), "3");
-    assert_eq!(deep(&Flaky::new(0, Fault::SAFE), "x").await.map(drop), Err(Any::Parse));
+    assert_eq!(deep(&Flaky::new(0, Failed::SAFE), "x").await.map(drop), Err(Any::Parse));
 }
 
 #[tokio::test(start_paused = true)]
@@ -291,7 +291,7 @@ async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
     // 500 pay for 100 retries, whatever the type parameter is.
     let (mut granted, mut text) = (0, true);
     loop {
-        let flaky = Flaky::new(u32::MAX, Fault::SAFE);
+        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
         let _ = if text { own(&flaky, "").await } else { own(&flaky, 1).await };
         text = !text;
         granted += flaky.calls() - 1;
@@ -318,9 +318,9 @@ async fn idempotence_decides_what_maybe_means() {
     }
 
     use retry_core::{ErrorFault, RetrySafety};
-    let maybe = Fault { safety: RetrySafety::Maybe, ..Fault::SAFE };
-    let server = Fault { fault: ErrorFault::Server, ..maybe };
-    for (error, expected) in [(maybe, [2, 1, 1]), (server, [2, 1, 2]), (Fault::TIMEOUT, [2, 1, 2])] {
+    let maybe = Failed { safety: RetrySafety::Maybe, ..Failed::SAFE };
+    let server = Failed { fault: ErrorFault::Server, ..maybe };
+    for (error, expected) in [(maybe, [2, 1, 1]), (server, [2, 1, 2]), (Failed::TIMEOUT, [2, 1, 2])] {
         let flaky = [(); 3].map(|()| Flaky::new(1, error));
         let _ = yes(&flaky[0]).await;
         let _ = no(&flaky[1]).await;
@@ -337,7 +337,7 @@ async fn the_body_sees_no_names_of_the_expansion() {
         Ok(__wait + __outcome + __sleep)
     }
 
-    assert_eq!(names(&Flaky::new(1, Fault::SAFE), 1, 2, 3).await, Ok(6));
+    assert_eq!(names(&Flaky::new(1, Failed::SAFE), 1, 2, 3).await, Ok(6));
 }
 
 #[tokio::test(start_paused = true)]
@@ -346,6 +346,7 @@ async fn attributes_and_documentation_stay_in_place() {
     #[retryable(strategy = STRATEGY)]
     #[must_use = "it is"]
     #[allow(clippy::unused_async)]
+    #[allow(clippy::mixed_attributes_style, reason = "both kinds are to be kept")]
     async fn documented() -> Outcome<u32> {
         #![allow(unused_variables)]
         let unused = 1;

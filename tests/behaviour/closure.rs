@@ -1,6 +1,6 @@
 //! Retries without macros.
 
-use crate::support::{Fault, Flaky, assert_send, millis, secs};
+use crate::support::{Failed, Flaky, assert_send, millis, secs};
 use retry_core::{
     Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, Timestamp, retry,
 };
@@ -18,7 +18,7 @@ async fn a_closure_may_change_what_it_captures() {
     let mut keys = vec!["a", "b", "c"];
     let outcome = retry(&STRATEGY, || {
         let key = keys.pop();
-        async move { if key == Some("a") { Ok(key) } else { Err(Fault::SAFE) } }
+        async move { if key == Some("a") { Ok(key) } else { Err(Failed::SAFE) } }
     });
     assert_eq!(outcome.await, Ok(Some("a")));
     assert!(keys.is_empty());
@@ -29,14 +29,14 @@ async fn a_call_moves_to_another_task_if_its_attempts_do() {
     let shared = Arc::new(StandardRetryStrategy::new());
     let task = tokio::spawn(assert_send(async move {
         let text = "captured".to_owned();
-        retry(shared, || async { Ok::<_, Fault>(text.len()) }).await
+        retry(shared, || async { Ok::<_, Failed>(text.len()) }).await
     }));
     assert_eq!(task.await.unwrap(), Ok(8));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_not_send_leaves_the_call_send() {
-    let call = retry(&STRATEGY, || async { Err::<(), _>(Rc::new(Fault::SAFE)) }).when(|_| false);
+    let call = retry(&STRATEGY, || async { Err::<(), _>(Rc::new(Failed::SAFE)) }).when(|_| false);
     assert!(assert_send(call.into_future()).await.is_err());
 }
 
@@ -73,7 +73,7 @@ async fn foreign_errors_tell_their_hint_by_a_closure() {
 
 #[tokio::test(start_paused = true)]
 async fn idempotence_is_said_at_the_call() {
-    let maybe = Fault { safety: retry_core::RetrySafety::Maybe, ..Fault::SAFE };
+    let maybe = Failed { safety: retry_core::RetrySafety::Maybe, ..Failed::SAFE };
     let attempts = |idempotent: Option<bool>| async move {
         let flaky = Flaky::new(1, maybe);
         let call = retry(&STRATEGY, || async { flaky.call() });
@@ -114,7 +114,7 @@ impl Timer for OwnTime {
 #[test]
 fn a_timer_of_the_users_own_needs_no_runtime() {
     let time = OwnTime::default();
-    let flaky = Flaky::new(3, Fault::SAFE.after(millis(2500)));
+    let flaky = Flaky::new(3, Failed::SAFE.after(millis(2500)));
     let call = retry(&STRATEGY, || async { flaky.call() }).timer(&time).report();
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let std::task::Poll::Ready(report) = std::pin::pin!(call).poll(&mut context) else {
@@ -141,7 +141,7 @@ async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
         }
     }
 
-    let report = retry(&STRATEGY, || async { Ok::<_, Fault>(()) }).timer(Backwards(Cell::new(9))).report().await;
+    let report = retry(&STRATEGY, || async { Ok::<_, Failed>(()) }).timer(Backwards(Cell::new(9))).report().await;
     assert_eq!(report.elapsed, Duration::ZERO);
 }
 

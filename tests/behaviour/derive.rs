@@ -1,5 +1,6 @@
 //! What a derived error says: each option, and which one wins.
 #![allow(dead_code, reason = "the fields are there to be derived from")]
+#![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
 
 use crate::support::{millis, secs};
 use ErrorFault::{Client, Other, Server};
@@ -8,7 +9,7 @@ use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Fault, safety, throttling, timeout, hint.
+/// Failed, safety, throttling, timeout, hint.
 type Says = (ErrorFault, RetrySafety, bool, bool, Option<Duration>);
 
 fn says(error: &dyn RetryInfo) -> Says {

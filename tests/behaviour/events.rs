@@ -1,6 +1,6 @@
 //! What `tracing` is told of an operation.
 
-use crate::support::{Fault, Flaky, Recorder, secs};
+use crate::support::{Failed, Flaky, Recorder, secs};
 use retry_core::{Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -43,20 +43,20 @@ async fn lines(operation: impl Future) -> Vec<String> {
 static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
 
 #[retryable(strategy = STRATEGY)]
-async fn get(flaky: &Flaky) -> Result<u32, Fault> {
+async fn get(flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_success_at_the_first_attempt_is_no_event() {
-    assert!(lines(get(&Flaky::new(0, Fault::SAFE))).await.is_empty());
+    assert!(lines(get(&Flaky::new(0, Failed::SAFE))).await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn retries_and_late_successes_are_events() {
     let operation = r#"operation="behaviour::events::get""#;
     assert_eq!(
-        lines(get(&Flaky::new(2, Fault::THROTTLED))).await,
+        lines(get(&Flaky::new(2, Failed::THROTTLED))).await,
         [
             format!(r#"DEBUG retry scheduled: {operation} attempt=1 error_type="throttling" delay_ms=1000"#),
             format!(r#"DEBUG retry scheduled: {operation} attempt=2 error_type="throttling" delay_ms=2000"#),
@@ -69,14 +69,14 @@ async fn retries_and_late_successes_are_events() {
 async fn the_reason_to_stop_is_an_event() {
     let operation = r#"operation="behaviour::events::get""#;
     assert_eq!(
-        lines(get(&Flaky::new(1, Fault::FATAL))).await,
+        lines(get(&Flaky::new(1, Failed::FATAL))).await,
         [format!(r#"DEBUG stopped: {operation} attempts=1 error_type="client_side" reason="not_retryable""#)]
     );
     assert_eq!(
-        lines(get(&Flaky::new(1, Fault::SAFE.after(secs(999))))).await,
+        lines(get(&Flaky::new(1, Failed::SAFE.after(secs(999))))).await,
         [format!(r#"WARN stopped: {operation} attempts=1 error_type="other" reason="retry_after_too_long""#)]
     );
-    let all = lines(get(&Flaky::new(9, Fault::TIMEOUT))).await;
+    let all = lines(get(&Flaky::new(9, Failed::TIMEOUT))).await;
     assert_eq!(
         all.last().unwrap(),
         &format!(r#"WARN stopped: {operation} attempts=5 error_type="timeout" reason="max_attempts""#)
@@ -87,7 +87,7 @@ async fn the_reason_to_stop_is_an_event() {
 #[tokio::test(start_paused = true)]
 async fn a_refused_initial_token_is_an_event() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
-    let all = lines(async { retry(&refusing, || async { Flaky::new(1, Fault::SAFE).call() }).await }).await;
+    let all = lines(async { retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).await }).await;
     assert_eq!(all.len(), 2);
     assert!(all[0].starts_with("WARN no initial token: operation=\"behaviour::events"), "{}", all[0]);
     assert!(all[0].ends_with(r#"reason="quota_exhausted""#), "{}", all[0]);

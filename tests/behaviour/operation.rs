@@ -1,6 +1,6 @@
 //! The order of events in one operation, rule by rule.
 
-use crate::support::{Fault, Flaky, Recorder, millis, poll_once, secs};
+use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
 use retry_core::{
     Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry, retryable,
 };
@@ -17,9 +17,9 @@ const fn longest() -> StandardRetryStrategy {
 #[tokio::test(start_paused = true)]
 async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_learned() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
-    let flaky = Flaky::new(1, Fault::SAFE);
+    let flaky = Flaky::new(1, Failed::SAFE);
     let report = retry(&refusing, || async { flaky.call() }).report().await;
-    assert_eq!(report.outcome, Err(Fault::SAFE));
+    assert_eq!(report.outcome, Err(Failed::SAFE));
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::Refused)));
     assert_eq!(refusing.calls(), ["initial"]);
 
@@ -31,13 +31,13 @@ async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_l
 #[tokio::test(start_paused = true)]
 async fn rule_1_holds_for_the_attribute_too() {
     #[retryable(strategy = strategy)]
-    async fn call(strategy: &Recorder, flaky: &Flaky) -> Result<u32, Fault> {
+    async fn call(strategy: &Recorder, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
     let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
-    let flaky = Flaky::new(1, Fault::SAFE);
-    assert_eq!(call(&refusing, &flaky).await, Err(Fault::SAFE));
+    let flaky = Flaky::new(1, Failed::SAFE);
+    assert_eq!(call(&refusing, &flaky).await, Err(Failed::SAFE));
     assert_eq!((flaky.calls(), refusing.calls()), (1, vec!["initial"]));
 }
 
@@ -45,7 +45,7 @@ async fn rule_1_holds_for_the_attribute_too() {
 async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_first_attempt() {
     let slow = Recorder::new().waiting([secs(3), Duration::ZERO, secs(2), secs(1)]);
     let started = Instant::now();
-    let flaky = Flaky::new(1, Fault::SAFE);
+    let flaky = Flaky::new(1, Failed::SAFE);
     let sent = Cell::new(Vec::new());
     let outcome = retry(&slow, || async {
         let mut times = sent.take();
@@ -63,14 +63,14 @@ async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_firs
 #[tokio::test(start_paused = true)]
 async fn rules_3_to_5_a_success_is_recorded_and_returned() {
     let recorder = Recorder::new();
-    assert_eq!(retry(&recorder, || async { Flaky::new(0, Fault::SAFE).call() }).await, Ok(1));
+    assert_eq!(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).await, Ok(1));
     assert_eq!(recorder.calls(), ["initial", "ready", "success"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
     let recorder = Recorder::new();
-    let fatal = Fault { throttle: true, ..Fault::FATAL };
+    let fatal = Failed { throttle: true, ..Failed::FATAL };
     let report = retry(&recorder, || async { Flaky::new(1, fatal).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::NotRetryable));
     assert_eq!(recorder.calls(), ["initial", "ready", "refresh"]);
@@ -82,21 +82,21 @@ async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
 #[tokio::test(start_paused = true)]
 async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
-    let report = retry(&ONCE, || async { Flaky::new(1, Fault::FATAL).call() }).report().await;
+    let report = retry(&ONCE, || async { Flaky::new(1, Failed::FATAL).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::NotRetryable));
 }
 
 #[tokio::test(start_paused = true)]
 async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
-    let report = retry(&ONCE, || async { Flaky::new(1, Fault::SAFE.after(secs(3600))).call() }).report().await;
+    let report = retry(&ONCE, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::MaxAttempts));
 }
 
 #[tokio::test(start_paused = true)]
 async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
-    let report = retry(&POOR, || async { Flaky::new(1, Fault::SAFE.after(secs(3600))).call() }).report().await;
+    let report = retry(&POOR, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::RetryAfterTooLong));
 }
 
@@ -107,7 +107,7 @@ async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
     let refused = |remaining| {
         let token = POOR.acquire_initial_token(&TokioTimer).unwrap();
-        let failure = Failure::of(&Fault::SAFE).with_remaining(Some(remaining));
+        let failure = Failure::of(&Failed::SAFE).with_remaining(Some(remaining));
         POOR.refresh_retry_token(token, &failure, &TokioTimer).unwrap_err()
     };
     assert_eq!(refused(millis(999)), RetryError::MaxTime);
@@ -117,7 +117,7 @@ async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
 #[tokio::test(start_paused = true)]
 async fn rule_6_the_quota_is_asked_before_sleeping() {
     static STRATEGY: StandardRetryStrategy = longest();
-    let flaky = Flaky::new(1, Fault::TIMEOUT);
+    let flaky = Flaky::new(1, Failed::TIMEOUT);
     let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
     poll_once(call.as_mut());
     assert_eq!((flaky.calls(), STRATEGY.quota().available()), (1, 490));
@@ -128,9 +128,9 @@ async fn rule_6_the_quota_is_asked_before_sleeping() {
 async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(4);
     let started = Instant::now();
-    let flaky = Flaky::new(1, Fault::SAFE);
+    let flaky = Flaky::new(1, Failed::SAFE);
     let report = retry(&POOR, || async { flaky.call() }).report().await;
-    assert_eq!(report.outcome, Err(Fault::SAFE));
+    assert_eq!(report.outcome, Err(Failed::SAFE));
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::QuotaExhausted)));
     assert_eq!((report.elapsed, started.elapsed()), (Duration::ZERO, Duration::ZERO));
     assert_eq!((flaky.calls(), POOR.quota().available()), (1, 4));
@@ -140,7 +140,7 @@ async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
 async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
     for reason in [RetryError::Refused, RetryError::MaxTime, RetryError::ForeignToken] {
         let refusing = Recorder::new().refusing_retries(reason);
-        let report = retry(&refusing, || async { Flaky::new(1, Fault::SAFE).call() }).report().await;
+        let report = retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).report().await;
         assert_eq!((report.attempts, report.reason), (1, Some(reason)));
     }
 }
@@ -148,7 +148,7 @@ async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
 #[tokio::test(start_paused = true)]
 async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
     static STRATEGY: StandardRetryStrategy = longest();
-    let flaky = Flaky::new(3, Fault::SAFE);
+    let flaky = Flaky::new(3, Failed::SAFE);
     let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
     assert_eq!((report.outcome, report.attempts, report.reason), (Ok(4), 4, None));
     assert_eq!(report.elapsed, secs(1 + 2 + 4));
@@ -157,13 +157,13 @@ async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
 #[tokio::test(start_paused = true)]
 async fn the_first_attempt_is_made_with_an_empty_quota() {
     static EMPTY: StandardRetryStrategy = longest().quota_capacity(0);
-    assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Fault::SAFE).call() }).await, Ok(1));
+    assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Failed::SAFE).call() }).await, Ok(1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn five_attempts_are_five_calls() {
     static STRATEGY: StandardRetryStrategy = longest().max_attempts(5);
-    let flaky = Flaky::new(u32::MAX, Fault::SAFE);
+    let flaky = Flaky::new(u32::MAX, Failed::SAFE);
     let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
     assert_eq!(flaky.calls(), 5);
     assert_eq!((report.attempts, report.reason), (5, Some(RetryError::MaxAttempts)));
@@ -197,12 +197,12 @@ async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
     #[retryable(strategy = strategy)]
-    async fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Fault> {
+    async fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
     let strategy = longest();
-    let flaky = Flaky::new(u32::MAX, Fault::TIMEOUT);
+    let flaky = Flaky::new(u32::MAX, Failed::TIMEOUT);
     {
         let mut by_attribute = pin!(call(&strategy, &flaky));
         let mut by_closure = pin!(retry(&strategy, || async { flaky.call() }).into_future());
@@ -221,11 +221,11 @@ async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
     let strategy = longest();
-    let flaky = Flaky::new(1, Fault::SAFE);
+    let flaky = Flaky::new(1, Failed::SAFE);
     {
         let attempt = || async {
             flaky.call()?;
-            std::future::pending::<Result<(), Fault>>().await
+            std::future::pending::<Result<(), Failed>>().await
         };
         let mut call = pin!(retry(&strategy, attempt).into_future());
         poll_once(call.as_mut());
@@ -239,7 +239,7 @@ async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_never_polled_touches_nothing() {
     let recorder = Recorder::new();
-    drop(retry(&recorder, || async { Flaky::new(0, Fault::SAFE).call() }).into_future());
+    drop(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).into_future());
     assert!(recorder.calls().is_empty());
 }
 
@@ -262,7 +262,7 @@ async fn a_zero_delay_makes_no_timer() {
     }
 
     static NOW: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
-    let flaky = Flaky::new(2, Fault::SAFE);
+    let flaky = Flaky::new(2, Failed::SAFE);
     assert_eq!(retry(&NOW, || async { flaky.call() }).timer(NoTimer).await, Ok(3));
 }
 
@@ -271,7 +271,7 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
     static STRATEGY: StandardRetryStrategy = longest();
 
     #[retryable(strategy = STRATEGY)]
-    async fn panics(flaky: &Flaky) -> Result<u32, Fault> {
+    async fn panics(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()?;
         panic!("as it is told")
     }
@@ -279,11 +279,11 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
     // The first attempt fails, the retry that was paid for panics.
     let call = tokio::task::LocalSet::new();
     let joined = call
-        .run_until(async { tokio::task::spawn_local(async { panics(&Flaky::new(1, Fault::SAFE)).await }).await })
+        .run_until(async { tokio::task::spawn_local(async { panics(&Flaky::new(1, Failed::SAFE)).await }).await })
         .await;
     assert!(joined.unwrap_err().is_panic());
     assert_eq!(STRATEGY.quota().available(), 495);
-    let flaky = Flaky::new(1, Fault::SAFE);
+    let flaky = Flaky::new(1, Failed::SAFE);
     assert_eq!(retry(&STRATEGY, || async { flaky.call() }).await, Ok(2));
 }
 
@@ -291,7 +291,7 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
 fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
     static STRATEGY: StandardRetryStrategy = longest();
     let attempt = std::panic::catch_unwind(|| {
-        let flaky = Flaky::new(1, Fault::SAFE);
+        let flaky = Flaky::new(1, Failed::SAFE);
         let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
         poll_once(call.as_mut());
     });

@@ -1,6 +1,6 @@
 //! What points to an error, a strategy or a timer is one.
 
-use crate::support::{Fault, secs};
+use crate::support::{Failed, secs};
 use retry_core::{
     Clock, ErrorFault, Failure, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy,
     StandardRetryToken, Timer, TokioTimer,
@@ -8,12 +8,13 @@ use retry_core::{
 use std::sync::{Arc, LazyLock};
 
 #[test]
+#[expect(clippy::needless_borrows_for_generic_args, reason = "the borrow is what is tested")]
 fn a_pointer_to_an_error_says_what_the_error_says() {
     fn says(error: impl RetryInfo) -> (ErrorFault, RetrySafety, bool, bool, Option<std::time::Duration>) {
         (error.fault(), error.is_retry_safe(), error.is_throttle(), error.is_timeout(), error.retry_after())
     }
 
-    let fault = Fault {
+    let fault = Failed {
         fault: ErrorFault::Server,
         safety: RetrySafety::No,
         throttle: true,
@@ -34,7 +35,7 @@ fn a_pointer_to_an_error_says_what_the_error_says() {
 fn a_pointer_to_a_strategy_is_that_strategy() {
     fn token<S: RetryStrategy>(strategy: S) -> S::Token {
         let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
-        strategy.refresh_retry_token(token, &Failure::of(&Fault::SAFE), &TokioTimer).unwrap()
+        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &TokioTimer).unwrap()
     }
 
     static LAZY: LazyLock<StandardRetryStrategy> = LazyLock::new(StandardRetryStrategy::aws_2_0);
@@ -42,7 +43,7 @@ fn a_pointer_to_a_strategy_is_that_strategy() {
 
     let shared = Arc::new(StandardRetryStrategy::new());
     shared.record_success(token(Arc::clone(&shared)), &TokioTimer).unwrap();
-    (&shared).record_success(token(&*shared), &TokioTimer).unwrap();
+    RetryStrategy::record_success(&&shared, token(&*shared), &TokioTimer).unwrap();
     let boxed: Box<dyn RetryStrategy<Token = StandardRetryToken>> = Box::new(StandardRetryStrategy::new());
     boxed.record_success(token(&boxed), &TokioTimer).unwrap();
     boxed.release(token(&boxed));

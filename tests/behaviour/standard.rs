@@ -1,6 +1,6 @@
 //! The numbers of the standard strategy.
 
-use crate::support::{Fault, Flaky, secs};
+use crate::support::{Failed, Flaky, secs};
 use retry_core::{
     BackoffStrategy, Clock, ExponentialBackoff, Failure, ForeignToken, Jitter, Ready, RetryError, RetryErrorType,
     RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
@@ -14,7 +14,7 @@ const fn longest() -> StandardRetryStrategy {
 }
 
 /// The delay before the first retry after this error, or why there is none.
-fn first_delay(strategy: &StandardRetryStrategy, error: Fault) -> Result<Duration, RetryError> {
+fn first_delay(strategy: &StandardRetryStrategy, error: Failed) -> Result<Duration, RetryError> {
     let token = strategy.acquire_initial_token(CLOCK)?;
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&error), CLOCK)?;
     let delay = token.delay();
@@ -27,9 +27,12 @@ fn first_delay(strategy: &StandardRetryStrategy, error: Fault) -> Result<Duratio
 #[test]
 fn a_hint_is_a_floor() {
     static STRATEGY: StandardRetryStrategy = longest();
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(Duration::ZERO)), Ok(secs(1)));
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(Duration::from_nanos(1_000_000_001))), Ok(Duration::new(1, 1)));
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(secs(90))), Ok(secs(90)), "above the cap as well");
+    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(Duration::ZERO)), Ok(secs(1)));
+    assert_eq!(
+        first_delay(&STRATEGY, Failed::SAFE.after(Duration::from_nanos(1_000_000_001))),
+        Ok(Duration::new(1, 1))
+    );
+    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(secs(90))), Ok(secs(90)), "above the cap as well");
 }
 
 #[test]
@@ -39,17 +42,17 @@ fn a_hint_above_the_limit_ends_the_operation() {
     static BUSY: StandardRetryStrategy = longest().max_retry_after(Some(secs(2)));
     let five_minutes = secs(300);
     let more = five_minutes + Duration::from_nanos(1);
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(five_minutes)), Ok(five_minutes));
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(more)), Err(RetryError::RetryAfterTooLong));
-    assert_eq!(first_delay(&STRATEGY, Fault::SAFE.after(Duration::MAX)), Err(RetryError::RetryAfterTooLong));
-    assert_eq!(first_delay(&PATIENT, Fault::SAFE.after(more)), Ok(more));
-    assert_eq!(first_delay(&BUSY, Fault::SAFE.after(secs(3))), Err(RetryError::RetryAfterTooLong));
+    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(five_minutes)), Ok(five_minutes));
+    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(more)), Err(RetryError::RetryAfterTooLong));
+    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(Duration::MAX)), Err(RetryError::RetryAfterTooLong));
+    assert_eq!(first_delay(&PATIENT, Failed::SAFE.after(more)), Ok(more));
+    assert_eq!(first_delay(&BUSY, Failed::SAFE.after(secs(3))), Err(RetryError::RetryAfterTooLong));
 }
 
 #[test]
 fn the_longest_hint_overflows_nothing() {
     static PATIENT: StandardRetryStrategy = longest().max_retry_after(None);
-    let delay = first_delay(&PATIENT, Fault::SAFE.after(Duration::MAX)).unwrap();
+    let delay = first_delay(&PATIENT, Failed::SAFE.after(Duration::MAX)).unwrap();
     assert_eq!(delay, Duration::from_nanos(u64::MAX), "a token keeps delays of up to 584 years");
 }
 
@@ -58,21 +61,21 @@ fn the_former_aws_mode_cuts_a_hint_to_the_cap() {
     static AWS: StandardRetryStrategy = StandardRetryStrategy::aws_2_0().jitter(Jitter::Fixed(1.0));
     static SHORT: StandardRetryStrategy =
         StandardRetryStrategy::aws_2_0().jitter(Jitter::Fixed(1.0)).backoff(secs(1), secs(4));
-    assert_eq!(first_delay(&AWS, Fault::SAFE.after(secs(7))), Ok(secs(7)));
-    assert_eq!(first_delay(&AWS, Fault::SAFE.after(Duration::MAX)), Ok(secs(20)));
-    assert_eq!(first_delay(&SHORT, Fault::SAFE.after(secs(7))), Ok(secs(4)));
+    assert_eq!(first_delay(&AWS, Failed::SAFE.after(secs(7))), Ok(secs(7)));
+    assert_eq!(first_delay(&AWS, Failed::SAFE.after(Duration::MAX)), Ok(secs(20)));
+    assert_eq!(first_delay(&SHORT, Failed::SAFE.after(secs(7))), Ok(secs(4)));
 }
 
 #[test]
 fn a_retry_costs_by_the_class_of_the_failure() {
     let strategy = longest();
-    let cost = |error: Fault| {
+    let cost = |error: Failed| {
         let before = strategy.quota().available();
         first_delay(&strategy, error).unwrap();
         before - strategy.quota().available()
     };
-    assert_eq!([cost(Fault::THROTTLED), cost(Fault::TIMEOUT), cost(Fault::SAFE)], [5, 10, 5]);
-    let both = Fault { timeout: true, ..Fault::THROTTLED };
+    assert_eq!([cost(Failed::THROTTLED), cost(Failed::TIMEOUT), cost(Failed::SAFE)], [5, 10, 5]);
+    let both = Failed { timeout: true, ..Failed::THROTTLED };
     assert_eq!(cost(both), 5, "throttling comes before timeout");
 }
 
@@ -80,7 +83,7 @@ fn a_retry_costs_by_the_class_of_the_failure() {
 async fn a_success_refunds_by_the_preset() {
     let refund = |strategy: StandardRetryStrategy, failures| async move {
         assert!(strategy.quota().try_acquire(100));
-        let flaky = Flaky::new(failures, Fault::TIMEOUT);
+        let flaky = Flaky::new(failures, Failed::TIMEOUT);
         retry(&strategy, || async { flaky.call() }).await.unwrap();
         strategy.quota().available() - (400 - 10 * failures)
     };
@@ -93,7 +96,7 @@ async fn a_success_refunds_by_the_preset() {
 #[tokio::test(start_paused = true)]
 async fn the_presets_differ_in_their_attempts() {
     let attempts = |strategy: StandardRetryStrategy| async move {
-        let flaky = Flaky::new(u32::MAX, Fault::SAFE);
+        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
         retry(&strategy, || async { flaky.call() }).await.unwrap_err();
         flaky.calls()
     };
@@ -107,7 +110,7 @@ async fn the_presets_differ_in_their_attempts() {
 #[test]
 fn full_jitter_stays_below_the_delay_and_never_repeats_itself() {
     let delays = |strategy: &StandardRetryStrategy| -> Vec<Duration> {
-        (0..50).map(|_| first_delay(strategy, Fault::SAFE).unwrap()).collect()
+        (0..50).map(|_| first_delay(strategy, Failed::SAFE).unwrap()).collect()
     };
     let strategy = StandardRetryStrategy::new();
     let drawn = delays(&strategy);
@@ -151,7 +154,7 @@ fn nothing_overflows() {
     let strategy = longest().max_attempts(u32::MAX).backoff(Duration::ZERO, Duration::ZERO);
     let mut token = strategy.acquire_initial_token(CLOCK).unwrap();
     let reason = loop {
-        match strategy.refresh_retry_token(token, &Failure::of(&Fault::SAFE), CLOCK) {
+        match strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK) {
             Ok(next) => token = next,
             Err(reason) => break reason,
         }
@@ -164,7 +167,7 @@ fn a_token_tells_its_attempt() {
     let strategy = longest();
     let token = strategy.acquire_initial_token(CLOCK).unwrap();
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (1, 0, Duration::ZERO));
-    let token = strategy.refresh_retry_token(token, &Failure::of(&Fault::SAFE), CLOCK).unwrap();
+    let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
 }
 
@@ -174,9 +177,9 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     assert!(ours.quota().try_acquire(100));
     let foreign = || {
         let token = theirs.acquire_initial_token(CLOCK).unwrap();
-        theirs.refresh_retry_token(token, &Failure::of(&Fault::SAFE), CLOCK).unwrap()
+        theirs.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
     };
-    let refused = ours.refresh_retry_token(foreign(), &Failure::of(&Fault::SAFE), CLOCK);
+    let refused = ours.refresh_retry_token(foreign(), &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
     assert_eq!(ours.record_success(foreign(), CLOCK), Err(ForeignToken));
     assert_eq!(RetryError::from(ForeignToken), RetryError::ForeignToken);
@@ -208,7 +211,7 @@ fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
     static OTHER: StandardRetryStrategy<Steady, &TokenBucket> = StandardRetryStrategy::with_parts(Steady, &QUOTA);
     for (strategy, left) in [(&ONE, 5), (&OTHER, 0)] {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();
-        let token = strategy.refresh_retry_token(token, &Failure::of(&Fault::THROTTLED), CLOCK).unwrap();
+        let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), CLOCK).unwrap();
         assert_eq!((token.delay(), QUOTA.available()), (secs(3), left));
     }
     assert_eq!(QUOTA.capacity(), 10);

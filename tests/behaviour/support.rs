@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// An error that says what it is told to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct Failed {
     pub(crate) fault: ErrorFault,
     pub(crate) safety: RetrySafety,
     pub(crate) throttle: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Fault {
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Fault {
+impl Failed {
     /// Worth a retry, of no particular class.
     pub(crate) const SAFE: Self =
         Self { fault: ErrorFault::Other, safety: RetrySafety::Yes, throttle: false, timeout: false, retry_after: None };
@@ -37,13 +37,13 @@ impl Fault {
     }
 }
 
-impl ErrorInfo for Fault {
+impl ErrorInfo for Failed {
     fn fault(&self) -> ErrorFault {
         self.fault
     }
 }
 
-impl RetryInfo for Fault {
+impl RetryInfo for Failed {
     fn is_retry_safe(&self) -> RetrySafety {
         self.safety
     }
@@ -64,17 +64,17 @@ impl RetryInfo for Fault {
 /// A service that fails as often as it is told, and counts its calls.
 pub(crate) struct Flaky {
     failures: u32,
-    error: Fault,
+    error: Failed,
     calls: Cell<u32>,
 }
 
 impl Flaky {
-    pub(crate) const fn new(failures: u32, error: Fault) -> Self {
+    pub(crate) const fn new(failures: u32, error: Failed) -> Self {
         Self { failures, error, calls: Cell::new(0) }
     }
 
     /// One attempt.
-    pub(crate) fn call(&self) -> Result<u32, Fault> {
+    pub(crate) fn call(&self) -> Result<u32, Failed> {
         self.calls.set(self.calls.get() + 1);
         if self.calls.get() > self.failures { Ok(self.calls.get()) } else { Err(self.error) }
     }

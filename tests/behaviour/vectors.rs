@@ -1,6 +1,6 @@
 //! The shared test data: traces of a client, tables of delays, facts of the quota.
 
-use crate::support::{Fault, secs};
+use crate::support::{Failed, secs};
 use retry_core::{
     BackoffStrategy, ErrorFault, ExponentialBackoff, Jitter, RetryError, RetryErrorType, RetryQuota, RetrySafety,
     StandardRetryStrategy, TokenBucket, retry,
@@ -88,17 +88,17 @@ fn parsed<T: for<'de> Deserialize<'de>>(value: &serde_json::Value) -> T {
     T::deserialize(value).expect("the data is well formed")
 }
 
-fn response(response: &Response) -> Result<(), Fault> {
-    let server = Fault { fault: ErrorFault::Server, safety: RetrySafety::Maybe, ..Fault::SAFE };
+fn response(response: &Response) -> Result<(), Failed> {
+    let server = Failed { fault: ErrorFault::Server, safety: RetrySafety::Maybe, ..Failed::SAFE };
     let error = match response.kind.as_str() {
         "success" => return Ok(()),
         "server_error" | "transient" => server,
-        "throttling" => Fault::THROTTLED,
-        "timeout" => Fault::TIMEOUT,
-        "non_retryable" => Fault::FATAL,
+        "throttling" => Failed::THROTTLED,
+        "timeout" => Failed::TIMEOUT,
+        "non_retryable" => Failed::FATAL,
         other => panic!("unknown kind of response: {other}"),
     };
-    Err(Fault { retry_after: response.retry_after_s.map(Duration::from_secs_f64), ..error })
+    Err(Failed { retry_after: response.retry_after_s.map(Duration::from_secs_f64), ..error })
 }
 
 /// One client's trace: step by step the outcome, the balance of the quota, and the sleep.
@@ -206,9 +206,9 @@ async fn facts_of_the_quota() {
         let bucket: &TokenBucket = strategy.quota();
         assert!(bucket.try_acquire(fact.max - fact.start));
         match (fact.event.as_str(), fact.amount) {
-            ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Fault>(()) }).await.unwrap(),
+            ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Failed>(()) }).await.unwrap(),
             ("final_failure", None) => {
-                retry(&strategy, || async { Err::<(), _>(Fault::FATAL) }).await.unwrap_err();
+                retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).await.unwrap_err();
             }
             ("release", Some(amount)) => bucket.refund(amount),
             ("acquire", Some(amount)) => assert_eq!(Some(bucket.try_acquire(amount)), fact.granted, "{}", fact.name),

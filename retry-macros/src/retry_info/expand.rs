@@ -98,10 +98,8 @@ fn method(
     let mut plain: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
     let mut arms = Vec::new();
     for case in &model.cases {
-        let path = match &case.variant {
-            Some(variant) => quote!(Self::#variant),
-            None => quote!(Self),
-        };
+        let variant = case.variant.iter();
+        let path = quote!(Self #(::#variant)*);
         let answer = match &case.says {
             Says::Transparent(member, ty) => {
                 let (krate, field) = (&model.crate_path, field_ident(ty));
@@ -159,12 +157,12 @@ fn safety(safety: Safety, krate: &Path) -> TokenStream {
 }
 
 fn retry_after(says: &Constants, krate: &Path) -> Answer {
-    let constant = says.retry_after.map(duration);
+    let constant = says.retry_after.map(|constant| {
+        let constant = duration(constant);
+        quote!(::core::option::Option::Some(#constant))
+    });
     let Some(WaitField { member, ty, unit }) = &says.wait_field else {
-        return Answer::Plain(match constant {
-            Some(constant) => quote!(::core::option::Option::Some(#constant)),
-            None => quote!(::core::option::Option::None),
-        });
+        return Answer::Plain(constant.unwrap_or_else(|| quote!(::core::option::Option::None)));
     };
     let field = field_ident(ty);
     let number = || quote!(<#ty as #krate::__private::RetryAfterNumber>::number(#field));
@@ -182,7 +180,7 @@ fn retry_after(says: &Constants, krate: &Path) -> Answer {
     Answer::Field(
         member.clone(),
         match constant {
-            Some(constant) => quote!(#wait.or(::core::option::Option::Some(#constant))),
+            Some(constant) => quote!(#wait.or(#constant)),
             None => wait,
         },
     )

@@ -13,7 +13,7 @@ use syn::DeriveInput;
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let model = Diagnostics::collect(|diagnostics| {
         let input = attr::read(input, diagnostics)?;
-        validate::validate(input, diagnostics)
+        Some(validate::validate(input, diagnostics))
     });
     match model {
         Ok(model) => expand::expand(&model),

@@ -7,7 +7,7 @@ use crate::retry_info::model::{self, Answers, Model, Says, WaitField};
 use proc_macro2::Span;
 use syn::{GenericArgument, Index, Member, PathArguments, Type, parse_quote};
 
-pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Option<Model> {
+pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
     let (container, cases) = match kind {
         Kind::Enum { defaults, variants } => {
@@ -18,7 +18,7 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Option<Mo
     };
     let cases = cases.into_iter().filter_map(|case| judge(case, &container, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
-    Some(Model { ident, generics, crate_path, cases })
+    Model { ident, generics, crate_path, cases }
 }
 
 fn judge(case: Case, container: &Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
@@ -76,10 +76,8 @@ fn transparent_field<'a>(case: &'a Case, diagnostics: &mut Diagnostics) -> Optio
         } else {
             "mark the one that is meant: `#[retry(transparent)]`"
         };
-        let at = case.options.transparent.as_ref().map_or(None, |option| Some(quote::quote!(#option)));
-        let ident = &case.ident;
-        let at = at.unwrap_or_else(|| quote::quote!(#ident));
-        diagnostics.error(at, format!("`{ident}` {what} to take the answers from; {mend}"));
+        diagnostics
+            .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));
     }
     found.map(|(index, field)| (member(index, field), field))
 }

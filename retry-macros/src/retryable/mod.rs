@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream {
     let call = Diagnostics::collect(|diagnostics| {
         let options = attr::read(options, diagnostics);
         let function = signature::parse(item.clone(), diagnostics)?;

@@ -133,7 +133,7 @@ pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, S
                 // Another argument may lend for that lifetime just as well.
                 let lenders: Vec<&Source> = sources.iter().filter(|source| source.lends(&name)).collect();
                 let [only] = lenders.as_slice() else { return None };
-                (only.mutable.as_ref() == Some(&Some(name))).then_some(*only)
+                (only.mutable && only.outermost.as_ref() == Some(&name)).then_some(*only)
             }
             None => elided(&sources),
         };
@@ -149,7 +149,7 @@ fn elided(sources: &[Source]) -> Option<&Source> {
         Some(receiver) => receiver,
         None => candidates.next().filter(|only| only.borrows == 1 && candidates.next().is_none())?,
     };
-    source.mutable.as_ref().map(|_| source)
+    source.mutable.then_some(source)
 }
 
 /// An argument as a source of borrows.
@@ -158,8 +158,10 @@ struct Source {
     receiver: bool,
     lifetimes: Vec<Option<Lifetime>>,
     borrows: usize,
-    /// It is a `&mut` reference, of this lifetime.
-    mutable: Option<Option<Lifetime>>,
+    /// It is a `&mut` reference.
+    mutable: bool,
+    /// The lifetime of that, if it has a name.
+    outermost: Option<Lifetime>,
 }
 
 impl Source {
@@ -167,15 +169,20 @@ impl Source {
         let mut lifetimes = Lifetimes::default();
         lifetimes.visit_fn_arg(input);
         let lifetimes: Vec<_> = lifetimes.found.into_iter().map(|(lifetime, _)| lifetime).collect();
-        let (name, mutable) = match input {
+        let (name, outermost) = match input {
             FnArg::Receiver(receiver) => ("self".to_owned(), mutable_self(receiver)),
-            FnArg::Typed(argument) => (
-                argument.pat.to_token_stream().to_string(),
-                as_mutable_reference(&argument.ty).map(|reference| reference.lifetime.clone()),
-            ),
+            FnArg::Typed(argument) => {
+                (argument.pat.to_token_stream().to_string(), as_mutable_reference(&argument.ty).map(|it| &it.lifetime))
+            }
         };
-        let borrows = lifetimes.len();
-        Self { name, receiver: matches!(input, FnArg::Receiver(_)), lifetimes, borrows, mutable }
+        Self {
+            name,
+            receiver: matches!(input, FnArg::Receiver(_)),
+            borrows: lifetimes.len(),
+            lifetimes,
+            mutable: outermost.is_some(),
+            outermost: outermost.cloned().flatten(),
+        }
     }
 
     fn lends(&self, name: &Lifetime) -> bool {
@@ -183,10 +190,10 @@ impl Source {
     }
 }
 
-fn mutable_self(receiver: &Receiver) -> Option<Option<Lifetime>> {
+fn mutable_self(receiver: &Receiver) -> Option<&Option<Lifetime>> {
     match &receiver.kind {
-        ReceiverKind::Reference(_, lifetime, Some(_)) => Some(lifetime.clone()),
-        ReceiverKind::Typed(_, ty) => as_mutable_reference(ty).map(|reference| reference.lifetime.clone()),
+        ReceiverKind::Reference(_, lifetime, Some(_)) => Some(lifetime),
+        ReceiverKind::Typed(_, ty) => as_mutable_reference(ty).map(|reference| &reference.lifetime),
         _ => None,
     }
 }
