@@ -45,10 +45,10 @@ impl<S: Subscriber> Layer<S> for Tally {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let Fields { message, error_type, reason } = fields;
+        let Fields { error_type, reason } = fields;
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = match message.as_str() {
-            "retry scheduled" => counts.retries.entry(error_type),
+        let count = match event.metadata().name() {
+            "retry_scheduled" => counts.retries.entry(error_type),
             "stopped" => counts.stops.entry(reason).or_default().entry(error_type),
             _ => return,
         };
@@ -59,7 +59,6 @@ impl<S: Subscriber> Layer<S> for Tally {
 /// The fields of an event that matter here.
 #[derive(Debug, Default)]
 struct Fields {
-    message: String,
     error_type: String,
     reason: String,
 }
@@ -73,9 +72,5 @@ impl Visit for Fields {
         }
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            self.message = format!("{value:?}");
-        }
-    }
+    fn record_debug(&mut self, _field: &Field, _value: &dyn fmt::Debug) {}
 }

@@ -1,4 +1,62 @@
-//! Retries for service calls. Say what your errors mean and which functions are retried; the library does the rest.
+//! Retries for service calls: say what your errors mean and which functions are retried, and the library does the rest.
+//!
+//! ```
+//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//!
+//! #[derive(Debug, RetryInfo)]
+//! enum StoreError {
+//!     #[retry(throttling)]
+//!     SlowDown,
+//!     #[retry(timeout)]
+//!     NoAnswer,
+//!     #[retry(fault = "client")]
+//!     NoSuchKey,
+//! }
+//!
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = STORE)]
+//! async fn get(key: &str) -> Result<String, StoreError> {
+//!     // One attempt.
+//! #   Ok(key.to_owned())
+//! }
+//! ```
+//!
+//! # What to look for where
+//!
+//! - What errors mean: [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo).
+//! - Which calls are retried: the attribute [`retryable`](macro@retryable), or for closures and foreign errors [`retry()`].
+//! - Whether, when and how often: a [`RetryStrategy`]; begin with [`StandardRetryStrategy`], which is made of a
+//!   [`BackoffStrategy`] and a [`RetryQuota`].
+//! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
+//! - Time: a [`Timer`], by default tokio's.
+//!
+//! # Terms
+//!
+//! An *operation* is one call of a retried function, an *attempt* is one run of its body. A *retry* is any attempt but
+//! the first. *Backoff* is the wait before a retry, *jitter* the chance in it. The *quota* is what retries are paid from.
+//! To *throttle* is to turn requests away because there are too many.
+//!
+//! # Features
+//!
+//! | feature | default | what it brings |
+//! |---|---|---|
+//! | `macros` | yes | the derive and the attribute |
+//! | `tokio` | yes | `TokioTimer`, the default timer |
+//! | `tracing` | no | an event for each retry, for each operation that gave up, and for each that succeeded late |
+//!
+//! The events of `tracing` have the target `retry_core`. A success at the first attempt is none.
+//!
+//! | event's name | level | fields |
+//! |---|---|---|
+//! | `retry_scheduled` | debug | `operation`, `attempt` (that failed), `error_type`, `delay_ms` |
+//! | `succeeded` | debug | `operation`, `attempts` |
+//! | `stopped` | debug if the failure is not retryable, else warn | `operation`, `attempts`, `error_type`, `reason` |
+//! | `refused` | warn | `operation`, `reason`: the strategy gave no initial token |
+//! | `not_recorded` | warn | `operation`, `attempts`, `reason`: the strategy did not know the token of a success |
+//!
+//! `operation` is the path of the function, `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one
+//! from [`RetryError::as_str`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

@@ -34,7 +34,7 @@ fn error_type(failure: &Failure) -> &'static str {
 #[cold]
 pub(crate) fn refused(operation: &'static str, reason: RetryError) {
     #[cfg(feature = "tracing")]
-    tracing::warn!(target: TARGET, operation, reason = reason.as_str(), "no initial token");
+    tracing::warn!(name: "refused", target: TARGET, operation, reason = reason.as_str(), "no initial token");
     #[cfg(not(feature = "tracing"))]
     let _ = (operation, reason);
 }
@@ -43,6 +43,7 @@ pub(crate) fn refused(operation: &'static str, reason: RetryError) {
 pub(crate) fn retry_scheduled(operation: &'static str, attempt: u32, failure: &Failure, delay: Duration) {
     #[cfg(feature = "tracing")]
     tracing::debug!(
+        name: "retry_scheduled",
         target: TARGET,
         operation,
         attempt,
@@ -59,11 +60,12 @@ pub(crate) fn stopped(operation: &'static str, attempts: u32, failure: &Failure,
     #[cfg(feature = "tracing")]
     {
         let error_type = error_type(failure);
-        let reason_name = reason.as_str();
-        if reason == RetryError::NotRetryable {
-            tracing::debug!(target: TARGET, operation, attempts, error_type, reason = reason_name, "stopped");
+        let expected = reason == RetryError::NotRetryable;
+        let reason = reason.as_str();
+        if expected {
+            tracing::debug!(name: "stopped", target: TARGET, operation, attempts, error_type, reason, "stopped");
         } else {
-            tracing::warn!(target: TARGET, operation, attempts, error_type, reason = reason_name, "stopped");
+            tracing::warn!(name: "stopped", target: TARGET, operation, attempts, error_type, reason, "stopped");
         }
     }
     #[cfg(not(feature = "tracing"))]
@@ -76,9 +78,9 @@ pub(crate) fn succeeded(operation: &'static str, attempts: u32, foreign_token: b
     #[cfg(feature = "tracing")]
     if foreign_token {
         let reason = RetryError::ForeignToken.as_str();
-        tracing::warn!(target: TARGET, operation, attempts, reason, "success not recorded");
+        tracing::warn!(name: "not_recorded", target: TARGET, operation, attempts, reason, "success not recorded");
     } else {
-        tracing::debug!(target: TARGET, operation, attempts, "succeeded");
+        tracing::debug!(name: "succeeded", target: TARGET, operation, attempts, "succeeded");
     }
     #[cfg(not(feature = "tracing"))]
     let _ = (operation, attempts, foreign_token);

@@ -198,6 +198,10 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
 
 impl<B> StandardRetryStrategy<B, TokenBucket> {
     /// Sets what the quota holds when it is full, as it is at the start.
+    ///
+    /// It bounds how many operations can wait for a retry at one time: 500 pay for 100 that were throttled at the same
+    /// moment. The 101st fails, and a job that goes on with the next item at once will fail that one too, because a
+    /// refusal comes without a wait.
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {
         self.quota = TokenBucket::new(capacity);

@@ -1,4 +1,4 @@
-//! The macros of [retry-core](https://docs.rs/retry-core): depend on that crate, which re-exports them.
+//! The macros of `retry-core`: depend on that crate, which re-exports them.
 
 mod diagnostics;
 mod options;
@@ -10,13 +10,226 @@ mod snapshots;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Says what an error means for a retry.
+/// Says what an error means for a retry: implements `RetryInfo` and `ErrorInfo` for an enum or a struct.
+///
+/// ```
+/// use retry_core::{RetryInfo, RetrySafety};
+/// use std::time::Duration;
+/// # #[derive(RetryInfo)]
+/// # struct TransportError;
+///
+/// #[derive(RetryInfo)]
+/// enum StoreError {
+///     #[retry(throttling, fault = "client")]
+///     SlowDown {
+///         #[retry(retry_after)]
+///         wait: Option<Duration>,
+///     },
+///     #[retry(timeout)]
+///     NoAnswer,
+///     #[retry(fault = "client")]
+///     NoSuchKey(String),
+///     #[retry(transparent)]
+///     Transport(TransportError),
+///     Other,
+/// }
+///
+/// let slow_down = StoreError::SlowDown { wait: Some(Duration::from_secs(3)) };
+/// assert!(slow_down.is_throttle());
+/// assert_eq!(slow_down.is_retry_safe(), RetrySafety::Yes);
+/// assert_eq!(slow_down.retry_after(), Some(Duration::from_secs(3)));
+/// assert_eq!(StoreError::NoAnswer.is_retry_safe(), RetrySafety::Maybe);
+/// assert_eq!(StoreError::Other.is_retry_safe(), RetrySafety::No, "what nobody labels is not retried");
+/// ```
+///
+/// # On a variant, or on a struct
+///
+/// | `#[retry(...)]` | says | and implies |
+/// |---|---|---|
+/// | `throttling` | the request was turned away, because there were too many of late | `safe` |
+/// | `timeout` | no answer came in time | `safe = "maybe"` |
+/// | `safe`, or `safe = "yes"` | the request was not acted upon, or is harmless to repeat | |
+/// | `never`, or `safe = "no"` | a retry is wrong or pointless | |
+/// | `safe = "maybe"` | the error can't tell: whether the operation is idempotent decides | |
+/// | `fault = "server"` | the server failed | `safe = "maybe"` |
+/// | `fault = "client"` | the request was wrong | `never` |
+/// | `fault = "other"` | nobody's known fault; the default | `never` |
+/// | `retry_after = "1500ms"` | a retry waits at least that long | |
+/// | `transparent` | everything is taken from one field, which must implement `RetryInfo` | |
+///
+/// Options combine: `throttling, never` is a legitimate thing to say, and so is `fault = "client", safe`. Units of
+/// durations are `ns`, `us`, `ms`, `s`, `m` and `h`, behind a whole number.
+///
+/// `transparent` takes the field that is marked `#[retry(transparent)]` itself, else the only field, else the one named
+/// `source`. The mark on a field suffices. Nothing else can be said beside it.
+///
+/// # On a field
+///
+/// | `#[retry(...)]` | says |
+/// |---|---|
+/// | `retry_after` | it holds the wait that the server asked for: a `Duration`, a `SystemTime`, or an `Option` of either |
+/// | `retry_after(secs)`, `retry_after(millis)` | the same as a whole number, or an `Option` of one |
+/// | `transparent` | everything is taken from this field |
+///
+/// A field beats the constant beside it; a field that holds `None` says nothing.
+///
+/// ```
+/// use retry_core::RetryInfo;
+/// use std::time::Duration;
+///
+/// #[derive(RetryInfo)]
+/// #[retry(throttling, retry_after = "10s")]
+/// struct Busy {
+///     #[retry(retry_after(secs))]
+///     header: Option<u64>,
+/// }
+///
+/// assert_eq!(Busy { header: Some(3) }.retry_after(), Some(Duration::from_secs(3)));
+/// assert_eq!(Busy { header: None }.retry_after(), Some(Duration::from_secs(10)));
+/// ```
+///
+/// # On an enum
+///
+/// Any of the constant options: they hold for variants that neither say nor imply otherwise. And `crate = path`, if
+/// retry-core has another name where the derive stands.
+///
+/// ```
+/// use retry_core::{RetryInfo, RetrySafety};
+///
+/// #[derive(RetryInfo)]
+/// #[retry(fault = "server")]
+/// enum Failure {
+///     Crashed,
+///     Overloaded,
+///     #[retry(never)]
+///     Unsupported,
+/// }
+///
+/// assert_eq!(Failure::Crashed.is_retry_safe(), RetrySafety::Maybe);
+/// assert_eq!(Failure::Unsupported.is_retry_safe(), RetrySafety::No);
+/// ```
+///
+/// # Which one wins
+///
+/// For each answer by itself: what the variant says, then what it implies, then what the enum says or implies, then
+/// what follows from the fault, and at last "no". So what nobody labels is not retried, and a `never` on the enum does
+/// not beat a `throttling` on a variant.
 #[proc_macro_derive(RetryInfo, attributes(retry))]
 pub fn derive_retry_info(input: TokenStream) -> TokenStream {
     retry_info::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Retries an async function.
+/// Retries an async function: its body becomes one attempt, and the function the loop around it.
+///
+/// ```
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+///
+/// #[derive(RetryInfo)]
+/// #[retry(throttling)]
+/// struct SlowDown;
+///
+/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// #[retryable(strategy = STORE)]
+/// async fn put(key: &str, body: &[u8]) -> Result<(), SlowDown> {
+///     // One attempt.
+/// #   Ok(())
+/// }
+/// ```
+///
+/// The return type is a `Result` whose error implements `RetryInfo`; an alias of one will do. The caller gets the last
+/// outcome, untouched. `?` and `return` end the attempt, at any depth.
+///
+/// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew, a `&mut` one is lent to one
+/// attempt after the other. If the body uses up an owned argument, rustc says that it was "moved in a previous iteration
+/// of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute, and the
+/// future is `Send` if it is without the attribute, even if the error is not.
+///
+/// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
+///
+/// # `strategy`
+///
+/// Which strategy decides on retries; there is no default. One that is named, `strategy = STORE`, is shared by all calls
+/// that name it, and so is its retry quota. A field or an argument is named the same way, and borrowed only between
+/// attempts, so that a `&mut self` body may use all of `self`:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// struct Client {
+///     retry: StandardRetryStrategy,
+///     sent: u64,
+/// }
+///
+/// impl Client {
+///     #[retryable(strategy = self.retry)]
+///     async fn send(&mut self) -> Result<(), Failed> {
+///         self.sent += 1;
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// Any other expression is evaluated once in each call, and gives a reference or an `Arc`. A strategy that is made there
+/// and then is refused, because its quota would be fresh in each call:
+///
+/// ```compile_fail,E0277
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// #[retryable(strategy = StandardRetryStrategy::new())]
+/// async fn send() -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
+///
+/// `strategy = "standard"` makes a static with default settings for this function alone:
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// #[retryable(strategy = "standard")]
+/// async fn send() -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
+///
+/// # `idempotent`
+///
+/// What becomes of an error that is neither known to be safe nor known not to be. With `idempotent` it is retried, with
+/// `idempotent = false` it is not. By default it is retried if the server is at fault or a timeout struck: a money
+/// transfer that timed out is safe the moment its author says so.
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// #[retryable(strategy = "standard", idempotent = false)]
+/// async fn transfer(from: u64, to: u64, cents: u64) -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
+///
+/// # `clone`
+///
+/// Arguments of which each attempt gets a clone, because it uses them up. None by default.
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # async fn post(body: Vec<u8>) -> Result<(), Failed> { Ok(()) }
+/// #[retryable(strategy = "standard", clone(body))]
+/// async fn send(body: Vec<u8>) -> Result<(), Failed> {
+///     post(body).await
+/// }
+/// ```
+///
+/// # `crate`
+///
+/// Where retry-core is found: `crate = path`. By default `::retry_core`.
 #[proc_macro_attribute]
 pub fn retryable(options: TokenStream, item: TokenStream) -> TokenStream {
     retryable::attribute(options.into(), &item.into()).into()

@@ -18,14 +18,14 @@ impl<S: Subscriber> Layer<S> for Lines {
         impl Visit for Line {
             fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
                 match field.name() {
-                    "message" => self.0.insert_str(0, &format!("{value:?}:")),
+                    "message" => {}
                     name => write!(self.0, " {name}={value:?}").unwrap(),
                 }
             }
         }
 
         assert_eq!(event.metadata().target(), "retry_core");
-        let mut line = Line(String::new());
+        let mut line = Line(format!("{}:", event.metadata().name()));
         event.record(&mut line);
         let level = if *event.metadata().level() == Level::WARN { "WARN" } else { "DEBUG" };
         self.0.lock().unwrap().push(format!("{level} {}", line.0));
@@ -58,8 +58,8 @@ async fn retries_and_late_successes_are_events() {
     assert_eq!(
         lines(get(&Flaky::new(2, Failed::THROTTLED))).await,
         [
-            format!(r#"DEBUG retry scheduled: {operation} attempt=1 error_type="throttling" delay_ms=1000"#),
-            format!(r#"DEBUG retry scheduled: {operation} attempt=2 error_type="throttling" delay_ms=2000"#),
+            format!(r#"DEBUG retry_scheduled: {operation} attempt=1 error_type="throttling" delay_ms=1000"#),
+            format!(r#"DEBUG retry_scheduled: {operation} attempt=2 error_type="throttling" delay_ms=2000"#),
             format!("DEBUG succeeded: {operation} attempts=3"),
         ]
     );
@@ -89,7 +89,7 @@ async fn a_refused_initial_token_is_an_event() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     let all = lines(async { retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).await }).await;
     assert_eq!(all.len(), 2);
-    assert!(all[0].starts_with("WARN no initial token: operation=\"behaviour::events"), "{}", all[0]);
+    assert!(all[0].starts_with("WARN refused: operation=\"behaviour::events"), "{}", all[0]);
     assert!(all[0].ends_with(r#"reason="quota_exhausted""#), "{}", all[0]);
     assert!(all[1].ends_with(r#"attempts=1 error_type="other" reason="refused""#), "{}", all[1]);
 }

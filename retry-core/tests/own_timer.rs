@@ -1,0 +1,56 @@
+//! Without any feature, a timer of the user's own is all that is needed.
+
+use retry_core::{Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, Timestamp, retry};
+use std::cell::Cell;
+use std::future::{Ready, ready};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+#[derive(Debug, PartialEq)]
+struct Crashed;
+
+impl ErrorInfo for Crashed {}
+
+impl RetryInfo for Crashed {
+    fn is_retry_safe(&self) -> RetrySafety {
+        RetrySafety::Yes
+    }
+}
+
+/// A clock that its own sleeps move.
+#[derive(Default)]
+struct Virtual(Cell<Duration>);
+
+impl Clock for Virtual {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.get())
+    }
+}
+
+impl Timer for Virtual {
+    type Sleep = Ready<()>;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        self.0.set(self.0.get() + delay);
+        ready(())
+    }
+}
+
+#[test]
+fn a_timer_of_ones_own_carries_a_call() {
+    static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
+
+    let time = Virtual::default();
+    let mut failures = 3;
+    let call = retry(&STRATEGY, || {
+        failures -= 1;
+        ready(if failures > 0 { Err(Crashed) } else { Ok(()) })
+    });
+    let mut context = Context::from_waker(Waker::noop());
+    let Poll::Ready(report) = pin!(call.timer(&time).report()).poll(&mut context) else {
+        panic!("nothing real is waited for");
+    };
+    assert_eq!((report.outcome, report.attempts, report.reason), (Ok(()), 3, None));
+    assert_eq!(report.elapsed, Duration::from_secs(1 + 2));
+}
