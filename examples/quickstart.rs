@@ -1,15 +1,15 @@
-//! The README's example, with its attempts printed.
+//! The README's example against a service that fails twice, with its attempts printed.
 
 use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Debug, RetryInfo)]
 enum StoreError {
-    #[retry(throttling, fault = "client")]
+    #[retry(throttling)] // too many requests: it was turned away, so it is safe to send again
     SlowDown,
-    #[retry(timeout)]
+    #[retry(timeout)] // no answer: perhaps it was carried out, perhaps not
     NoAnswer,
-    #[retry(fault = "client")]
+    #[retry(fault = "client")] // the request was wrong, and would be wrong again
     NoSuchKey,
 }
 
@@ -18,22 +18,29 @@ static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
 #[retryable(strategy = STORE)]
 async fn get(key: &str) -> Result<String, StoreError> {
-    // One attempt. The first one is told to slow down, the second one gets no answer.
+    match send(key).await {
+        200 => Ok(format!("the content of {key}")),
+        503 => Err(StoreError::SlowDown),
+        504 => Err(StoreError::NoAnswer),
+        _ => Err(StoreError::NoSuchKey),
+    }
+}
+
+/// Stands for an HTTP client: the first two requests fail.
+async fn send(key: &str) -> u16 {
     static ATTEMPTS: AtomicU32 = AtomicU32::new(1);
     let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed);
-    let outcome = match attempt {
-        _ if key.is_empty() => Err(StoreError::NoSuchKey),
-        1 => Err(StoreError::SlowDown),
-        2 => Err(StoreError::NoAnswer),
-        _ => Ok(format!("the content of {key}")),
+    let status = match attempt {
+        1 => 503,
+        2 => 504,
+        _ => 200,
     };
-    println!("attempt {attempt}: {outcome:?}");
-    outcome
+    println!("attempt {attempt} to get {key}: status {status}");
+    status
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StoreError> {
-    let object = get("report.pdf").await?;
-    println!("got {object}");
+    println!("{}", get("report.pdf").await?);
     Ok(())
 }

@@ -31,6 +31,22 @@ pub fn unreached<R>() -> R {
     unreachable!("expanded code names the type of its outcome, and never asks for one")
 }
 
+/// What a `mut` argument starts from in each attempt.
+#[inline]
+pub fn anew<T: Anew>(argument: &T) -> T {
+    *argument
+}
+
+/// An argument that can be had again and again.
+#[diagnostic::on_unimplemented(
+    message = "a `mut` argument starts anew in each attempt, and `{Self}` can't be copied for that",
+    label = "needed by the next attempt, too",
+    note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+)]
+pub trait Anew: Copy {}
+
+impl<T: Copy> Anew for T {}
+
 /// Begins an operation.
 #[inline]
 pub fn begin<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) -> Operation<S::Token> {

@@ -1,7 +1,7 @@
 //! How long to wait before a retry.
 
+use crate::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
-use crate::random::Factors;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,21 +34,8 @@ macro_rules! forward {
 
 forward!(&B, Box<B>, Arc<B>);
 
-/// How chance enters a delay, so that clients that failed together do not come back together.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub enum Jitter {
-    /// Anything from zero up to the delay, evenly. The default, and what spreads a crowd best.
-    #[default]
-    Full,
-    /// No chance: the delay as it is.
-    None,
-    /// The delay times this number from 0 to 1, for tests.
-    Fixed(f64),
-}
-
 /// Twice as long each time, up to a cap, with jitter: `b * min(base * 2^i, cap)` before retry `i`, which is 0 for the
-/// first one, and `b` random in `[0, 1)` with [full jitter](Jitter::Full).
+/// first one, and `b` random in `[0, 1)` with [full jitter](Jitter::Full), the default.
 ///
 /// The jitter applies after the cap, so that many clients at the cap are still spread out. Nothing overflows: what
 /// would is the cap.
@@ -64,58 +51,127 @@ pub enum Jitter {
 #[derive(Debug)]
 pub struct ExponentialBackoff {
     base: Duration,
+    throttling_base: Duration,
     cap: Duration,
-    jitter: Jitter,
-    factors: Factors,
+    jittered: Jittered,
 }
 
 impl ExponentialBackoff {
     /// Delays from `base`, doubled with each retry, never above `cap`.
     pub const fn new(base: Duration, cap: Duration) -> Self {
-        Self { base, cap, jitter: Jitter::Full, factors: Factors::new() }
+        Self { base, throttling_base: base, cap, jittered: Jittered::new(Jitter::Full) }
     }
 
-    /// Sets how chance enters the delays.
-    ///
-    /// # Panics
-    ///
-    /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error.
+    /// Sets another base for retries after a throttling.
     #[must_use]
-    pub const fn jitter(mut self, jitter: Jitter) -> Self {
-        if let Jitter::Fixed(factor) = jitter {
-            assert!(factor >= 0.0 && factor <= 1.0, "a fixed jitter factor must be from 0 to 1");
+    pub const fn throttling_base(mut self, base: Duration) -> Self {
+        self.throttling_base = base;
+        self
+    }
+
+    jitter_settings!();
+
+    /// The longest delay before the first retry, after a failure of this class.
+    pub const fn base(&self, error_type: RetryErrorType) -> Duration {
+        match error_type {
+            RetryErrorType::Throttling => self.throttling_base,
+            _ => self.base,
         }
-        self.jitter = jitter;
-        self
     }
 
-    /// Makes the random factors the same in every run, for tests.
-    #[must_use]
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.factors = Factors::seeded(seed);
-        self
+    /// The longest delay of all.
+    pub const fn cap(&self) -> Duration {
+        self.cap
     }
 
-    /// Sets base and cap, and leaves the rest.
+    /// Sets both bases and the cap, and leaves the rest.
     pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
         self.base = base;
+        self.throttling_base = base;
         self.cap = cap;
         self
     }
 }
 
 impl BackoffStrategy for ExponentialBackoff {
-    fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        let ceiling = double(self.base, retry_attempt, self.cap);
-        match self.jitter {
-            Jitter::Full => scale(ceiling, self.factors.next_factor()),
-            Jitter::None => ceiling,
-            Jitter::Fixed(factor) => scale(ceiling, factor),
-        }
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
+        self.jittered.apply(double(self.base(error_type), retry_attempt, self.cap))
     }
 
     fn max_backoff(&self) -> Duration {
         self.cap
+    }
+}
+
+/// Longer by the same step each time, up to a cap: `min(step * (i + 1), cap)` before retry `i`, which is 0 for the first
+/// one, with [full jitter](Jitter::Full) unless you say otherwise.
+///
+/// It gives a struggling server less time to recover than [`ExponentialBackoff`] does.
+#[derive(Debug)]
+pub struct LinearBackoff {
+    step: Duration,
+    cap: Duration,
+    jittered: Jittered,
+}
+
+impl LinearBackoff {
+    /// Delays of `step`, twice `step` and so on, never above `cap`.
+    pub const fn new(step: Duration, cap: Duration) -> Self {
+        Self { step, cap, jittered: Jittered::new(Jitter::Full) }
+    }
+
+    jitter_settings!();
+}
+
+impl BackoffStrategy for LinearBackoff {
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
+        self.jittered.apply(self.step.saturating_mul(retry_attempt.saturating_add(1)).min(self.cap))
+    }
+
+    fn max_backoff(&self) -> Duration {
+        self.cap
+    }
+}
+
+/// The same delay each time, to the letter: without jitter unless you say otherwise.
+#[derive(Debug)]
+pub struct ConstantBackoff {
+    delay: Duration,
+    jittered: Jittered,
+}
+
+impl ConstantBackoff {
+    /// The same delay before every retry.
+    pub const fn new(delay: Duration) -> Self {
+        Self { delay, jittered: Jittered::new(Jitter::None) }
+    }
+
+    jitter_settings!();
+}
+
+impl BackoffStrategy for ConstantBackoff {
+    fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
+        self.jittered.apply(self.delay)
+    }
+
+    fn max_backoff(&self) -> Duration {
+        self.delay
+    }
+}
+
+/// No wait before a retry, unless the server asks for one.
+///
+/// Clients that fail together come back together then, so it is for tests and for callers that are alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoBackoff;
+
+impl BackoffStrategy for NoBackoff {
+    fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
+        Duration::ZERO
+    }
+
+    fn max_backoff(&self) -> Duration {
+        Duration::ZERO
     }
 }
 
@@ -125,9 +181,4 @@ fn double(base: Duration, times: u32, cap: Duration) -> Duration {
         return if base.is_zero() { Duration::ZERO } else { cap };
     };
     if nanos >= cap.as_nanos() { cap } else { Duration::from_nanos_u128(nanos) }
-}
-
-/// `delay * factor` for a factor from 0 to 1, never above the delay.
-fn scale(delay: Duration, factor: f64) -> Duration {
-    Duration::try_from_secs_f64(delay.as_secs_f64() * factor).map_or(delay, |scaled| scaled.min(delay))
 }

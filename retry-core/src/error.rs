@@ -10,7 +10,8 @@ pub enum ErrorFault {
     Client,
     /// The server could not do its part: a crash, a dependency of its own that failed.
     Server,
-    /// Neither, or nobody knows. The default.
+    /// Neither, or nobody knows. The default. (A hand-written [`RetryInfo`] says "maybe" of it, see
+    /// [`RetryInfo::is_retry_safe`]; a derived one says no, because what nobody labelled should not be retried.)
     #[default]
     Other,
 }

@@ -31,6 +31,20 @@
 //! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
 //! - Time: a [`Timer`], by default tokio's.
 //!
+//! # Where a strategy lives
+//!
+//! In a `static`, as above, since all its constructors are `const`; in a [`LazyLock`](std::sync::LazyLock) if its settings
+//! come from a configuration; in a field of a client; in an [`Arc`](std::sync::Arc) in many clients. All of these are
+//! strategies and can be named where one is asked for. What matters is that all calls on one resource share one, because
+//! its quota is what protects the resource. A strategy that is made anew for each call protects nobody; most ways to do
+//! that don't compile.
+//!
+//! # Tests
+//!
+//! Tokio's paused time works: with `#[tokio::test(start_paused = true)]` (its feature `test-util`) waits take no time and
+//! last exactly as long as they should. [`Jitter::None`], [`Jitter::Fixed`] and `seed` take chance out of them. Mind that
+//! a `static` is shared by all tests of a process, and so is its quota: give a test a strategy of its own where it counts.
+//!
 //! # Terms
 //!
 //! An *operation* is one call of a retried function, an *attempt* is one run of its body. A *retry* is any attempt but
@@ -55,32 +69,43 @@
 //! | `refused` | warn | `operation`, `reason`: the strategy gave no initial token |
 //! | `not_recorded` | warn | `operation`, `attempts`, `reason`: the strategy did not know the token of a success |
 //!
-//! `operation` is the path of the function, `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one
+//! `operation` is the path of the function, or of the closure for [`retry()`]; `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one
 //! from [`RetryError::as_str`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
 pub mod __private;
+mod adaptive;
 mod backoff;
+mod erased;
 mod error;
+mod invalid_setting;
+mod jitter;
 mod observe;
 mod operation;
 mod policy;
 mod random;
 mod retry;
+mod scoped;
 mod standard;
 mod strategy;
+mod sync;
 mod time;
 mod token_bucket;
 mod wait_field;
 
-pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
+pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
+pub use backoff::{BackoffStrategy, ConstantBackoff, ExponentialBackoff, LinearBackoff, NoBackoff};
+pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+pub use invalid_setting::InvalidSetting;
+pub use jitter::Jitter;
 pub use observe::Report;
 pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 pub use retry::{NoHint, ReportFuture, Retry, RetryFuture, When, retry};
-pub use standard::{StandardRetryStrategy, StandardRetryToken};
-pub use strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+pub use scoped::{Scope, ScopedRetryStrategy};
+pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
+pub use strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
 #[cfg(not(feature = "tokio"))]
 pub use time::EnableTheFeatureTokioOrPassATimer;
 #[cfg(feature = "tokio")]

@@ -111,7 +111,7 @@ impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for &P {
     }
 }
 
-/// The policy for results whose error implements [`RetryInfo`]; used wherever no other is named.
+/// The policy for results whose error implements [`RetryInfo`], used wherever no other is named.
 ///
 /// `Ok` succeeds. An error is retried if it is [safe](RetrySafety::Yes) and fails for good if it is
 /// [not](RetrySafety::No). What [`RetrySafety::Maybe`] leads to depends on the operation: see

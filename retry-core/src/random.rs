@@ -1,10 +1,10 @@
 //! Random factors for jitter, from a source that a `const` can hold and threads can share.
 
+use crate::sync::{AtomicU64, Ordering};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A stream of factors in `[0, 1)`.
 ///

@@ -31,7 +31,10 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
+/// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`]. (If
+/// rustc complains that `Retry` "is not a future", neither is the case.)
+///
+/// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 pub fn retry<S, F, Fut>(strategy: S, operation: F) -> Retry<S, F>
 where
     S: RetryStrategy,
@@ -60,7 +63,10 @@ impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
     }
 
     /// Says which errors are retried, in place of [`RetryInfo`](trait@crate::RetryInfo): for error types that don't implement
-    /// it.
+    /// it. It decides alone, so there is nothing that [`idempotent`](Retry::idempotent) could add.
+    ///
+    /// The error counts as [`RetryErrorType::Other`]. If throttling and timeouts are to be told apart, write a
+    /// [policy](Retry::policy).
     ///
     /// ```
     /// # use std::io;
@@ -83,7 +89,8 @@ impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
 }
 
 impl<S, F, W, T> Retry<S, F, When<W>, T> {
-    /// Says how long the server asked to wait, if it did; the wait before the retry is at least that long.
+    /// Says how long the server asked to wait, if it did; the wait before the retry is at least that long. It follows
+    /// [`when`](Retry::when).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -107,13 +114,42 @@ impl<S, F, W, T> Retry<S, F, When<W>, T> {
 }
 
 impl<S, F, P, T> Retry<S, F, P, T> {
+    /// Sets what outcomes mean, `Ok` included: [`StandardRetryPolicy`] unless you say otherwise.
+    ///
+    /// ```
+    /// use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, retry};
+    ///
+    /// /// Polls until the job is done.
+    /// struct UntilDone;
+    ///
+    /// impl RetryPolicy<Option<u32>> for UntilDone {
+    ///     fn evaluate(&self, outcome: &Option<u32>) -> RetryDirective {
+    ///         match outcome {
+    ///             Some(_) => RetryDirective::Succeed,
+    ///             None => RetryDirective::retry(RetryErrorType::Other),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # async fn result_of_job() -> Option<u32> { Some(1) }
+    /// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn example() {
+    /// let result = retry(&JOBS, || result_of_job()).policy(UntilDone).await;
+    /// # }
+    /// ```
+    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T> {
+        let Self { strategy, operation, policy: _, timer } = self;
+        Retry { strategy, operation, policy, timer }
+    }
+
     /// Sets clock and sleeper: [`DefaultTimer`] unless you say otherwise.
     pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U> {
         let Self { strategy, operation, policy, timer: _ } = self;
         Retry { strategy, operation, policy, timer }
     }
 
-    /// Gives the outcome together with the attempts made, the reason why there were no more, and the elapsed time.
+    /// Gives the outcome together with the attempts made, the reason why there were no more, and the elapsed time. (The
+    /// attribute has no such form, since the signature of its function is the user's; there, events tell.)
     ///
     /// ```
     /// # use retry_core::{ErrorInfo, RetryInfo};
@@ -206,7 +242,7 @@ fn judge<O, E>(
 }
 
 pin_project! {
-    /// A call under way.
+    /// A call under way. Like other futures it panics if it is polled after it has ended.
     #[must_use = "futures do nothing unless polled"]
     pub struct RetryFuture<S: RetryStrategy, F, Fut, P, T: Timer> {
         retry: Retry<S, F, P, T>,

@@ -99,7 +99,7 @@ pub enum RetryError {
     MaxAttempts,
     /// The server asked for a longer wait than `max_retry_after` allows.
     RetryAfterTooLong,
-    /// The next attempt would come too late.
+    /// The next attempt would come after the time of the operation is up, see [`Failure::remaining`].
     MaxTime,
     /// The retry quota can't pay for the retry: too many of late.
     QuotaExhausted,
@@ -130,7 +130,7 @@ impl fmt::Display for RetryError {
             Self::NotRetryable => "the failure is not retryable",
             Self::MaxAttempts => "all attempts were made",
             Self::RetryAfterTooLong => "the server asked for a longer wait than `max_retry_after` allows",
-            Self::MaxTime => "the next attempt would come after `max_time`",
+            Self::MaxTime => "the next attempt would come after the time is up",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",
@@ -289,12 +289,15 @@ forward!(
     [S: RetryStrategy + ?Sized] Arc<S>,
     [S: RetryStrategy, F: FnOnce() -> S] LazyLock<S, F>
 );
+pub(crate) use forward;
 
 /// Stands for all the calls that one strategy is for.
 #[derive(Debug)]
 pub struct Calls;
 
-/// `Calls: Share<S>` says that whoever holds an `S` shares the strategy behind it with others: a reference, an [`Arc`].
+/// What code that is generic over `S` asks for if it passes one on: `Calls: Share<S>`.
+///
+/// It says that whoever holds an `S` shares the strategy behind it with others: a reference, an [`Arc`].
 ///
 /// An owned strategy is not shared. Made anew for each call, its quota would be full for each call, and protect nobody.
 /// (It is a trait of `Calls`, and not of `S`, because for the latter rustc suggests to borrow what must not be made.)

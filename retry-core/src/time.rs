@@ -22,6 +22,18 @@ impl Timestamp {
         self.0
     }
 
+    /// This much later; the farthest point there is if that is beyond it.
+    #[must_use]
+    pub const fn saturating_add(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(time))
+    }
+
+    /// This much earlier; the origin if that is before it.
+    #[must_use]
+    pub const fn saturating_sub(self, time: Duration) -> Self {
+        Self(self.0.saturating_sub(time))
+    }
+
     /// The time from an earlier point to this one; zero if the clock went backwards in between.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
@@ -73,6 +85,10 @@ pub trait Timer: Clock {
     /// A future that is ready once `delay`, which is never zero, has passed.
     fn sleep(&self, delay: Duration) -> Self::Sleep;
 }
+
+/// Threads may hand in the readings of one clock in another order than they made them. A reading that is older than the
+/// latest by no more than this is taken for such a one; beyond it, the clock went backwards.
+pub(crate) const DISORDER: Duration = Duration::from_millis(50);
 
 /// A sleep as retried calls hold it.
 pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;

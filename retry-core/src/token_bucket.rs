@@ -1,7 +1,9 @@
 //! How much retrying: the quota that protects a struggling server.
 
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::time::{Clock, DISORDER, Timestamp};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// What retries are paid from. When it is empty, nobody retries.
 ///
@@ -9,7 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// healthy service; during an outage it is empty soon, and the load falls back to what first attempts make.
 pub trait RetryQuota {
     /// Takes `cost` if there is that much, and nothing otherwise. Says whether it was taken.
-    fn try_acquire(&self, cost: u32) -> bool;
+    ///
+    /// The clock is for quotas that depend on time; others don't read it.
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool;
 
     /// Gives back `amount`; what exceeds the capacity is lost.
     fn refund(&self, amount: u32);
@@ -22,8 +26,8 @@ macro_rules! forward {
     ($($pointer:ty),+) => {$(
         impl<Q: RetryQuota + ?Sized> RetryQuota for $pointer {
             #[inline]
-            fn try_acquire(&self, cost: u32) -> bool {
-                (**self).try_acquire(cost)
+            fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+                (**self).try_acquire(cost, clock)
             }
 
             #[inline]
@@ -49,11 +53,11 @@ forward!(&Q, Box<Q>, Arc<Q>);
 /// leaves the cache line shared: that is the whole cost of a healthy service.
 ///
 /// ```
-/// use retry_core::{RetryQuota, TokenBucket};
+/// use retry_core::{RetryQuota, TokenBucket, TokioTimer};
 ///
 /// let bucket = TokenBucket::new(12);
-/// assert!(bucket.try_acquire(10));
-/// assert!(!bucket.try_acquire(10), "2 are left");
+/// assert!(bucket.try_acquire(10, &TokioTimer));
+/// assert!(!bucket.try_acquire(10, &TokioTimer), "2 are left");
 /// bucket.refund(50);
 /// assert_eq!(bucket.available(), 12);
 /// ```
@@ -61,12 +65,55 @@ forward!(&Q, Box<Q>, Arc<Q>);
 pub struct TokenBucket {
     capacity: u32,
     available: AtomicU32,
+    refill: Option<Refill>,
+    /// The period up to which refills were made.
+    refilled: AtomicU64,
+}
+
+/// So much, so often.
+#[derive(Clone, Copy, Debug)]
+struct Refill {
+    amount: u32,
+    every: Duration,
 }
 
 impl TokenBucket {
     /// A full bucket. With a capacity of 0 there are no retries, unless they cost nothing.
     pub const fn new(capacity: u32) -> Self {
-        Self { capacity, available: AtomicU32::new(capacity) }
+        Self { capacity, available: AtomicU32::new(capacity), refill: None, refilled: AtomicU64::new(0) }
+    }
+
+    /// Refills the bucket over time, whatever becomes of calls: `amount` at the end of each period. Without it, only
+    /// successes do.
+    ///
+    /// A refill becomes visible with the next retry that asks for its cost; nothing else reads the clock.
+    ///
+    /// # Panics
+    ///
+    /// If the period is zero; in a `static` that is a compile error.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use retry_core::{StandardRetryStrategy, ExponentialBackoff, TokenBucket};
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::with_parts(
+    ///     ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)),
+    ///     TokenBucket::new(500).refill(10, Duration::from_secs(1)),
+    /// );
+    /// ```
+    #[must_use]
+    pub const fn refill(mut self, amount: u32, every: Duration) -> Self {
+        assert!(!every.is_zero(), "the period of a refill must be longer than zero");
+        self.refill = Some(Refill { amount, every });
+        self
+    }
+
+    /// What is refilled, and how often; `None` if nothing is.
+    pub const fn refill_setting(&self) -> Option<(u32, Duration)> {
+        match self.refill {
+            Some(Refill { amount, every }) => Some((amount, every)),
+            None => None,
+        }
     }
 
     /// What it holds at most.
@@ -74,8 +121,27 @@ impl TokenBucket {
         self.capacity
     }
 
+    /// Makes the refills of all periods that have ended.
+    ///
+    /// Whoever moves `refilled` on, by compare-and-swap, makes the refills in between, and nobody else does: each period
+    /// is refilled once. That another thread may ask for its cost before they arrive does no harm. A clock that went
+    /// backwards moves it back, and refills nothing; a reading that is merely late changes nothing.
+    fn refill_until(&self, Refill { amount, every }: Refill, now: Timestamp) {
+        let period = u64::try_from(now.since_origin().as_nanos() / every.as_nanos()).unwrap_or(u64::MAX);
+        let before = self.refilled.load(Ordering::Relaxed);
+        let late = u128::from(before.saturating_sub(period)) * every.as_nanos() <= DISORDER.as_nanos();
+        if before == period || (period < before && late) {
+            return;
+        }
+        let moved = self.refilled.compare_exchange(before, period, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if moved && period > before {
+            let periods = u32::try_from(period - before).unwrap_or(u32::MAX);
+            self.add(amount.saturating_mul(periods));
+        }
+    }
+
     #[cold]
-    fn refill(&self, amount: u32) {
+    fn add(&self, amount: u32) {
         // The closure never declines.
         let _ = self.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
             Some(available.saturating_add(amount).min(self.capacity))
@@ -84,7 +150,10 @@ impl TokenBucket {
 }
 
 impl RetryQuota for TokenBucket {
-    fn try_acquire(&self, cost: u32) -> bool {
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        if let Some(refill) = self.refill {
+            self.refill_until(refill, clock.now());
+        }
         self.available
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| available.checked_sub(cost))
             .is_ok()
@@ -93,7 +162,7 @@ impl RetryQuota for TokenBucket {
     #[inline]
     fn refund(&self, amount: u32) {
         if self.available.load(Ordering::Relaxed) < self.capacity {
-            self.refill(amount);
+            self.add(amount);
         }
     }
 

@@ -71,7 +71,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `retry_after(secs)`, `retry_after(millis)` | the same as a whole number, or an `Option` of one |
 /// | `transparent` | everything is taken from this field |
 ///
-/// A field beats the constant beside it; a field that holds `None` says nothing.
+/// A field beats the constant beside it; a field that holds `None` says nothing. A wait makes nothing retryable by itself.
 ///
 /// ```
 /// use retry_core::RetryInfo;
@@ -140,10 +140,14 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// The return type is a `Result` whose error implements `RetryInfo`; an alias of one will do. The caller gets the last
 /// outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
-/// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew, a `&mut` one is lent to one
-/// attempt after the other. If the body uses up an owned argument, rustc says that it was "moved in a previous iteration
-/// of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute, and the
+/// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
+/// named in `clone`), a `&mut` one is lent to one attempt after the other. If the body uses up an owned argument, rustc
+/// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute, and the
 /// future is `Send` if it is without the attribute, even if the error is not.
+///
+/// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
+///
+/// It sleeps by tokio, so it needs the feature `tokio` of retry-core, which is on by default.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///
@@ -171,8 +175,9 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Any other expression is evaluated once in each call, and gives a reference or an `Arc`. A strategy that is made there
-/// and then is refused, because its quota would be fresh in each call:
+/// Any other expression is evaluated once in each call, and gives a reference or an `Arc` of a strategy that is kept
+/// elsewhere. An owned strategy that is made there and then is refused, because its quota would be fresh in each call; so
+/// is a `const` in place of a `static`:
 ///
 /// ```compile_fail,E0277
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
@@ -184,7 +189,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `strategy = "standard"` makes a static with default settings for this function alone:
+/// `strategy = "standard"` and `strategy = "adaptive"` make a static with default settings for this function alone:
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};
@@ -199,8 +204,8 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// # `idempotent`
 ///
 /// What becomes of an error that is neither known to be safe nor known not to be. With `idempotent` it is retried, with
-/// `idempotent = false` it is not. By default it is retried if the server is at fault or a timeout struck: a money
-/// transfer that timed out is safe the moment its author says so.
+/// `idempotent = false` it is not. By default it is retried if the server is at fault or a timeout struck. For a money
+/// transfer that would be wrong after a timeout, since it may have been carried out:
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};

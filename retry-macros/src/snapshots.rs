@@ -114,7 +114,7 @@ fn a_method_with_all_options() {
                         }
                         let key = &mut *key;
                         let mut body = ::core::clone::Clone::clone(&body);
-                        let mut tries = tries;
+                        let mut tries = my::retry::__private::anew(&tries);
                         tries += 1;
                         self.send(key, body, tries).await
                     }

@@ -82,7 +82,7 @@ fn a_retry_costs_by_the_class_of_the_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_success_refunds_by_the_preset() {
     let refund = |strategy: StandardRetryStrategy, failures| async move {
-        assert!(strategy.quota().try_acquire(100));
+        assert!(strategy.quota().try_acquire(100, CLOCK));
         let flaky = Flaky::new(failures, Failed::TIMEOUT);
         retry(&strategy, || async { flaky.call() }).await.unwrap();
         strategy.quota().available() - (400 - 10 * failures)
@@ -174,7 +174,7 @@ fn a_token_tells_its_attempt() {
 #[test]
 fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     let (ours, theirs) = (longest(), longest());
-    assert!(ours.quota().try_acquire(100));
+    assert!(ours.quota().try_acquire(100, CLOCK));
     let foreign = || {
         let token = theirs.acquire_initial_token(CLOCK).unwrap();
         theirs.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
@@ -232,7 +232,7 @@ fn many_threads_lose_nothing_of_the_quota() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20_000 {
-                    if BUCKET.try_acquire(7) {
+                    if BUCKET.try_acquire(7, CLOCK) {
                         assert!(BUCKET.available() <= 33);
                         BUCKET.refund(7);
                     }

@@ -3,7 +3,7 @@
 use crate::support::{Failed, secs};
 use retry_core::{
     BackoffStrategy, ErrorFault, ExponentialBackoff, Jitter, RetryError, RetryErrorType, RetryQuota, RetrySafety,
-    StandardRetryStrategy, TokenBucket, retry,
+    StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
@@ -204,14 +204,16 @@ async fn facts_of_the_quota() {
     for fact in &facts {
         let strategy = StandardRetryStrategy::aws_2_0().quota_capacity(fact.max);
         let bucket: &TokenBucket = strategy.quota();
-        assert!(bucket.try_acquire(fact.max - fact.start));
+        assert!(bucket.try_acquire(fact.max - fact.start, &TokioTimer));
         match (fact.event.as_str(), fact.amount) {
             ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Failed>(()) }).await.unwrap(),
             ("final_failure", None) => {
                 retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).await.unwrap_err();
             }
             ("release", Some(amount)) => bucket.refund(amount),
-            ("acquire", Some(amount)) => assert_eq!(Some(bucket.try_acquire(amount)), fact.granted, "{}", fact.name),
+            ("acquire", Some(amount)) => {
+                assert_eq!(Some(bucket.try_acquire(amount, &TokioTimer)), fact.granted, "{}", fact.name)
+            }
             other => panic!("unknown event: {other:?}"),
         }
         assert_eq!(bucket.available(), fact.expect, "{}", fact.name);

@@ -1,7 +1,8 @@
 //! The options in the attribute's parentheses.
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::options::{self, Place, Written};
+use crate::retryable::strategy::{OWN, Own};
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -37,18 +38,16 @@ pub(super) struct Options {
 
 /// The value of `strategy`.
 pub(super) enum Strategy {
-    /// `"standard"`: a static of the function's own.
-    OwnStandard,
+    /// A text: a static of the function's own.
+    Own(Own),
     Expr(Expr),
-    /// There is one, and it has been reported.
-    Wrong,
 }
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
     for option in options::read([tokens], &OPTIONS, diagnostics) {
         match option.name.to_string().as_str() {
-            "strategy" => read.strategy = Some(read_strategy(&option, diagnostics)),
+            "strategy" => read.strategy = read_strategy(&option, diagnostics),
             "idempotent" => read.idempotent = option.boolean(diagnostics),
             "clone" => read.clone = read_names(&option, diagnostics),
             "crate" => read.crate_path = option.path(diagnostics),
@@ -58,22 +57,35 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     if read.strategy.is_none() && diagnostics.is_empty() {
         diagnostics.error_here(
             "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
-             and `strategy = \"standard\"` makes one for this function alone",
+             and `strategy = \"standard\"` or `\"adaptive\"` makes one for this function alone",
         );
     }
     read
 }
 
-fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Strategy {
+fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Strategy> {
+    let names = || OWN.iter().map(|(name, _)| *name);
+    let built_in = choices(names().map(|name| format!("strategy = \"{name}\"")));
     match option.value() {
-        Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => match option.word(&[("standard", ())], diagnostics) {
-            Some(()) => Strategy::OwnStandard,
-            None => Strategy::Wrong,
-        },
-        Some(expr) => Strategy::Expr(expr.clone()),
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
+            let name = text.value();
+            if names().any(|own| own == name) || nearest(&name, names()).is_some() {
+                return option.word(&OWN, diagnostics).map(Strategy::Own);
+            }
+            let message = format!(
+                "a strategy of yours stands without quotes: `strategy = {name}`; in quotes there is {built_in}"
+            );
+            diagnostics.error(text, message);
+            None
+        }
+        Some(Expr::Path(path)) if names().any(|own| path.path.is_ident(own)) => {
+            diagnostics.error(path, format!("a built-in strategy stands in quotes: {built_in}"));
+            None
+        }
+        Some(expr) => Some(Strategy::Expr(expr.clone())),
         None => {
-            diagnostics.error(option, "name a strategy: `strategy = STORE`, or `strategy = \"standard\"`");
-            Strategy::Wrong
+            diagnostics.error(option, format!("name a strategy: `strategy = STORE`; built in are {built_in}"));
+            None
         }
     }
 }
@@ -83,7 +95,13 @@ fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {
     match names {
         Some(names) if !names.is_empty() => names.into_iter().collect(),
         _ => {
-            diagnostics.error(option, "name the arguments that each attempt gets a clone of: `clone(a, b)`");
+            let but = if option.list().is_some_and(|list| list.to_string().contains("self")) {
+                "; `self` can't be one of them"
+            } else {
+                ""
+            };
+            diagnostics
+                .error(option, format!("name the arguments that each attempt gets a clone of: `clone(a, b)`{but}"));
             Vec::new()
         }
     }

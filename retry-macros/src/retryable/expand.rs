@@ -1,6 +1,6 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::strategy::Strategy;
+use crate::retryable::strategy::{Own, Strategy};
 use crate::retryable::validate::Call;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -89,21 +89,23 @@ struct Access {
 
 fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) -> Access {
     match strategy {
-        Strategy::OwnStandard => {
+        Strategy::Own(own) => {
+            let ty = match own {
+                Own::Standard => quote!(#crate_path::StandardRetryStrategy),
+                Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
+            };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            let standard = quote!(#crate_path::StandardRetryStrategy);
-            Access {
-                setup: quote!(static #own: #standard = #standard::new();),
-                first: quote!(&#own),
-                again: quote!(&#own),
-            }
+            Access { setup: quote!(static #own: #ty = #ty::new();), first: quote!(&#own), again: quote!(&#own) }
         }
         Strategy::Static(path) => Access {
             setup: TokenStream::new(),
             first: quote_spanned!(path.span()=> #private::named(&#path)),
-            again: quote!(&#path),
+            again: quote_spanned!(path.span()=> &#path),
         },
-        Strategy::Place(place) => Access { setup: TokenStream::new(), first: quote!(&#place), again: quote!(&#place) },
+        Strategy::Place(place) => {
+            let place = quote_spanned!(place.span()=> &#place);
+            Access { setup: TokenStream::new(), first: place.clone(), again: place }
+        }
         Strategy::Once(expr) => {
             let once = local("strategy");
             Access {
@@ -118,6 +120,7 @@ fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) ->
 /// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
 /// `&mut` ones are reborrowed, and those that it uses up are cloned.
 fn rebound(call: &Call) -> TokenStream {
+    let crate_path = &call.crate_path;
     let mut tokens = TokenStream::new();
     for argument in &call.arguments {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
@@ -126,7 +129,8 @@ fn rebound(call: &Call) -> TokenStream {
         } else if argument.mutable_reference {
             quote!(&mut *#ident)
         } else if mutability.is_some() {
-            quote!(#ident)
+            let private = quote!(#crate_path::__private);
+            quote_spanned!(ident.span()=> #private::anew(&#ident))
         } else {
             continue;
         };

@@ -8,7 +8,7 @@ use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp};
 /// The strategy of a function.
 pub(super) enum Strategy {
     /// A static that the function brings with it.
-    OwnStandard,
+    Own(Own),
     /// A static of the user's.
     Static(Expr),
     /// A place that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
@@ -16,6 +16,16 @@ pub(super) enum Strategy {
     /// Anything else: it is evaluated once in each call.
     Once(Expr),
 }
+
+/// A strategy with default settings.
+#[derive(Clone, Copy)]
+pub(super) enum Own {
+    Standard,
+    Adaptive,
+}
+
+/// The names that stand in quotes.
+pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
 impl Strategy {
     pub(super) fn of(expr: &Expr, arguments: &[Argument]) -> Self {

@@ -25,9 +25,9 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     let arguments = signature::take_arguments(&mut function.sig);
     judge_clone(&clone, &arguments, diagnostics);
     let strategy = match strategy {
-        Some(attr::Strategy::OwnStandard) => Some(Strategy::OwnStandard),
+        Some(attr::Strategy::Own(own)) => Some(Strategy::Own(own)),
         Some(attr::Strategy::Expr(expr)) => Some(Strategy::of(&expr, &arguments)),
-        Some(attr::Strategy::Wrong) | None => None,
+        None => None,
     };
     Some(Call {
         outcome: signature::outcome(&function.sig)?,
@@ -51,10 +51,7 @@ fn judge_signature(signature: &Signature, diagnostics: &mut Diagnostics) {
         );
     }
     if let Some(receiver) = signature::mutable_receiver(signature) {
-        diagnostics.error(
-            receiver,
-            "`mut self` would be used up by the first attempt; take `&mut self`, or `self` and write `&mut *self` inside",
-        );
+        diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
     }
     if signature::outcome(signature).is_none() {
         diagnostics.error(

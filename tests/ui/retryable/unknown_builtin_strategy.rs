@@ -8,9 +8,4 @@ async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
-#[retryable(strategy = "STORE")]
-async fn put() -> Result<(), Failed> {
-    Ok(())
-}
-
 fn main() {}

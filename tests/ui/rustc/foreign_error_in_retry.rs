@@ -3,7 +3,11 @@ use retry_core::{StandardRetryStrategy, retry};
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
 async fn get() -> std::io::Result<()> {
-    retry(&STORE, || async { Ok(()) }).await
+    Ok(())
+}
+
+async fn report() {
+    retry(&STORE, || get()).report().await;
 }
 
 fn main() {}

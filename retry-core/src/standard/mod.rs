@@ -1,7 +1,12 @@
 //! The standard strategy: a maximum of attempts, jittered exponential backoff, and a retry quota.
 
-use crate::backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
-use crate::policy::RetryErrorType;
+mod rules;
+
+pub use rules::{HintLimit, Refund, RetryCosts};
+
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::invalid_setting::InvalidSetting;
+use crate::jitter::Jitter;
 use crate::strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use crate::token_bucket::{RetryQuota, TokenBucket};
@@ -23,56 +28,35 @@ use std::time::Duration;
 ///     .backoff(Duration::from_millis(50), Duration::from_secs(5));
 /// ```
 ///
-/// | | [`new()`](StandardRetryStrategy::new) | [`aws_2_0()`](StandardRetryStrategy::aws_2_0) |
-/// |---|---|---|
-/// | attempts in all | 5 | 3 |
-/// | backoff before retry i = 0, 1, .. | random in `[0, min(1 s * 2^i, 20 s))` | the same |
-/// | quota, full at the start | 500 | 500 |
-/// | cost of a retry after throttling / timeout / other | 5 / 10 / 5 | 5 / 10 / 5 |
-/// | refund for success at the first attempt | 1 | 1 |
-/// | refund for success after a retry | 1 | what the last retry cost |
-/// | wait that the server asked for | a floor; above 5 min the operation ends | a floor, but cut to the cap of the backoff |
+/// | | [`new()`](StandardRetryStrategy::new) | [`aws_2_0()`](StandardRetryStrategy::aws_2_0) | [`aws_2_1()`](StandardRetryStrategy::aws_2_1) |
+/// |---|---|---|---|
+/// | [attempts](StandardRetryStrategy::max_attempts) in all | 5 | 3 | 3 |
+/// | [backoff](StandardRetryStrategy::backoff) before retry i = 0, 1, .. | random in `[0, min(base * 2^i, 20 s))` | the same | the same |
+/// | base, after throttling | 1 s | 1 s | 1 s |
+/// | base, otherwise | 1 s | 1 s | 50 ms |
+/// | [quota](StandardRetryStrategy::quota_capacity), full at the start | 500 | 500 | 500 |
+/// | [cost](StandardRetryStrategy::retry_costs) of a retry after throttling / timeout / other | 5 / 10 / 5 | 5 / 10 / 5 | 5 / 14 / 14 |
+/// | [refund](StandardRetryStrategy::refunds) for success at the first attempt | 1 | 1 | 1 |
+/// | refund for success after a retry | 1 | what the last retry cost | what the last retry cost |
+/// | [wait](StandardRetryStrategy::hint_limit) that the server asked for | a floor | a floor, cut to 20 s | a floor, cut to the backoff and 5 s |
+/// | [longest](StandardRetryStrategy::max_retry_after) of those | 5 min, else the operation ends | none | none |
 ///
 /// The numbers of `new()` are those of the sample strategy in the Smithy guide, those of `aws_2_0()` the standard mode
-/// of the AWS SDKs before November 2026.
+/// of the AWS SDKs before November 2026, and those of `aws_2_1()` the one since then.
 ///
 /// Any [`BackoffStrategy`] and any [`RetryQuota`] can take the places of its parts, see
 /// [`with_parts`](StandardRetryStrategy::with_parts).
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     max_attempts: u32,
-    costs: Costs,
-    refund_after_retry: Refund,
+    costs: RetryCosts,
+    first_refund: u32,
+    retry_refund: Refund,
     hint_limit: HintLimit,
     max_retry_after: Option<Duration>,
     backoff: B,
     quota: Q,
 }
-
-/// What a retry costs, by the class of the failure before it.
-#[derive(Clone, Copy, Debug)]
-struct Costs {
-    throttling: u32,
-    timeout: u32,
-    other: u32,
-}
-
-/// What a success gives back.
-#[derive(Clone, Copy, Debug)]
-enum Refund {
-    Amount(u32),
-    LastCost,
-}
-
-/// How far a wait that the server asked for is honoured.
-#[derive(Clone, Copy, Debug)]
-enum HintLimit {
-    None,
-    MaxBackoff,
-}
-
-/// The refund for a success at the first attempt, which cost nothing.
-const FIRST_ATTEMPT_REFUND: Refund = Refund::Amount(1);
 
 impl StandardRetryStrategy {
     /// The default numbers, see the table above.
@@ -85,11 +69,16 @@ impl StandardRetryStrategy {
 
     /// The numbers of the AWS SDKs' standard mode before November 2026, see the table above.
     pub const fn aws_2_0() -> Self {
-        let mut strategy = Self::new().max_attempts(3);
-        strategy.refund_after_retry = Refund::LastCost;
-        strategy.hint_limit = HintLimit::MaxBackoff;
-        strategy.max_retry_after = None;
-        strategy
+        Self::new().max_attempts(3).refunds(1, Refund::LastCost).hint_limit(HintLimit::MaxBackoff).max_retry_after(None)
+    }
+
+    /// The numbers of the AWS SDKs' standard mode since November 2026, see the table above.
+    pub const fn aws_2_1() -> Self {
+        Self::aws_2_0()
+            .backoff(Duration::from_millis(50), Duration::from_secs(20))
+            .throttling_base(Duration::from_secs(1))
+            .retry_costs(RetryCosts::new(14).throttling(5))
+            .hint_limit(HintLimit::BeyondBackoff(Duration::from_secs(5)))
     }
 }
 
@@ -120,8 +109,9 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     pub const fn with_parts(backoff: B, quota: Q) -> Self {
         Self {
             max_attempts: 5,
-            costs: Costs { throttling: 5, timeout: 10, other: 5 },
-            refund_after_retry: Refund::Amount(1),
+            costs: RetryCosts::new(5).timeout(10),
+            first_refund: 1,
+            retry_refund: Refund::Amount(1),
             hint_limit: HintLimit::None,
             max_retry_after: Some(Duration::from_mins(5)),
             backoff,
@@ -133,11 +123,47 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     ///
     /// # Panics
     ///
-    /// If it is 0; in a `static` that is a compile error.
+    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, there is
+    /// [`try_max_attempts`](StandardRetryStrategy::try_max_attempts).
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         assert!(max_attempts >= 1, "max_attempts counts the first attempt too, so it must be at least 1");
         self.max_attempts = max_attempts;
+        self
+    }
+
+    /// Sets how many attempts an operation makes at most, the first one included.
+    ///
+    /// # Errors
+    ///
+    /// If it is 0.
+    pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
+        if max_attempts == 0 {
+            let allowed = "a whole number of at least 1, since it counts the first attempt too";
+            return Err(InvalidSetting::new("max_attempts", max_attempts, allowed));
+        }
+        Ok(self.max_attempts(max_attempts))
+    }
+
+    /// Sets what a retry costs.
+    #[must_use]
+    pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
+    #[must_use]
+    pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
+        self.first_refund = first_attempt;
+        self.retry_refund = after_retry;
+        self
+    }
+
+    /// Sets how far a wait that the server asked for is honoured.
+    #[must_use]
+    pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
+        self.hint_limit = hint_limit;
         self
     }
 
@@ -147,6 +173,23 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
         self.max_retry_after = max_retry_after;
         self
+    }
+
+    /// The settings, as they are.
+    pub const fn settings(&self) -> StandardRetrySettings {
+        StandardRetrySettings {
+            max_attempts: self.max_attempts,
+            costs: self.costs,
+            first_refund: self.first_refund,
+            retry_refund: self.retry_refund,
+            hint_limit: self.hint_limit,
+            max_retry_after: self.max_retry_after,
+        }
+    }
+
+    /// The backoff.
+    pub const fn backoff_strategy(&self) -> &B {
+        &self.backoff
     }
 
     /// The quota that retries are paid from.
@@ -160,13 +203,29 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         std::ptr::from_ref(self).addr()
     }
 
-    fn cost(&self, error_type: RetryErrorType) -> u32 {
-        match error_type {
-            RetryErrorType::Throttling => self.costs.throttling,
-            RetryErrorType::Timeout => self.costs.timeout,
-            _ => self.costs.other,
-        }
+    /// Whether the token is one of its own.
+    #[inline]
+    pub(crate) fn issued(&self, token: &StandardRetryToken) -> bool {
+        token.issuer == self.identity()
     }
+}
+
+/// The settings of a [`StandardRetryStrategy`], to be read; those of backoff and quota are theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StandardRetrySettings {
+    /// See [`StandardRetryStrategy::max_attempts`].
+    pub max_attempts: u32,
+    /// See [`StandardRetryStrategy::retry_costs`].
+    pub costs: RetryCosts,
+    /// See [`StandardRetryStrategy::refunds`].
+    pub first_refund: u32,
+    /// See [`StandardRetryStrategy::refunds`].
+    pub retry_refund: Refund,
+    /// See [`StandardRetryStrategy::hint_limit`].
+    pub hint_limit: HintLimit,
+    /// See [`StandardRetryStrategy::max_retry_after`].
+    pub max_retry_after: Option<Duration>,
 }
 
 impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
@@ -174,6 +233,13 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = self.backoff.with_delays(base, cap);
+        self
+    }
+
+    /// Sets the longest delay before the first retry if that comes after a throttling.
+    #[must_use]
+    pub const fn throttling_base(mut self, base: Duration) -> Self {
+        self.backoff = self.backoff.throttling_base(base);
         self
     }
 
@@ -232,18 +298,6 @@ impl RetryToken for StandardRetryToken {
     }
 }
 
-impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// The wait before the next attempt: the backoff, and what the server asked for as a floor under it.
-    fn delay(&self, retries: u32, error_type: RetryErrorType, hint: Option<Duration>) -> Duration {
-        let backoff = self.backoff.compute_next_backoff_delay(retries, error_type);
-        let hint = hint.unwrap_or_default();
-        backoff.max(match self.hint_limit {
-            HintLimit::None => hint,
-            HintLimit::MaxBackoff => hint.min(self.backoff.max_backoff()),
-        })
-    }
-}
-
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
     type Token = StandardRetryToken;
 
@@ -257,9 +311,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         &self,
         token: StandardRetryToken,
         failure: &Failure,
-        _clock: &dyn Clock,
+        clock: &dyn Clock,
     ) -> Result<StandardRetryToken, RetryError> {
-        if token.issuer != self.identity() {
+        if !self.issued(&token) {
             return Err(RetryError::ForeignToken);
         }
         let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
@@ -271,12 +325,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if failure.retry_after().zip(self.max_retry_after).is_some_and(|(hint, max)| hint > max) {
             return Err(RetryError::RetryAfterTooLong);
         }
-        let delay = self.delay(token.retry_count(), error_type, failure.retry_after());
+        let backoff = self.backoff.compute_next_backoff_delay(token.retry_count(), error_type);
+        let delay = self.hint_limit.wait(backoff, self.backoff.max_backoff(), failure.retry_after());
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
-        let cost = self.cost(error_type);
-        if !self.quota.try_acquire(cost) {
+        let cost = self.costs.of(error_type);
+        if !self.quota.try_acquire(cost, clock) {
             return Err(RetryError::QuotaExhausted);
         }
         Ok(StandardRetryToken {
@@ -290,11 +345,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[inline]
     fn record_success(&self, token: StandardRetryToken, _clock: &dyn Clock) -> Result<(), ForeignToken> {
-        if token.issuer != self.identity() {
+        if !self.issued(&token) {
             return Err(ForeignToken);
         }
-        let refund = if token.retry_count() == 0 { FIRST_ATTEMPT_REFUND } else { self.refund_after_retry };
-        self.quota.refund(match refund {
+        self.quota.refund(match self.retry_refund {
+            _ if token.retry_count() == 0 => self.first_refund,
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.cost,
         });
@@ -303,16 +358,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[inline]
     fn ready(&self, token: &mut StandardRetryToken, _clock: &dyn Clock) -> Ready {
-        if token.issuer == self.identity() && std::mem::take(&mut token.waiting) {
-            Ready::After(token.delay())
-        } else {
-            Ready::Now
-        }
+        if self.issued(token) && std::mem::take(&mut token.waiting) { Ready::After(token.delay()) } else { Ready::Now }
     }
 
     #[cold]
     fn release(&self, token: StandardRetryToken) {
-        if token.issuer == self.identity() {
+        if self.issued(&token) {
             self.quota.refund(token.cost);
         }
     }

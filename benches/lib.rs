@@ -1,0 +1,74 @@
+//! The calls that are measured: the same small operation bare, retried by this library, and retried by its peers.
+//!
+//! Call and loop live in one crate, as they do for a user, so that nothing here is inlined that would not be there.
+
+pub mod clocks;
+pub mod operation;
+pub mod ours;
+pub mod peers;
+
+use operation::Outcome;
+use std::cell::Cell;
+use std::hint::black_box;
+
+/// A way to make the operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Scenario {
+    /// What it is called on the command line and in the tables.
+    pub name: &'static str,
+    run: fn(u64),
+}
+
+impl Scenario {
+    /// Makes so many calls, one after the other, on a current-thread runtime of their own.
+    pub fn run(&self, calls: u64) {
+        (self.run)(calls);
+    }
+
+    /// The scenario of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        SCENARIOS.iter().copied().find(|scenario| scenario.name == name)
+    }
+}
+
+impl std::fmt::Display for Scenario {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+macro_rules! scenarios {
+    ($($name:literal: $call:expr),+ $(,)?) => {
+        /// All of them. What fails once is to be compared with `bare_fail_once`, the rest with `bare`.
+        pub const SCENARIOS: &[Scenario] = &[$(Scenario { name: $name, run: |calls| repeat(calls, $call) }),+];
+    };
+}
+
+scenarios! {
+    "bare": operation::bare,
+    "hand": ours::hand,
+    "attribute": ours::attribute,
+    "closure": ours::closure,
+    "adaptive_idle": ours::adaptive_idle,
+    "adaptive_limiting": ours::adaptive_limiting,
+    "tokio_retry": peers::tokio_retry,
+    "tower": peers::tower,
+    "backon": peers::backon,
+    "bare_fail_once": async |number| operation::bare_flaky(number, &Cell::new(false)).await,
+    "hand_fail_once": async |number| ours::flaky_hand(number, &Cell::new(false)).await,
+    "attribute_fail_once": async |number| ours::flaky_attribute(number, &Cell::new(false)).await,
+    "closure_fail_once": async |number| ours::flaky_closure(number, &Cell::new(false)).await,
+    "backon_fail_once": async |number| peers::flaky_backon(number, &Cell::new(false)).await,
+}
+
+/// Makes a call so many times, one after the other, on a current-thread runtime. The runtime never gets control back in between, because no call here ever waits.
+#[inline(never)]
+pub fn repeat(calls: u64, call: impl AsyncFn(u64) -> Outcome) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.expect("a runtime without I/O needs nothing that could fail").block_on(async {
+        for number in 0..calls {
+            // The outcome is not looked at: every call ends well, and the tests see to that.
+            let _ = black_box(call(black_box(number)).await);
+        }
+    });
+}
