@@ -1,11 +1,10 @@
-//! What a second thread does to the first where both share one strategy, or nothing.
+//! What a second thread does to the first where both call with the same strategy.
 //!
 //! Each thread is pinned to a core of its own: left to the scheduler they may take turns on one, and a short run then
-//! shows no contention where there is some. One thread and two take turns within one run, and what is printed is the
-//! median of their ratios, because the speed of a machine changes from run to run, and even within one.
+//! shows no contention where there is some. One thread and two take turns within the run, and what is printed is the
+//! median of all rounds, because the speed of a machine changes from run to run, and even within one.
 
 use benches::clocks::Rush;
-use benches::operation::Outcome;
 use benches::ours::{attribute, by_token, limiting};
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
@@ -14,21 +13,73 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 31;
-
 fn main() {
-    // Under `cargo test` it shall only be seen to run.
-    let (rounds, calls) = if std::env::args().any(|argument| argument == "--bench") { (ROUNDS, 400_000) } else { (1, 10) };
+    // Without `--bench`, as `cargo test` runs it, it shall only be seen to work.
+    let full = std::env::args().any(|argument| argument == "--bench");
+    let rounds = if full { 31 } else { 1 };
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     let &[first, second, ..] = cores.as_slice() else {
         println!("contention needs two cores");
         return;
     };
-    println!("{:<20} {:>12} {:>12} {:>10}", "", "1 thread, ns", "2 threads, ns", "throughput");
-    let measure = |name, call: &(dyn Fn(u64) + Sync)| report(name, &[first, second], rounds, || call(calls));
+    let measure = |name, calls, call: &(dyn Fn(u64) + Sync)| {
+        let calls = if full { calls } else { 1 };
+        let mut rounds: Vec<_> = (0..rounds).map(|_| Round::new(calls, call, [first, second])).collect();
+        rounds.sort_by(|one, other| one.throughput().total_cmp(&other.throughput()));
+        let median = rounds[rounds.len() / 2];
+        let (Round { alone, together }, throughput) = (median, median.throughput());
+        println!(
+            "{name:<18} {alone:>8.1} ns a call alone, {together:>8.1} ns with another: {throughput:.2} x throughput"
+        );
+    };
 
-    measure("bare", &|calls| repeat(calls, bare));
-    measure("attribute", &|calls| repeat(calls, attribute));
+    measure("bare", 1_000_000, &|calls| repeat(calls, bare));
+    measure("attribute", 1_000_000, &|calls| repeat(calls, attribute));
     let idle = AdaptiveRetryStrategy::new();
-    measure("adaptive idle", &|calls| repeat(calls / 8, async |number| by_token(&idle, number, &TokioTimer).await));
+    measure("adaptive idle", 50_000, &|calls| repeat(calls, async |number| by_token(&idle, number, &TokioTimer).await));
+    let limiting = limiting(&Rush);
+    measure("adaptive limiting", 50_000, &|calls| {
+        repeat(calls, async |number| by_token(&limiting, number, &Rush).await);
+    });
+}
+
+/// One thread, then two, in nanoseconds a call.
+#[derive(Clone, Copy)]
+struct Round {
+    alone: f64,
+    together: f64,
+}
+
+impl Round {
+    fn new(calls: u32, call: &(dyn Fn(u64) + Sync), [first, second]: [CoreId; 2]) -> Self {
+        let nanos = |longest: Duration| longest.as_secs_f64() * 1e9 / f64::from(calls);
+        let run = || call(calls.into());
+        Self { alone: nanos(longest(&run, &[first])), together: nanos(longest(&run, &[first, second])) }
+    }
+
+    /// What two threads get done, as a multiple of what one does.
+    fn throughput(&self) -> f64 {
+        2.0 * self.alone / self.together
+    }
+}
+
+/// How long the slowest of some threads takes that run the same at one time, each on its core.
+fn longest(run: &(dyn Fn() + Sync), cores: &[CoreId]) -> Duration {
+    let start = Barrier::new(cores.len());
+    thread::scope(|scope| {
+        let threads: Vec<_> = cores
+            .iter()
+            .map(|&core| {
+                let start = &start;
+                scope.spawn(move || {
+                    assert!(core_affinity::set_for_current(core), "the thread could not be pinned");
+                    start.wait();
+                    let started = Instant::now();
+                    run();
+                    started.elapsed()
+                })
+            })
+            .collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).max().unwrap_or_default()
+    })
 }

@@ -30,7 +30,7 @@ pub async fn attribute(number: u64) -> Outcome {
 ///
 /// Those of [`attempt`].
 pub async fn closure(number: u64) -> Outcome {
-    retry(&STORE, || attempt(number)).await
+    retry(&STORE, || attempt(number)).run().await
 }
 
 static QUOTA: TokenBucket = TokenBucket::new(500);
@@ -107,7 +107,7 @@ pub async fn flaky_attribute(number: u64, failed: &Cell<bool>) -> Outcome {
 ///
 /// Those of [`attempt`].
 pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
-    retry(&PROMPT, || flaky(number, failed)).await
+    retry(&PROMPT, || flaky(number, failed)).run().await
 }
 
 static LARGE_QUOTA: TokenBucket = TokenBucket::new(CAPACITY);

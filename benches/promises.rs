@@ -1,9 +1,9 @@
 //! What can be promised to the letter: no allocation for a success, and how much a future grows.
 
 use benches::SCENARIOS;
-use benches::operation::{Outcome, StoreError};
+use benches::operation::Outcome;
 use benches::ours::STORE;
-use retry_core::{RetryQuota, StandardRetryStrategy, retry, retryable};
+use retry_core::{retry, retryable};
 use std::hint::black_box;
 use tokio::task::yield_now;
 

@@ -12,7 +12,8 @@ pub trait BackoffStrategy {
     /// The wait before a retry. `retry_attempt` is 0 for the first retry of an operation.
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;
 
-    /// The longest wait that this backoff gives.
+    /// The longest wait that this backoff gives, to which [`HintLimit::MaxBackoff`](crate::HintLimit::MaxBackoff) cuts
+    /// what the server asks for. By default there is none.
     fn max_backoff(&self) -> Duration {
         Duration::MAX
     }

@@ -102,7 +102,7 @@ pub use invalid_setting::InvalidSetting;
 pub use jitter::Jitter;
 pub use observe::Report;
 pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
-pub use retry::{NoHint, ReportFuture, Retry, RetryFuture, When, retry};
+pub use retry::{NoHint, Retry, When, retry};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
 pub use strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};

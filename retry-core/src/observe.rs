@@ -8,7 +8,7 @@ use std::time::Duration;
 /// What became of one operation: all that the outcome alone doesn't tell.
 ///
 /// [`Retry::report`](crate::Retry::report) gives one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report<R> {
     /// The last outcome, untouched.

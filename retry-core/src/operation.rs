@@ -166,16 +166,22 @@ impl<K> Token<K> {
 pub(crate) struct Wait<'a, S: RetryStrategy, T: Timer> {
     operation: &'a mut Operation<S::Token>,
     strategy: &'a S,
-    /// None once it is over.
     sleep: Option<BoxSleep<T>>,
+    waiting: bool,
 }
 
 impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
     /// What is to be waited for before asking again; `None` once the attempt is due, which must follow at once.
     #[inline]
     pub(crate) fn next(operation: &'a mut Operation<S::Token>, strategy: &'a S, timer: &T) -> Option<Self> {
-        let delay = operation.wait_left(strategy, timer)?;
-        Some(Self { operation, strategy, sleep: Some(sleep(timer, delay)) })
+        // The guard comes first: what is the user's may panic.
+        let mut wait = Self { operation, strategy, sleep: None, waiting: true };
+        let Some(delay) = wait.operation.wait_left(strategy, timer) else {
+            wait.waiting = false;
+            return None;
+        };
+        wait.sleep = Some(sleep(timer, delay));
+        Some(wait)
     }
 }
 
@@ -185,21 +191,23 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if let Some(sleep) = &mut self.sleep {
             ready!(sleep.as_mut().poll(context));
-            self.sleep = None;
         }
+        self.sleep = None;
+        self.waiting = false;
         Poll::Ready(())
     }
 }
 
 impl<S: RetryStrategy, T: Timer> Drop for Wait<'_, S, T> {
+    #[inline]
     fn drop(&mut self) {
-        if self.sleep.is_some() {
+        if self.waiting {
             self.operation.abandon(self.strategy);
         }
     }
 }
 
 #[cold]
-pub(crate) fn sleep<T: Timer>(timer: &T, delay: Duration) -> BoxSleep<T> {
+fn sleep<T: Timer>(timer: &T, delay: Duration) -> BoxSleep<T> {
     Box::pin(timer.sleep(delay))
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The class of a failure, on which the cost and the delay of a retry depend.
@@ -105,11 +106,17 @@ pub trait RetryPolicy<R: ?Sized> {
     fn evaluate(&self, outcome: &R) -> RetryDirective;
 }
 
-impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for &P {
-    fn evaluate(&self, outcome: &R) -> RetryDirective {
-        (**self).evaluate(outcome)
-    }
+macro_rules! forward {
+    ($($pointer:ty),+) => {$(
+        impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for $pointer {
+            fn evaluate(&self, outcome: &R) -> RetryDirective {
+                (**self).evaluate(outcome)
+            }
+        }
+    )+};
 }
+
+forward!(&P, Box<P>, Arc<P>);
 
 /// The policy for results whose error implements [`RetryInfo`], used wherever no other is named.
 ///

@@ -1,13 +1,10 @@
 //! Retries without macros: a closure that makes a future, and a strategy.
 
 use crate::observe::Report;
-use crate::operation::{Operation, Settled, sleep};
+use crate::operation::{Operation, Settled, Wait};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryError, RetryStrategy, Share};
-use crate::time::{BoxSleep, DEFAULT_TIMER, DefaultTimer, Timer, Timestamp};
-use pin_project_lite::pin_project;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
 use std::time::Duration;
 
 /// Retries a call, as the strategy allows.
@@ -26,13 +23,12 @@ use std::time::Duration;
 /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 ///
 /// # async fn example() -> Result<(), Crashed> {
-/// let object = retry(&STORE, || fetch("key")).await?;
+/// let object = retry(&STORE, || fetch("key")).run().await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`]. (If
-/// rustc complains that `Retry` "is not a future", neither is the case.)
+/// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 pub fn retry<S, F, Fut>(strategy: S, operation: F) -> Retry<S, F>
@@ -45,9 +41,9 @@ where
     Retry { strategy, operation, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER }
 }
 
-/// A call to be retried: made by [`retry()`], carried out by `.await`.
+/// A call to be retried: made by [`retry()`], carried out by [`run`](Retry::run) or [`report`](Retry::report).
 #[derive(Clone, Debug)]
-#[must_use = "nothing is called before `.await`"]
+#[must_use = "nothing is called before `.run().await` or `.report().await`"]
 pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer> {
     strategy: S,
     operation: F,
@@ -74,7 +70,7 @@ impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
     /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
-    /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).await
+    /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
     /// # }
     /// ```
     pub fn when<Fut, O, E, W>(self, when: W) -> Retry<S, F, When<W>, T>
@@ -99,7 +95,7 @@ impl<S, F, W, T> Retry<S, F, When<W>, T> {
     /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn send() -> Result<(), Response> { Ok(()) }
     /// # async fn example() -> Result<(), Response> {
-    /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).await
+    /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
     /// # }
     /// ```
     pub fn retry_after<Fut, O, E, H>(self, retry_after: H) -> Retry<S, F, When<W, H>, T>
@@ -134,7 +130,7 @@ impl<S, F, P, T> Retry<S, F, P, T> {
     /// # async fn result_of_job() -> Option<u32> { Some(1) }
     /// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn example() {
-    /// let result = retry(&JOBS, || result_of_job()).policy(UntilDone).await;
+    /// let result = retry(&JOBS, || result_of_job()).policy(UntilDone).run().await;
     /// # }
     /// ```
     pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T> {
@@ -148,8 +144,21 @@ impl<S, F, P, T> Retry<S, F, P, T> {
         Retry { strategy, operation, policy, timer }
     }
 
-    /// Gives the outcome together with the attempts made, the reason why there were no more, and the elapsed time. (The
-    /// attribute has no such form, since the signature of its function is the user's; there, events tell.)
+    /// Carries the call out, and gives its last outcome.
+    pub async fn run<Fut>(mut self) -> Fut::Output
+    where
+        S: RetryStrategy,
+        F: FnMut() -> Fut,
+        Fut: Future,
+        P: RetryPolicy<Fut::Output>,
+        T: Timer,
+    {
+        self.conclude().await.outcome
+    }
+
+    /// Carries the call out, and gives the outcome together with the attempts made, the reason why there were no more,
+    /// and the elapsed time. (The attribute has no such form, since the signature of its function is the user's; there,
+    /// events tell.)
     ///
     /// ```
     /// # use retry_core::{ErrorInfo, RetryInfo};
@@ -166,40 +175,47 @@ impl<S, F, P, T> Retry<S, F, P, T> {
     /// }
     /// # }
     /// ```
-    pub fn report<Fut>(self) -> ReportFuture<S, F, Fut, P, T>
+    pub async fn report<Fut>(mut self) -> Report<Fut::Output>
     where
         S: RetryStrategy,
         F: FnMut() -> Fut,
         Fut: Future,
+        P: RetryPolicy<Fut::Output>,
         T: Timer,
     {
-        ReportFuture { started: None, call: self.into_future_unchecked() }
+        let started = self.timer.now();
+        let Conclusion { outcome, attempts, reason } = self.conclude().await;
+        Report { outcome, attempts, reason, elapsed: self.timer.now().saturating_since(started) }
     }
 
-    fn into_future_unchecked<Fut>(self) -> RetryFuture<S, F, Fut, P, T>
+    async fn conclude<Fut>(&mut self) -> Conclusion<Fut::Output>
     where
         S: RetryStrategy,
         F: FnMut() -> Fut,
+        Fut: Future,
+        P: RetryPolicy<Fut::Output>,
         T: Timer,
     {
-        RetryFuture { retry: self, operation: None, state: State::Waiting { sleep: None } }
+        let Self { strategy, operation: attempt, policy, timer } = self;
+        let mut operation = Operation::begin(strategy, timer);
+        loop {
+            while let Some(wait) = Wait::next(&mut operation, strategy, timer) {
+                wait.await;
+            }
+            let outcome = attempt().await;
+            match operation.settle(strategy, policy.evaluate(&outcome), timer, std::any::type_name::<F>()) {
+                Settled::Again => {}
+                Settled::Done { attempts, reason } => return Conclusion { outcome, attempts, reason },
+            }
+        }
     }
 }
 
-impl<S, F, Fut, P, T> IntoFuture for Retry<S, F, P, T>
-where
-    S: RetryStrategy,
-    F: FnMut() -> Fut,
-    Fut: Future,
-    P: RetryPolicy<Fut::Output>,
-    T: Timer,
-{
-    type Output = Fut::Output;
-    type IntoFuture = RetryFuture<S, F, Fut, P, T>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        self.into_future_unchecked()
-    }
+/// What a call comes to.
+struct Conclusion<R> {
+    outcome: R,
+    attempts: u32,
+    reason: Option<RetryError>,
 }
 
 /// The policy that [`Retry::when`] and [`Retry::retry_after`] make of closures.
@@ -238,126 +254,5 @@ fn judge<O, E>(
         Ok(_) => RetryDirective::Succeed,
         Err(error) if when(error) => RetryDirective::retry(RetryErrorType::Other).after(retry_after(error)),
         Err(_) => RetryDirective::fail(Some(RetryErrorType::Other)),
-    }
-}
-
-pin_project! {
-    /// A call under way. Like other futures it panics if it is polled after it has ended.
-    #[must_use = "futures do nothing unless polled"]
-    pub struct RetryFuture<S: RetryStrategy, F, Fut, P, T: Timer> {
-        retry: Retry<S, F, P, T>,
-        // None before the first poll.
-        operation: Option<Operation<S::Token>>,
-        #[pin]
-        state: State<Fut, T>,
-    }
-
-    impl<S: RetryStrategy, F, Fut, P, T: Timer> PinnedDrop for RetryFuture<S, F, Fut, P, T> {
-        fn drop(this: Pin<&mut Self>) {
-            let this = this.project();
-            if let (StateProjection::Waiting { .. }, Some(operation)) = (this.state.project(), this.operation) {
-                operation.abandon(&this.retry.strategy);
-            }
-        }
-    }
-}
-
-pin_project! {
-    #[project = StateProjection]
-    enum State<Fut, T: Timer> {
-        Waiting { sleep: Option<BoxSleep<T>> },
-        Running { #[pin] attempt: Fut },
-        Done,
-    }
-}
-
-/// What a [`RetryFuture`] ends with.
-struct Ended<R> {
-    outcome: R,
-    attempts: u32,
-    reason: Option<RetryError>,
-}
-
-impl<S, F, Fut, P, T> RetryFuture<S, F, Fut, P, T>
-where
-    S: RetryStrategy,
-    F: FnMut() -> Fut,
-    Fut: Future,
-    P: RetryPolicy<Fut::Output>,
-    T: Timer,
-{
-    fn poll_ended(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<Fut::Output>> {
-        let mut this = self.project();
-        let Retry { strategy, operation: call, policy, timer } = this.retry;
-        let name = std::any::type_name::<F>();
-        let operation = this.operation.get_or_insert_with(|| Operation::begin(strategy, timer));
-        loop {
-            match this.state.as_mut().project() {
-                StateProjection::Waiting { sleep: pending } => {
-                    if let Some(pending) = pending {
-                        ready!(pending.as_mut().poll(context));
-                    }
-                    *pending = operation.wait_left(strategy, timer).map(|delay| sleep(timer, delay));
-                    if pending.is_none() {
-                        this.state.set(State::Running { attempt: call() });
-                    }
-                }
-                StateProjection::Running { attempt } => {
-                    let outcome = ready!(attempt.poll(context));
-                    match operation.settle(strategy, policy.evaluate(&outcome), timer, name) {
-                        Settled::Again => this.state.set(State::Waiting { sleep: None }),
-                        Settled::Done { attempts, reason } => {
-                            this.state.set(State::Done);
-                            return Poll::Ready(Ended { outcome, attempts, reason });
-                        }
-                    }
-                }
-                StateProjection::Done => panic!("a retried call was polled after it had ended"),
-            }
-        }
-    }
-}
-
-impl<S, F, Fut, P, T> Future for RetryFuture<S, F, Fut, P, T>
-where
-    S: RetryStrategy,
-    F: FnMut() -> Fut,
-    Fut: Future,
-    P: RetryPolicy<Fut::Output>,
-    T: Timer,
-{
-    type Output = Fut::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_ended(context).map(|ended| ended.outcome)
-    }
-}
-
-pin_project! {
-    /// A call under way, of which [`Retry::report`] wants to know all.
-    #[must_use = "futures do nothing unless polled"]
-    pub struct ReportFuture<S: RetryStrategy, F, Fut, P, T: Timer> {
-        started: Option<Timestamp>,
-        #[pin]
-        call: RetryFuture<S, F, Fut, P, T>,
-    }
-}
-
-impl<S, F, Fut, P, T> Future for ReportFuture<S, F, Fut, P, T>
-where
-    S: RetryStrategy,
-    F: FnMut() -> Fut,
-    Fut: Future,
-    P: RetryPolicy<Fut::Output>,
-    T: Timer,
-{
-    type Output = Report<Fut::Output>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let started = *this.started.get_or_insert_with(|| this.call.retry.timer.now());
-        let Ended { outcome, attempts, reason } = ready!(this.call.as_mut().poll_ended(context));
-        let elapsed = this.call.retry.timer.now().saturating_since(started);
-        Poll::Ready(Report { outcome, attempts, reason, elapsed })
     }
 }

@@ -75,7 +75,7 @@ pub trait Clock {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't sleep",
     label = "this is no `Timer`",
-    note = "enable the feature `tokio` of retry-core, or pass a timer of your own: `.timer(...)`"
+    note = "enable the feature `tokio` of retry-core, or call `retry(...).timer(...)` with a timer of your own"
 )]
 pub trait Timer: Clock {
     /// What [`sleep`](Timer::sleep) returns. It is boxed where it is used, and made only when there is something to
@@ -136,6 +136,14 @@ pub const DEFAULT_TIMER: DefaultTimer = TokioTimer;
 /// The default timer as a value.
 #[cfg(not(feature = "tokio"))]
 pub const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
+
+/// So that the missing timer is all that rustc complains of. There is no way to ask it.
+#[cfg(not(feature = "tokio"))]
+impl Clock for EnableTheFeatureTokioOrPassATimer {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::ZERO)
+    }
+}
 
 #[cfg(feature = "tokio")]
 mod with_tokio {

@@ -50,7 +50,9 @@ forward!(&Q, Box<Q>, Arc<Q>);
 /// Safe to share among threads: the balance is one atomic number, changed by compare-and-swap only, so it is never
 /// below zero, never above the capacity, and no change is lost. The number stands for nothing but itself (no other
 /// memory is published through it), so relaxed order suffices. A refund to a full bucket is one load and no write, which
-/// leaves the cache line shared: that is the whole cost of a healthy service.
+/// leaves the cache line shared: that is the whole cost of a healthy service. The shortcut loses nothing: whoever paid
+/// sees at least its own payment, so if it finds the bucket full, others have filled it since; and a first attempt's 1
+/// that finds it full is as if it had come before the payment that it did not see.
 ///
 /// ```
 /// use retry_core::{RetryQuota, TokenBucket, TokioTimer};

@@ -66,6 +66,18 @@ macro_rules! numbers {
     )+};
 }
 
+/// What is too large for the time that there is stands for the longest time.
+macro_rules! long_numbers {
+    ($($number:ty),+) => {$(
+        impl RetryAfterNumber for $number {
+            fn number(&self) -> Option<u64> {
+                if *self > <$number>::from(u64::MAX) { Some(u64::MAX) } else { u64::try_from(*self).ok() }
+            }
+        }
+    )+};
+}
+
+long_numbers!(u128, i128);
 numbers!(u8, u16, u32, usize, i8, i16, i32, i64, isize);
 
 impl<T: RetryAfterNumber> RetryAfterNumber for Option<T> {

@@ -25,11 +25,6 @@ impl Diagnostics {
         }
     }
 
-    /// Whether no mistake has been reported so far.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.errors.is_empty()
-    }
-
     /// Reports a mistake at the tokens that make it.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));

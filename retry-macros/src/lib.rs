@@ -6,6 +6,7 @@ mod retry_info;
 mod retryable;
 #[cfg(test)]
 mod snapshots;
+mod tokens;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

@@ -16,6 +16,8 @@ pub(crate) struct Place {
     pub(crate) subject: &'static str,
     /// The options that it takes.
     pub(crate) options: &'static [&'static str],
+    /// The option that a value is probably meant for if it stands alone.
+    pub(crate) main: Option<&'static str>,
     /// Options that belong elsewhere, and where.
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// Words that people use elsewhere for what we say differently, and what to write.
@@ -41,12 +43,13 @@ impl ToTokens for Written {
     }
 }
 
-/// The options of all attributes of a place, each of them known to it and none twice.
+/// The options of all attributes of a place, each of them known to it and none twice; and whether there were others.
 pub(crate) fn read(
     lists: impl IntoIterator<Item = TokenStream>,
     place: &Place,
     diagnostics: &mut Diagnostics,
-) -> Vec<Written> {
+) -> (Vec<Written>, bool) {
+    let mut unknown = false;
     let mut options: Vec<Written> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
@@ -56,7 +59,12 @@ pub(crate) fn read(
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                diagnostics.error(literal, format!("expected the name of an option. {}", place.takes()));
+                let meant = place.main.map_or_else(
+                    || ".".to_owned(),
+                    |main| format!("; did you mean `{main} = {}`?", literal.to_token_stream()),
+                );
+                unknown = true;
+                diagnostics.error(literal, format!("expected the name of an option{meant} {}", place.takes()));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
@@ -64,17 +72,21 @@ pub(crate) fn read(
                 continue;
             }
         };
-        let Some(name) = known_name(meta.path(), place, diagnostics) else { continue };
+        let Some(name) = known_name(&meta, place, diagnostics) else {
+            unknown = true;
+            continue;
+        };
         if options.iter().any(|earlier| earlier.name == name) {
             diagnostics.error(meta, format!("`{name}` stands twice; remove one"));
         } else {
             options.push(Written { name, meta });
         }
     }
-    options
+    (options, unknown)
 }
 
-fn known_name(path: &Path, place: &Place, diagnostics: &mut Diagnostics) -> Option<Ident> {
+fn known_name(meta: &Meta, place: &Place, diagnostics: &mut Diagnostics) -> Option<Ident> {
+    let (path, alone) = (meta.path(), matches!(meta, Meta::Path(_)));
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
     if place.options.contains(&name.as_str()) {
         return path.get_ident().cloned();
@@ -88,6 +100,8 @@ fn known_name(path: &Path, place: &Place, diagnostics: &mut Diagnostics) -> Opti
         format!("unknown option `{name}`; {ours}. {takes}")
     } else if let Some(meant) = nearest(&name, place.options.iter().copied()) {
         format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
+    } else if let (Some(main), true) = (place.main, alone) {
+        format!("unknown option `{written}`; did you mean `{main} = {written}`? {takes}")
     } else {
         format!("unknown option `{written}`. {takes}")
     };

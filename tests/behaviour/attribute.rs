@@ -4,8 +4,8 @@ use crate::support::{Failed, Flaky, assert_send, secs};
 use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retryable};
 use std::fmt::Display;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(100_000);
@@ -327,6 +327,140 @@ async fn idempotence_decides_what_maybe_means() {
         let _ = unsaid(&flaky[2]).await;
         assert_eq!(flaky.map(|flaky| flaky.calls()), expected, "{error:?}");
     }
+}
+
+impl Client {
+    #[retryable(strategy = self.retry)]
+    async fn shared_receiver(self: Arc<Self>) -> Outcome<u32> {
+        self.counter.call()
+    }
+
+    #[retryable(strategy = self.retry)]
+    async fn typed_receiver(self: &mut Self, step: u32) -> Outcome<usize> {
+        self.log.push(step);
+        self.counter.call()?;
+        Ok(self.log.len())
+    }
+
+    #[retryable(strategy = *retry)]
+    async fn by_mutable_argument(&self, retry: &mut StandardRetryStrategy) -> Outcome<u32> {
+        self.counter.call()
+    }
+
+    #[retryable(strategy = self.retry)]
+    async fn returns_a_function(&mut self) -> Outcome<Box<dyn Fn(&str) -> usize + Send>> {
+        self.counter.call()?;
+        Ok(Box::new(str::len))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receivers_of_every_kind_are_taken() {
+    assert_eq!(Arc::new(Client::new(1)).shared_receiver().await, Ok(2));
+    assert_eq!(Client::new(1).typed_receiver(7).await, Ok(2));
+    let mut strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
+    assert_eq!(Client::new(1).by_mutable_argument(&mut strategy).await, Ok(2));
+    assert_eq!(Client::new(1).returns_a_function().await.map(|length| length("four")), Ok(4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn macro_rules_may_make_the_function() {
+    macro_rules! function {
+        ($name:ident, $strategy:expr, $ty:ty, $pat:pat, $sum:expr) => {
+            #[retryable(strategy = $strategy)]
+            async fn $name(flaky: &Flaky, log: $ty, $pat: (u32, u32)) -> Outcome<u32> {
+                log.push($sum);
+                flaky.call()
+            }
+        };
+    }
+
+    function!(in_pattern, STRATEGY, &mut Vec<u32>, (a, b), a + b);
+    let mut log = Vec::new();
+    assert_eq!(in_pattern(&Flaky::new(1, Failed::SAFE), &mut log, (1, 2)).await, Ok(2));
+    assert_eq!(log, [3, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_may_be_there_on_a_condition() {
+    #[retryable(strategy = STRATEGY, clone(text))]
+    async fn conditional(
+        flaky: &Flaky,
+        #[cfg(test)] mut n: u32,
+        #[cfg(not(test))] mut n: String,
+        #[cfg(not(test))] text: u8,
+    ) -> Outcome<u32> {
+        n += 1;
+        flaky.call()?;
+        Ok(n)
+    }
+
+    assert_eq!(conditional(&Flaky::new(2, Failed::SAFE), 1).await, Ok(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nested_mut_and_ref_patterns_start_anew_too() {
+    #[retryable(strategy = STRATEGY)]
+    async fn nested(flaky: &Flaky, (mut a, ref b): (u32, u32), ref mut c: u32, [_, mut d]: [u32; 2]) -> Outcome<u32> {
+        a += b;
+        *c += 1;
+        d += 1;
+        flaky.call()?;
+        Ok(a * 100 + *c * 10 + d)
+    }
+
+    assert_eq!(nested(&Flaky::new(2, Failed::SAFE), (1, 2), 0, [0, 4]).await, Ok(335));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_works_under_another_name() {
+    use retry_core as renamed;
+
+    #[renamed::retryable(strategy = "standard", crate = renamed)]
+    async fn call() -> Outcome<u32> {
+        Ok(1)
+    }
+
+    assert_eq!(call().await, Ok(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_in_a_static_is_named_like_the_static() {
+    static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(2) }; 2];
+    static LAZY: LazyLock<(u32, StandardRetryStrategy)> =
+        LazyLock::new(|| (1, StandardRetryStrategy::new().max_attempts(3)));
+
+    #[retryable(strategy = STRATEGIES[1])]
+    async fn element(flaky: &Flaky) -> Outcome<u32> {
+        flaky.call()
+    }
+    #[retryable(strategy = LAZY.1)]
+    async fn field(flaky: &Flaky) -> Outcome<u32> {
+        flaky.call()
+    }
+
+    let flaky = [(); 2].map(|()| Flaky::new(u32::MAX, Failed::SAFE));
+    let _ = element(&flaky[0]).await;
+    let _ = field(&flaky[1]).await;
+    assert_eq!(flaky.map(|flaky| flaky.calls()), [2, 3]);
+    assert_eq!((STRATEGIES[0].quota().available(), STRATEGIES[1].quota().available()), (500, 495));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_place_is_evaluated_once_in_each_call() {
+    static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(3) }; 2];
+    fn next(evaluated: &AtomicU32) -> usize {
+        evaluated.fetch_add(1, Ordering::Relaxed) as usize % 2
+    }
+
+    #[retryable(strategy = &STRATEGIES[next(evaluated)])]
+    async fn chosen(flaky: &Flaky, evaluated: &AtomicU32) -> Outcome<u32> {
+        flaky.call()
+    }
+
+    let (flaky, evaluated) = (Flaky::new(u32::MAX, Failed::SAFE), AtomicU32::new(0));
+    let _ = chosen(&flaky, &evaluated).await;
+    assert_eq!((flaky.calls(), evaluated.into_inner()), (3, 1));
 }
 
 #[tokio::test(start_paused = true)]

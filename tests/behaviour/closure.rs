@@ -20,7 +20,7 @@ async fn a_closure_may_change_what_it_captures() {
         let key = keys.pop();
         async move { if key == Some("a") { Ok(key) } else { Err(Failed::SAFE) } }
     });
-    assert_eq!(outcome.await, Ok(Some("a")));
+    assert_eq!(outcome.run().await, Ok(Some("a")));
     assert!(keys.is_empty());
 }
 
@@ -29,7 +29,7 @@ async fn a_call_moves_to_another_task_if_its_attempts_do() {
     let shared = Arc::new(StandardRetryStrategy::new());
     let task = tokio::spawn(assert_send(async move {
         let text = "captured".to_owned();
-        retry(shared, || async { Ok::<_, Failed>(text.len()) }).await
+        retry(shared, || async { Ok::<_, Failed>(text.len()) }).run().await
     }));
     assert_eq!(task.await.unwrap(), Ok(8));
 }
@@ -37,7 +37,7 @@ async fn a_call_moves_to_another_task_if_its_attempts_do() {
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_not_send_leaves_the_call_send() {
     let call = retry(&STRATEGY, || async { Err::<(), _>(Rc::new(Failed::SAFE)) }).when(|_| false);
-    assert!(assert_send(call.into_future()).await.is_err());
+    assert!(assert_send(call.run()).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,8 +78,8 @@ async fn idempotence_is_said_at_the_call() {
         let flaky = Flaky::new(1, maybe);
         let call = retry(&STRATEGY, || async { flaky.call() });
         let _ = match idempotent {
-            Some(idempotent) => call.idempotent(idempotent).await,
-            None => call.await,
+            Some(idempotent) => call.idempotent(idempotent).run().await,
+            None => call.run().await,
         };
         flaky.calls()
     };
@@ -148,7 +148,7 @@ async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
 #[tokio::test(start_paused = true)]
 async fn an_error_of_a_closure_costs_what_other_errors_cost() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).max_attempts(2);
-    let _ = retry(&strategy, || async { Err::<(), _>("no type of ours") }).when(|_| true).await;
+    let _ = retry(&strategy, || async { Err::<(), _>("no type of ours") }).when(|_| true).run().await;
     assert_eq!(strategy.quota().available(), 495);
     assert_eq!(RetryErrorType::Other.to_string(), "other");
 }

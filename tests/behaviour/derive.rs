@@ -165,6 +165,7 @@ fn a_field_holds_the_wait_and_beats_the_constant() {
         Secs(#[retry(retry_after(secs))] u64),
         Millis(#[retry(retry_after(millis))] Option<i32>),
         Time(#[retry(retry_after)] SystemTime),
+        Long(#[retry(retry_after(millis))] u128),
     }
 
     let after = |error: Failure| error.retry_after();
@@ -177,6 +178,8 @@ fn a_field_holds_the_wait_and_beats_the_constant() {
     assert_eq!(after(Failure::Millis(Some(250))), Some(millis(250)));
     assert_eq!(after(Failure::Millis(Some(-1))), None);
     assert_eq!(after(Failure::Millis(None)), None);
+    assert_eq!(after(Failure::Long(250)), Some(millis(250)));
+    assert_eq!(after(Failure::Long(u128::MAX)), Some(millis(u64::MAX)));
     assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time that is past");
     let wait = after(Failure::Time(SystemTime::now() + secs(1000))).unwrap();
     assert!(wait <= secs(1000) && wait > secs(900));
@@ -276,6 +279,19 @@ fn generics_are_bound_only_where_a_field_is_asked() {
     assert_eq!(says(&Concrete::Inner(Option1(Inner))), (Server, Yes, false, false, None));
     assert_eq!(says(&Concrete::Wait(secs(1))), (Other, No, false, false, Some(secs(1))));
     assert_eq!(says(&Concrete::Other(&Silent, [0; 2])), (Other, Yes, false, false, None));
+}
+
+#[test]
+fn a_type_that_contains_itself_is_derived() {
+    #[derive(RetryInfo)]
+    enum Tree<E> {
+        #[retry(transparent)]
+        Leaf(E),
+        #[retry(transparent)]
+        Node(Box<Tree<E>>),
+    }
+
+    assert_eq!(says(&Tree::Node(Box::new(Tree::Leaf(Inner)))), INNER);
 }
 
 #[test]

@@ -85,9 +85,26 @@ async fn the_reason_to_stop_is_an_event() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_success_that_nobody_recorded_is_an_event() {
+    let forgetful = Recorder::new().forgetting();
+    let all = lines(async { retry(&forgetful, || async { Ok::<_, Failed>(()) }).run().await }).await;
+    assert_eq!(all.len(), 1);
+    assert!(all[0].starts_with("WARN not_recorded: operation="), "{}", all[0]);
+    assert!(all[0].ends_with(r#"attempts=1 reason="foreign_token""#), "{}", all[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_initial_token_is_an_event_even_if_the_attempt_succeeds() {
+    let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
+    let all = lines(async { retry(&refusing, || async { Ok::<_, Failed>(()) }).run().await }).await;
+    assert_eq!(all.len(), 1);
+    assert!(all[0].starts_with("WARN refused: operation="), "{}", all[0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refused_initial_token_is_an_event() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
-    let all = lines(async { retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).await }).await;
+    let all = lines(async { retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).run().await }).await;
     assert_eq!(all.len(), 2);
     assert!(all[0].starts_with("WARN refused: operation=\"behaviour::events"), "{}", all[0]);
     assert!(all[0].ends_with(r#"reason="quota_exhausted""#), "{}", all[0]);

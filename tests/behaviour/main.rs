@@ -1,11 +1,14 @@
 //! What the library does, seen from outside: a module for each behaviour.
 
+mod adaptive;
 mod attribute;
 mod closure;
 mod derive;
+mod erased;
 mod events;
 mod operation;
 mod pointers;
+mod scoped;
 mod standard;
 mod support;
 mod vectors;

@@ -53,7 +53,7 @@ async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_firs
         sent.set(times);
         flaky.call()
     });
-    assert_eq!(outcome.await, Ok(2));
+    assert_eq!(outcome.run().await, Ok(2));
     // Three seconds and none before the first attempt (a wait of zero means now), two and one before the second.
     assert_eq!(sent.take(), [secs(3), secs(6)]);
     let asked = ["initial", "ready", "ready", "refresh", "ready", "ready", "ready", "success"];
@@ -63,7 +63,7 @@ async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_firs
 #[tokio::test(start_paused = true)]
 async fn rules_3_to_5_a_success_is_recorded_and_returned() {
     let recorder = Recorder::new();
-    assert_eq!(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).await, Ok(1));
+    assert_eq!(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).run().await, Ok(1));
     assert_eq!(recorder.calls(), ["initial", "ready", "success"]);
 }
 
@@ -118,7 +118,7 @@ async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
 async fn rule_6_the_quota_is_asked_before_sleeping() {
     static STRATEGY: StandardRetryStrategy = longest();
     let flaky = Flaky::new(1, Failed::TIMEOUT);
-    let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
+    let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).run());
     poll_once(call.as_mut());
     assert_eq!((flaky.calls(), STRATEGY.quota().available()), (1, 490));
     call.await.unwrap();
@@ -157,7 +157,7 @@ async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
 #[tokio::test(start_paused = true)]
 async fn the_first_attempt_is_made_with_an_empty_quota() {
     static EMPTY: StandardRetryStrategy = longest().quota_capacity(0);
-    assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Failed::SAFE).call() }).await, Ok(1));
+    assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Failed::SAFE).call() }).run().await, Ok(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,7 +205,7 @@ async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
     let flaky = Flaky::new(u32::MAX, Failed::TIMEOUT);
     {
         let mut by_attribute = pin!(call(&strategy, &flaky));
-        let mut by_closure = pin!(retry(&strategy, || async { flaky.call() }).into_future());
+        let mut by_closure = pin!(retry(&strategy, || async { flaky.call() }).run());
         poll_once(by_attribute.as_mut());
         poll_once(by_closure.as_mut());
         assert_eq!(strategy.quota().available(), 480);
@@ -227,7 +227,7 @@ async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
             flaky.call()?;
             std::future::pending::<Result<(), Failed>>().await
         };
-        let mut call = pin!(retry(&strategy, attempt).into_future());
+        let mut call = pin!(retry(&strategy, attempt).run());
         poll_once(call.as_mut());
         tokio::time::advance(secs(1)).await;
         poll_once(call.as_mut());
@@ -239,7 +239,7 @@ async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_never_polled_touches_nothing() {
     let recorder = Recorder::new();
-    drop(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).into_future());
+    drop(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).run());
     assert!(recorder.calls().is_empty());
 }
 
@@ -263,7 +263,7 @@ async fn a_zero_delay_makes_no_timer() {
 
     static NOW: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
     let flaky = Flaky::new(2, Failed::SAFE);
-    assert_eq!(retry(&NOW, || async { flaky.call() }).timer(NoTimer).await, Ok(3));
+    assert_eq!(retry(&NOW, || async { flaky.call() }).timer(NoTimer).run().await, Ok(3));
 }
 
 #[tokio::test(start_paused = true)]
@@ -284,17 +284,72 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
     assert!(joined.unwrap_err().is_panic());
     assert_eq!(STRATEGY.quota().available(), 495);
     let flaky = Flaky::new(1, Failed::SAFE);
-    assert_eq!(retry(&STRATEGY, || async { flaky.call() }).await, Ok(2));
+    assert_eq!(retry(&STRATEGY, || async { flaky.call() }).run().await, Ok(2));
 }
 
 #[test]
 fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
     static STRATEGY: StandardRetryStrategy = longest();
-    let attempt = std::panic::catch_unwind(|| {
+
+    #[retryable(strategy = STRATEGY)]
+    async fn attribute(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    let closure = std::panic::catch_unwind(|| {
         let flaky = Flaky::new(1, Failed::SAFE);
-        let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).into_future());
-        poll_once(call.as_mut());
+        poll_once(pin!(retry(&STRATEGY, || async { flaky.call() }).run()));
     });
-    assert!(attempt.is_err(), "tokio's own panic goes through");
-    assert_eq!(STRATEGY.quota().available(), 500, "the retry was never sent");
+    let attribute = std::panic::catch_unwind(|| poll_once(pin!(attribute(&Flaky::new(1, Failed::SAFE)))));
+    assert!(closure.is_err() && attribute.is_err(), "tokio's own panic goes through");
+    assert_eq!(STRATEGY.quota().available(), 500, "the retries were never sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_that_panics_has_begun_its_attempt() {
+    static STRATEGY: StandardRetryStrategy = longest();
+    let calls = Cell::new(0);
+    let local = tokio::task::LocalSet::new();
+    let joined = local
+        .run_until(async {
+            let call = retry(&STRATEGY, move || {
+                calls.set(calls.get() + 1);
+                assert!(calls.get() < 2, "as it is told");
+                async { Err::<(), _>(Failed::SAFE) }
+            });
+            tokio::task::spawn_local(call.run()).await
+        })
+        .await;
+    assert!(joined.unwrap_err().is_panic());
+    assert_eq!(STRATEGY.quota().available(), 495);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_initial_token_that_waits_is_released_when_its_operation_is_dropped() {
+    #[retryable(strategy = strategy)]
+    async fn attribute(strategy: &Recorder) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    let slow = Recorder::new().waiting([secs(1)]);
+    poll_once(pin!(attribute(&slow)));
+    assert_eq!(slow.calls(), ["initial", "ready", "release"]);
+
+    let slow = Recorder::new().waiting([secs(1)]);
+    poll_once(pin!(retry(&slow, || async { Ok::<_, Failed>(()) }).run()));
+    assert_eq!(slow.calls(), ["initial", "ready", "release"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_waits_and_asks_like_the_closure_form() {
+    #[retryable(strategy = strategy)]
+    async fn attribute(strategy: &Recorder, flaky: &Flaky, started: Instant) -> Result<Duration, Failed> {
+        flaky.call().map(|_| started.elapsed())
+    }
+
+    let slow = Recorder::new().waiting([secs(3), Duration::ZERO, secs(2), secs(1)]);
+    let sent = attribute(&slow, &Flaky::new(1, Failed::SAFE), Instant::now()).await;
+    assert_eq!(sent, Ok(secs(6)));
+    let asked = ["initial", "ready", "ready", "refresh", "ready", "ready", "ready", "success"];
+    assert_eq!(slow.calls(), asked);
 }

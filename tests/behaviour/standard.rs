@@ -2,9 +2,11 @@
 
 use crate::support::{Failed, Flaky, secs};
 use retry_core::{
-    BackoffStrategy, Clock, ExponentialBackoff, Failure, ForeignToken, Jitter, Ready, RetryError, RetryErrorType,
-    RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, Clock, ConstantBackoff, ExponentialBackoff, Failure, ForeignToken, HintLimit, Jitter,
+    LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    RetryToken, StandardRetryStrategy, Timestamp, TokenBucket, TokioTimer, retry,
 };
+use std::cell::Cell;
 use std::time::Duration;
 
 const CLOCK: &dyn Clock = &TokioTimer;
@@ -84,7 +86,7 @@ async fn a_success_refunds_by_the_preset() {
     let refund = |strategy: StandardRetryStrategy, failures| async move {
         assert!(strategy.quota().try_acquire(100, CLOCK));
         let flaky = Flaky::new(failures, Failed::TIMEOUT);
-        retry(&strategy, || async { flaky.call() }).await.unwrap();
+        retry(&strategy, || async { flaky.call() }).run().await.unwrap();
         strategy.quota().available() - (400 - 10 * failures)
     };
     assert_eq!(refund(StandardRetryStrategy::new(), 0).await, 1);
@@ -97,7 +99,7 @@ async fn a_success_refunds_by_the_preset() {
 async fn the_presets_differ_in_their_attempts() {
     let attempts = |strategy: StandardRetryStrategy| async move {
         let flaky = Flaky::new(u32::MAX, Failed::SAFE);
-        retry(&strategy, || async { flaky.call() }).await.unwrap_err();
+        retry(&strategy, || async { flaky.call() }).run().await.unwrap_err();
         flaky.calls()
     };
     assert_eq!(
@@ -149,17 +151,150 @@ fn nothing_overflows() {
     );
     let backoff = ExponentialBackoff::new(Duration::MAX, Duration::MAX);
     assert!(backoff.compute_next_backoff_delay(0, RetryErrorType::Other) <= Duration::MAX);
+}
 
-    // As many attempts as can be counted: only the quota ends them.
-    let strategy = longest().max_attempts(u32::MAX).backoff(Duration::ZERO, Duration::ZERO);
+#[test]
+fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
+    let strategy = longest().max_attempts(2_000_000).quota_capacity(0).retry_costs(RetryCosts::new(0));
     let mut token = strategy.acquire_initial_token(CLOCK).unwrap();
-    let reason = loop {
+    let (reason, attempts) = loop {
+        let attempt = token.attempt();
         match strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK) {
             Ok(next) => token = next,
-            Err(reason) => break reason,
+            Err(reason) => break (reason, attempt),
         }
     };
-    assert_eq!(reason, RetryError::QuotaExhausted);
+    assert_eq!((reason, attempts), (RetryError::MaxAttempts, 2_000_000));
+    assert_eq!(longest().max_attempts(u32::MAX).settings().max_attempts, u32::MAX);
+}
+
+#[test]
+fn every_number_is_a_setting_and_can_be_read_back() {
+    let read = |strategy: StandardRetryStrategy| {
+        let settings = strategy.settings();
+        let costs = [RetryErrorType::Throttling, RetryErrorType::Timeout, RetryErrorType::Other]
+            .map(|error_type| settings.costs.of(error_type));
+        let backoff = strategy.backoff_strategy();
+        let bases = [RetryErrorType::Throttling, RetryErrorType::Other].map(|error_type| backoff.base(error_type));
+        let refunds = (settings.first_refund, settings.retry_refund);
+        let hints = (settings.hint_limit, settings.max_retry_after);
+        (settings.max_attempts, bases, backoff.cap(), strategy.quota().capacity(), costs, refunds, hints)
+    };
+    let (one, cap) = (secs(1), secs(20));
+    assert_eq!(
+        read(StandardRetryStrategy::new()),
+        (5, [one, one], cap, 500, [5, 10, 5], (1, Refund::Amount(1)), (HintLimit::None, Some(secs(300))))
+    );
+    assert_eq!(
+        read(StandardRetryStrategy::aws_2_0()),
+        (3, [one, one], cap, 500, [5, 10, 5], (1, Refund::LastCost), (HintLimit::MaxBackoff, None))
+    );
+    let beyond = HintLimit::BeyondBackoff(secs(5));
+    let fifty = Duration::from_millis(50);
+    assert_eq!(
+        read(StandardRetryStrategy::aws_2_1()),
+        (3, [one, fifty], cap, 500, [5, 14, 14], (1, Refund::LastCost), (beyond, None))
+    );
+    let own = StandardRetryStrategy::new()
+        .max_attempts(7)
+        .backoff(secs(2), secs(9))
+        .throttling_base(secs(3))
+        .quota_capacity(70)
+        .retry_costs(RetryCosts::new(1).throttling(2).timeout(3))
+        .refunds(4, Refund::Amount(6))
+        .hint_limit(HintLimit::MaxBackoff)
+        .max_retry_after(Some(secs(8)))
+        .jitter(Jitter::Equal);
+    assert_eq!(own.backoff_strategy().jitter_setting(), Jitter::Equal);
+    assert_eq!(
+        read(own),
+        (7, [secs(3), secs(2)], secs(9), 70, [2, 3, 1], (4, Refund::Amount(6)), (HintLimit::MaxBackoff, Some(secs(8))))
+    );
+}
+
+#[test]
+fn a_bad_setting_from_outside_is_a_typed_error() {
+    let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
+    assert_eq!(error.setting(), "max_attempts");
+    let text = "max_attempts = 0 is not allowed: a whole number of at least 1, since it counts the first attempt too";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(StandardRetryStrategy::new().try_max_attempts(1).unwrap().settings().max_attempts, 1);
+
+    let error = Jitter::Fixed(1.5).checked().unwrap_err();
+    assert_eq!(error.to_string(), "jitter = 1.5 is not allowed: a fixed factor is a number from 0 to 1");
+    assert_eq!(Jitter::Full.checked(), Ok(Jitter::Full));
+}
+
+#[test]
+fn backoffs_grow_as_their_names_say() {
+    let delays = |backoff: &dyn BackoffStrategy| {
+        [0, 1, 2, 3, u32::MAX].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Throttling).as_secs())
+    };
+    assert_eq!(delays(&ExponentialBackoff::new(secs(1), secs(20)).jitter(Jitter::None)), [1, 2, 4, 8, 20]);
+    assert_eq!(
+        delays(&ExponentialBackoff::new(secs(1), secs(20)).throttling_base(secs(3)).jitter(Jitter::None)),
+        [3, 6, 12, 20, 20]
+    );
+    assert_eq!(delays(&LinearBackoff::new(secs(2), secs(7)).jitter(Jitter::None)), [2, 4, 6, 7, 7]);
+    assert_eq!(delays(&ConstantBackoff::new(secs(4))), [4, 4, 4, 4, 4]);
+    assert_eq!(delays(&NoBackoff), [0, 0, 0, 0, 0]);
+    let max = [
+        ExponentialBackoff::new(secs(1), secs(20)).max_backoff(),
+        LinearBackoff::new(secs(2), secs(7)).max_backoff(),
+        ConstantBackoff::new(secs(4)).max_backoff(),
+        NoBackoff.max_backoff(),
+    ];
+    assert_eq!(max, [secs(20), secs(7), secs(4), secs(0)]);
+}
+
+#[test]
+fn equal_jitter_keeps_half_of_the_delay() {
+    let backoff = ConstantBackoff::new(secs(10)).jitter(Jitter::Equal).seed(1);
+    let drawn: Vec<Duration> = (0..50).map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other)).collect();
+    assert!(drawn.iter().all(|delay| *delay >= secs(5) && *delay < secs(10)));
+    assert!(drawn.iter().any(|delay| *delay < secs(7)) && drawn.iter().any(|delay| *delay > secs(8)));
+}
+
+#[test]
+fn strategies_that_come_and_go_do_not_draw_the_same() {
+    let first = |_| {
+        let strategy = Box::new(StandardRetryStrategy::new());
+        first_delay(&strategy, Failed::SAFE).unwrap()
+    };
+    let mut drawn = [0; 20].map(first);
+    drawn.sort();
+    assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+/// A clock that is set by hand.
+struct ByHand(Cell<Duration>);
+
+impl Clock for ByHand {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.get())
+    }
+}
+
+#[test]
+fn a_quota_may_refill_over_time() {
+    static BUCKET: TokenBucket = TokenBucket::new(100).refill(10, secs(1));
+    assert_eq!(BUCKET.refill_setting(), Some((10, secs(1))));
+    assert_eq!(TokenBucket::new(1).refill_setting(), None);
+
+    let clock = ByHand(Cell::new(secs(1000)));
+    assert!(BUCKET.try_acquire(95, &clock));
+    assert!(!BUCKET.try_acquire(6, &clock));
+    clock.0.set(Duration::from_millis(1_000_999));
+    assert!(!BUCKET.try_acquire(6, &clock), "the period has not ended");
+    clock.0.set(secs(1001));
+    assert!(BUCKET.try_acquire(15, &clock));
+    assert!(!BUCKET.try_acquire(1, &clock), "each period is refilled once");
+    clock.0.set(secs(10));
+    assert!(!BUCKET.try_acquire(1, &clock), "a clock that went backwards refills nothing");
+    clock.0.set(secs(13));
+    assert!(BUCKET.try_acquire(30, &clock) && !BUCKET.try_acquire(1, &clock), "and time goes on from there");
+    clock.0.set(secs(1_000_000));
+    assert!(BUCKET.try_acquire(100, &clock) && !BUCKET.try_acquire(1, &clock), "never above the capacity");
 }
 
 #[test]

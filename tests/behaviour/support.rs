@@ -109,6 +109,7 @@ pub(crate) struct Recorder {
     waits: RefCell<VecDeque<Duration>>,
     initial: Option<RetryError>,
     retries: Option<RetryError>,
+    forgetful: bool,
 }
 
 /// The token of a [`Recorder`]: its attempt.
@@ -132,6 +133,7 @@ impl Recorder {
             waits: RefCell::default(),
             initial: None,
             retries: None,
+            forgetful: false,
         }
     }
 
@@ -143,6 +145,11 @@ impl Recorder {
     /// Gives no other token.
     pub(crate) fn refusing_retries(self, reason: RetryError) -> Self {
         Self { retries: Some(reason), ..self }
+    }
+
+    /// Takes no token for one of its own when an attempt succeeded.
+    pub(crate) fn forgetting(self) -> Self {
+        Self { forgetful: true, ..self }
     }
 
     /// Answers with these waits, one after the other, then with now.
@@ -179,7 +186,7 @@ impl RetryStrategy for Recorder {
 
     fn record_success(&self, _: Attempt, _: &dyn Clock) -> Result<(), ForeignToken> {
         self.calls.borrow_mut().push("success");
-        Ok(())
+        if self.forgetful { Err(ForeignToken) } else { Ok(()) }
     }
 
     fn ready(&self, _: &mut Attempt, _: &dyn Clock) -> Ready {

@@ -2,8 +2,8 @@
 
 use crate::support::{Failed, secs};
 use retry_core::{
-    BackoffStrategy, ErrorFault, ExponentialBackoff, Jitter, RetryError, RetryErrorType, RetryQuota, RetrySafety,
-    StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, ErrorFault, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType, RetryQuota,
+    RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
@@ -14,6 +14,9 @@ use tokio::time::Instant;
 #[derive(Deserialize)]
 struct Vectors {
     v2_0: Vec<Trace>,
+    v2_1: Vec<Trace>,
+    v2_1_capacity_sequences: Vec<Sequence>,
+    retry_after_clamp: Vec<Clamp>,
     quota_unit: Vec<QuotaFact>,
     backoff_tables: BTreeMap<String, serde_json::Value>,
 }
@@ -31,6 +34,27 @@ struct Given {
     initial_tokens: u32,
     jitter: f64,
     max_backoff_s: f64,
+    #[serde(default)]
+    long_polling: bool,
+    non_throttling_base_s: Option<f64>,
+}
+
+/// Failures and successes of one client, and what its quota holds after them.
+#[derive(Deserialize)]
+struct Sequence {
+    name: String,
+    ops: Vec<String>,
+    last_op_granted: bool,
+    expect_last_acquired: u32,
+    expect_remaining: u32,
+}
+
+/// A wait that the server asks for, and what comes of it.
+#[derive(Deserialize)]
+struct Clamp {
+    t_i_s: f64,
+    retry_after_s: f64,
+    expect_s: f64,
 }
 
 #[derive(Clone, Deserialize)]
@@ -43,12 +67,14 @@ struct Step {
 struct Response {
     kind: String,
     retry_after_s: Option<f64>,
+    /// The header as it came.
+    retry_after_ms: Option<String>,
 }
 
 #[derive(Clone, Deserialize)]
 struct Expected {
     outcome: String,
-    quota: u32,
+    quota: Option<u32>,
     delay_s: Option<f64>,
 }
 
@@ -98,7 +124,8 @@ fn response(response: &Response) -> Result<(), Failed> {
         "non_retryable" => Failed::FATAL,
         other => panic!("unknown kind of response: {other}"),
     };
-    Err(Failed { retry_after: response.retry_after_s.map(Duration::from_secs_f64), ..error })
+    let header = response.retry_after_ms.as_ref().and_then(|millis| millis.parse().ok()).map(Duration::from_millis);
+    Err(Failed { retry_after: header.or(response.retry_after_s.map(Duration::from_secs_f64)), ..error })
 }
 
 /// One client's trace: step by step the outcome, the balance of the quota, and the sleep.
@@ -110,7 +137,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
             if let Some((step, failed_at)) = before.take() {
                 let name = &trace.name;
                 assert_eq!(step.expect.outcome, "retry", "{name}");
-                assert_eq!(strategy.quota().available(), step.expect.quota, "{name}");
+                assert_eq!(Some(strategy.quota().available()), step.expect.quota, "{name}");
                 assert_eq!(Some(failed_at.elapsed().as_secs_f64()), step.expect.delay_s, "{name}");
             }
         };
@@ -131,7 +158,8 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
             Some(other) => panic!("{}: {other}", trace.name),
         };
         assert_eq!(outcome, last.expect.outcome, "{}", trace.name);
-        assert_eq!(strategy.quota().available(), last.expect.quota, "{}", trace.name);
+        let quota = last.expect.quota.unwrap_or(trace.given.initial_tokens);
+        assert_eq!(strategy.quota().available(), quota, "{}", trace.name);
         assert_eq!(at.elapsed(), Duration::ZERO, "{}: no sleep at the end", trace.name);
     }
 }
@@ -140,7 +168,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
 async fn traces_of_the_former_aws_mode() {
     let traces = vectors().v2_0;
     for trace in &traces {
-        let Given { max_attempts, initial_tokens, jitter, max_backoff_s } = trace.given;
+        let Given { max_attempts, initial_tokens, jitter, max_backoff_s, .. } = trace.given;
         let strategy = StandardRetryStrategy::aws_2_0()
             .max_attempts(max_attempts)
             .quota_capacity(initial_tokens)
@@ -149,6 +177,71 @@ async fn traces_of_the_former_aws_mode() {
         replay(trace, &strategy).await;
     }
     assert_eq!(traces.len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn traces_of_the_aws_mode() {
+    let mut traces = vectors().v2_1;
+    traces.retain(|trace| !trace.given.long_polling);
+    for trace in &traces {
+        let Given { max_attempts, initial_tokens, jitter, max_backoff_s, non_throttling_base_s, .. } = trace.given;
+        let strategy = StandardRetryStrategy::aws_2_1()
+            .max_attempts(max_attempts)
+            .quota_capacity(initial_tokens)
+            .backoff(
+                Duration::from_secs_f64(non_throttling_base_s.unwrap_or(0.05)),
+                Duration::from_secs_f64(max_backoff_s),
+            )
+            .throttling_base(secs(1))
+            .jitter(Jitter::Fixed(jitter));
+        replay(trace, &strategy).await;
+    }
+    assert_eq!(traces.len(), 13);
+}
+
+#[test]
+fn sequences_of_the_aws_quota() {
+    let sequences = vectors().v2_1_capacity_sequences;
+    for Sequence { name, ops, last_op_granted, expect_last_acquired, expect_remaining } in &sequences {
+        let strategy = StandardRetryStrategy::aws_2_1();
+        let mut token = None;
+        let (mut granted, mut acquired) = (true, 0);
+        for op in ops {
+            let held = token.take().unwrap_or_else(|| strategy.acquire_initial_token(&TokioTimer).unwrap());
+            let error = match op.as_str() {
+                "S" => {
+                    strategy.record_success(held, &TokioTimer).unwrap();
+                    granted = true;
+                    continue;
+                }
+                "T" => Failed::SAFE,
+                "TH" => Failed::THROTTLED,
+                other => panic!("unknown operation: {other}"),
+            };
+            let before = strategy.quota().available();
+            token = strategy.refresh_retry_token(held, &Failure::of(&error), &TokioTimer).ok();
+            granted = token.is_some();
+            acquired = before - strategy.quota().available();
+        }
+        assert_eq!(granted, *last_op_granted, "{name}");
+        assert_eq!(acquired, *expect_last_acquired, "{name}");
+        assert_eq!(strategy.quota().available(), *expect_remaining, "{name}");
+    }
+    assert_eq!(sequences.len(), 7);
+}
+
+#[test]
+fn hints_of_the_aws_mode() {
+    let clamps = vectors().retry_after_clamp;
+    for Clamp { t_i_s, retry_after_s, expect_s } in &clamps {
+        let strategy =
+            StandardRetryStrategy::aws_2_1().backoff(Duration::from_secs_f64(*t_i_s), secs(20)).jitter(Jitter::None);
+        let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+        let failure = Failure::of(&Failed::SAFE.after(Duration::from_secs_f64(*retry_after_s)));
+        let token = strategy.refresh_retry_token(token, &failure, &TokioTimer).unwrap();
+        assert_eq!(token.delay(), Duration::from_secs_f64(*expect_s));
+    }
+    assert_eq!(clamps.len(), 8);
 }
 
 fn backoff(base_s: f64, max_s: f64, jitter: f64) -> ExponentialBackoff {
@@ -206,9 +299,9 @@ async fn facts_of_the_quota() {
         let bucket: &TokenBucket = strategy.quota();
         assert!(bucket.try_acquire(fact.max - fact.start, &TokioTimer));
         match (fact.event.as_str(), fact.amount) {
-            ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Failed>(()) }).await.unwrap(),
+            ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Failed>(()) }).run().await.unwrap(),
             ("final_failure", None) => {
-                retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).await.unwrap_err();
+                retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).run().await.unwrap_err();
             }
             ("release", Some(amount)) => bucket.refund(amount),
             ("acquire", Some(amount)) => {

@@ -95,7 +95,7 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     }
 
     /// The standard strategy below the limiter.
-    pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
+    pub fn standard(&self) -> &StandardRetryStrategy<B, Q> {
         &self.standard
     }
 
@@ -194,13 +194,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
             return Ready::Now;
         }
         let now = clock.now();
-        match self.lock().as_mut().and_then(|queue| queue.ask(now, &mut token.ticket)) {
-            Some(wait) => Ready::After(wait),
-            None => {
-                token.granted = true;
-                Ready::Now
-            }
-        }
+        let wait = self.lock().as_mut().and_then(|queue| queue.ask(now, &mut token.ticket));
+        token.granted = wait.is_none();
+        wait.map_or(Ready::Now, Ready::After)
     }
 
     fn release(&self, token: AdaptiveRetryToken) {

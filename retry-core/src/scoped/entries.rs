@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 /// A key and its strategy. Handles don't know the type of the key.
 pub(super) struct Entry<S, K: ?Sized = dyn Send + Sync> {
@@ -41,8 +41,8 @@ impl<K, S> Entries<K, S> {
     }
 
     /// An entry with this hash that is none of the others.
-    pub(super) fn find(&self, hash: u64, others: &[Arc<Entry<S, K>>]) -> Option<Arc<Entry<S, K>>> {
-        let known = |entry: &Arc<_>| others.iter().any(|other| Arc::ptr_eq(other, entry));
+    pub(super) fn find(&self, hash: u64, others: &[Weak<Entry<S, K>>]) -> Option<Arc<Entry<S, K>>> {
+        let known = |entry: &Arc<_>| others.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(entry)));
         self.by_hash.get(&hash)?.iter().find(|entry| !known(entry)).cloned()
     }
 

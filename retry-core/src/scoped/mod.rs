@@ -12,7 +12,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 /// Strategies by key, each with its own state: one for each resource that is throttled by itself.
 ///
@@ -129,10 +129,11 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     pub fn scope<Q>(&self, key: &Q) -> Scope<S>
     where
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
-        K: Send + Sync + 'static,
+        K: Borrow<Q> + Send + Sync + 'static,
     {
         let hash = SEEDS.hash_one(key);
         // Those that have this hash and another key. With 64 random bits there is none, unless the key's `Hash` is bad.
+        // Weak references, so that they are not in use, and still no newer entry can have one's address.
         let mut others = Vec::new();
         let mut made = None;
         loop {
@@ -145,7 +146,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
                     self.touch(&entry.last_use);
                     return Scope { entry };
                 }
-                Some(entry) => others.push(entry),
+                Some(entry) => others.push(Arc::downgrade(&entry)),
                 None => match made {
                     Some(entry) => return Scope { entry },
                     None => made = Some(self.make(key.to_owned())),
@@ -174,7 +175,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     fn find_or_insert(
         &self,
         hash: u64,
-        others: &[Arc<Entry<S, K>>],
+        others: &[Weak<Entry<S, K>>],
         made: &Arc<Entry<S, K>>,
     ) -> Option<Arc<Entry<S, K>>> {
         let mut entries = self.write();

@@ -188,12 +188,12 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     }
 
     /// The backoff.
-    pub const fn backoff_strategy(&self) -> &B {
+    pub fn backoff_strategy(&self) -> &B {
         &self.backoff
     }
 
     /// The quota that retries are paid from.
-    pub const fn quota(&self) -> &Q {
+    pub fn quota(&self) -> &Q {
         &self.quota
     }
 

@@ -29,6 +29,7 @@ const ON_ENUM: Place = Place {
     what: "an enum",
     subject: "An enum",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "crate"],
+    main: None,
     elsewhere: &[("transparent", "a variant")],
     synonyms: SYNONYMS,
 };
@@ -37,6 +38,7 @@ const ON_STRUCT: Place = Place {
     what: "a struct",
     subject: "A struct",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent", "crate"],
+    main: None,
     elsewhere: &[],
     synonyms: SYNONYMS,
 };
@@ -45,6 +47,7 @@ const ON_VARIANT: Place = Place {
     what: "a variant",
     subject: "A variant",
     options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent"],
+    main: None,
     elsewhere: &[("crate", "the enum")],
     synonyms: SYNONYMS,
 };
@@ -53,6 +56,7 @@ const ON_FIELD: Place = Place {
     what: "a field",
     subject: "A field",
     options: &["retry_after", "transparent"],
+    main: None,
     elsewhere: &[
         ("throttling", "the variant or struct"),
         ("timeout", "the variant or struct"),
@@ -173,7 +177,7 @@ fn read_options(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostic
             _ => diagnostics.error(attr, format!("this says nothing; write `#[retry(...)]`. {}", place.takes())),
         }
     }
-    options::read(lists, place, diagnostics)
+    options::read(lists, place, diagnostics).0
 }
 
 fn read_case(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) -> CaseOptions {

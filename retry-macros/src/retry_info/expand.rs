@@ -1,7 +1,8 @@
 //! Writes the two impls. It cannot fail.
 
 use crate::retry_info::model::{Constants, Fault, Model, Safety, Says, Unit, WaitField};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use crate::tokens::mentions;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::time::Duration;
 use syn::spanned::Spanned;
@@ -206,7 +207,8 @@ fn bounds(model: &Model) -> Vec<WherePredicate> {
             }
             Says::Constants(Constants { wait_field: None, .. }) => continue,
         };
-        if mentions_parameter(ty, &model.generics) {
+        // A type that contains itself has the impl if its other parts have; asked for it here, rustc would go in circles.
+        if mentions_parameter(ty, &model.generics) && !mentions(&quote!(#ty), &[&model.ident]) {
             bounds.push(parse_quote_spanned!(ty.span()=> #ty: #bound));
         }
     }
@@ -214,13 +216,6 @@ fn bounds(model: &Model) -> Vec<WherePredicate> {
 }
 
 fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
-    fn mentions(tokens: TokenStream, names: &[&Ident]) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => names.contains(&&ident),
-            TokenTree::Group(group) => mentions(group.stream(), names),
-            _ => false,
-        })
-    }
     let names: Vec<&Ident> = generics.type_params().map(|parameter| &parameter.ident).collect();
-    !names.is_empty() && mentions(quote!(#ty), &names)
+    mentions(&quote!(#ty), &names)
 }

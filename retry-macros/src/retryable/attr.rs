@@ -12,6 +12,7 @@ const OPTIONS: Place = Place {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
     options: &["strategy", "idempotent", "clone", "crate"],
+    main: Some("strategy"),
     elsewhere: &[],
     synonyms: &[
         ("max_attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
@@ -45,16 +46,18 @@ pub(super) enum Strategy {
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
-    for option in options::read([tokens], &OPTIONS, diagnostics) {
+    let (written, unknown) = options::read([tokens], &OPTIONS, diagnostics);
+    for option in &written {
         match option.name.to_string().as_str() {
-            "strategy" => read.strategy = read_strategy(&option, diagnostics),
+            "strategy" => read.strategy = read_strategy(option, diagnostics),
             "idempotent" => read.idempotent = option.boolean(diagnostics),
-            "clone" => read.clone = read_names(&option, diagnostics),
+            "clone" => read.clone = read_names(option, diagnostics),
             "crate" => read.crate_path = option.path(diagnostics),
             _ => {}
         }
     }
-    if read.strategy.is_none() && diagnostics.is_empty() {
+    // What stands under a wrong name may be the strategy, and has been reported.
+    if !written.iter().any(|option| option.name == "strategy") && !unknown {
         diagnostics.error_here(
             "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
              and `strategy = \"standard\"` or `\"adaptive\"` makes one for this function alone",

@@ -2,6 +2,7 @@
 
 use crate::retryable::strategy::{Own, Strategy};
 use crate::retryable::validate::Call;
+use crate::tokens::mentions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -72,7 +73,7 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     respanned.collect()
 }
 
-/// A name that nobody else can see.
+/// A name that users can't see.
 fn local(name: &str) -> Ident {
     Ident::new(&format!("__{name}"), Span::mixed_site())
 }
@@ -118,11 +119,13 @@ fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) ->
 }
 
 /// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
-/// `&mut` ones are reborrowed, and those that it uses up are cloned.
+/// `&mut` ones are reborrowed, and those that it uses up are cloned. What the body doesn't name stays out of it.
 fn rebound(call: &Call) -> TokenStream {
     let crate_path = &call.crate_path;
     let mut tokens = TokenStream::new();
-    for argument in &call.arguments {
+    let body = &call.function.block.stmts;
+    let body = quote!(#(#body)*);
+    for argument in call.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
         let value = if call.clone.contains(ident) {
             quote_spanned!(ident.span()=> ::core::clone::Clone::clone(&#ident))

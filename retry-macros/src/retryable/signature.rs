@@ -6,8 +6,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Item, ItemFn, Lifetime, Pat, PatIdent, Receiver, ReceiverKind, ReturnType, Signature, Token,
-    TraitItemFn, Type, TypeReference, parse_quote,
+    Attribute, FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, PatIdent, Receiver, ReceiverKind,
+    ReturnType, Signature, Token, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Reads the item, which must be a function with a body.
@@ -52,15 +52,23 @@ pub(super) struct Argument {
     pub(super) cfg: Vec<Attribute>,
 }
 
-/// The names that the arguments bind. Their `mut` is taken away, because each attempt binds them anew.
+/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here.
 pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
-    let mut names = Names { arguments: Vec::new(), cfg: Vec::new() };
+    let mut names = Names { arguments: Vec::new(), cfg: Vec::new(), nested_mut: false };
     for input in &mut signature.inputs {
         let FnArg::Typed(argument) = input else { continue };
         names.cfg = argument.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
-        names.visit_pat_mut(&mut argument.pat);
-        if let (Pat::Ident(_), Some(name)) = (&*argument.pat, names.arguments.last_mut()) {
+        names.nested_mut = false;
+        names.visit_pat(&argument.pat);
+        if let Pat::Ident(pattern) = &mut *argument.pat
+            && let Some(name) = names.arguments.last_mut()
+            && pattern.by_ref.is_none()
+        {
+            pattern.mutability = None;
             name.mutable_reference = as_mutable_reference(&argument.ty).is_some();
+        } else if names.nested_mut {
+            // There a `mut` also decides how the name is bound, so it has to stay.
+            argument.attrs.push(parse_quote!(#[allow(unused_mut, reason = "each attempt binds it anew")]));
         }
     }
     names.arguments
@@ -69,18 +77,21 @@ pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
 struct Names {
     arguments: Vec<Argument>,
     cfg: Vec<Attribute>,
+    nested_mut: bool,
 }
 
-impl VisitMut for Names {
-    fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+        // `ref mut` is a way to borrow.
+        let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
+        self.nested_mut |= mutability.is_some();
         self.arguments.push(Argument {
             ident: pattern.ident.clone(),
-            // `ref mut` is a way to borrow, and stays.
-            mutability: if pattern.by_ref.is_none() { pattern.mutability.take() } else { None },
+            mutability,
             mutable_reference: false,
             cfg: self.cfg.clone(),
         });
-        visit_mut::visit_pat_ident_mut(self, pattern);
+        visit::visit_pat_ident(self, pattern);
     }
 }
 
@@ -198,6 +209,14 @@ fn mutable_self(receiver: &Receiver) -> Option<&Option<Lifetime>> {
     }
 }
 
+impl Lifetimes {
+    fn named_only(&mut self, visit: impl FnOnce(&mut Self)) {
+        let mut inner = Self::default();
+        visit(&mut inner);
+        self.found.extend(inner.found.into_iter().filter(|(lifetime, _)| lifetime.is_some()));
+    }
+}
+
 /// The lifetimes in a type, `None` for one that is left out or `'_`, each with the tokens that stand for it.
 #[derive(Default)]
 struct Lifetimes {
@@ -205,6 +224,15 @@ struct Lifetimes {
 }
 
 impl<'ast> Visit<'ast> for Lifetimes {
+    // What is left out in the signature of a function type is bound there, and borrows from no argument.
+    fn visit_parenthesized_generic_arguments(&mut self, arguments: &'ast ParenthesizedGenericArguments) {
+        self.named_only(|names| visit::visit_parenthesized_generic_arguments(names, arguments));
+    }
+
+    fn visit_type_fn_ptr(&mut self, function: &'ast TypeFnPtr) {
+        self.named_only(|names| visit::visit_type_fn_ptr(names, function));
+    }
+
     fn visit_receiver(&mut self, receiver: &'ast Receiver) {
         if let ReceiverKind::Reference(and, None, _) = &receiver.kind {
             self.found.push((None, and.to_token_stream()));

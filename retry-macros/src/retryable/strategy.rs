@@ -9,7 +9,7 @@ use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp};
 pub(super) enum Strategy {
     /// A static that the function brings with it.
     Own(Own),
-    /// A static of the user's.
+    /// A static of the user's, or a place in one.
     Static(Expr),
     /// A place that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
     Place(Expr),
@@ -33,10 +33,10 @@ impl Strategy {
             Expr::Reference(ExprReference { mutability: None, expr, .. }) => ungrouped(expr),
             other => other,
         };
-        match place {
-            Expr::Path(path) if !is_local(path, arguments) => Self::Static(place.clone()),
-            _ if is_place(place) => Self::Place(place.clone()),
-            _ => Self::Once(expr.clone()),
+        match root(place) {
+            Some(root) if is_local(root, arguments) => Self::Place(place.clone()),
+            Some(_) => Self::Static(place.clone()),
+            None => Self::Once(expr.clone()),
         }
     }
 }
@@ -46,10 +46,17 @@ fn is_local(path: &ExprPath, arguments: &[Argument]) -> bool {
     path.path.get_ident().is_some_and(bound)
 }
 
-fn is_place(expr: &Expr) -> bool {
+/// What a place is part of, if the expression is one: a path, a field, what a place points to, or an element whose index
+/// is there to be read.
+fn root(expr: &Expr) -> Option<&ExprPath> {
     match ungrouped(expr) {
-        Expr::Path(_) | Expr::Unary(ExprUnary { op: UnOp::Deref(_), .. }) => true,
-        Expr::Field(ExprField { base, .. }) | Expr::Index(ExprIndex { expr: base, .. }) => is_place(base),
-        _ => false,
+        Expr::Path(path) => Some(path),
+        Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr, .. }) => root(expr),
+        Expr::Field(ExprField { base, .. }) => root(base),
+        Expr::Index(ExprIndex { expr, index, .. }) => {
+            let readable = matches!(ungrouped(index), Expr::Lit(_)) || root(index).is_some();
+            root(expr).filter(|_| readable)
+        }
+        _ => None,
     }
 }

@@ -1,0 +1,98 @@
+//! A retry strategy of one's own: at most so many retries, after a constant delay, and no quota.
+//!
+//! `cargo run --example own_strategy`
+
+use retry_core::{
+    Clock, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetryStrategy, RetryToken, Timestamp, retryable,
+};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Retries at a steady pace. Without a quota nothing protects the server, so this is for calls that nobody else makes.
+struct Steadily {
+    max_retries: u32,
+    delay: Duration,
+}
+
+/// What one operation takes along. The strategy shares no state, so any of its tokens is as good as another.
+struct SteadyToken {
+    attempt: u32,
+    /// When to send the attempt; none for the first one.
+    due: Option<Timestamp>,
+    delay: Duration,
+}
+
+impl RetryToken for SteadyToken {
+    fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    fn delay(&self) -> Duration {
+        self.delay
+    }
+}
+
+impl RetryStrategy for Steadily {
+    type Token = SteadyToken;
+
+    fn acquire_initial_token(&self, _clock: &dyn Clock) -> Result<SteadyToken, RetryError> {
+        Ok(SteadyToken { attempt: 1, due: None, delay: Duration::ZERO })
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: SteadyToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<SteadyToken, RetryError> {
+        // What the server asked for is a floor.
+        let delay = self.delay.max(failure.retry_after().unwrap_or_default());
+        if !failure.is_retryable() {
+            Err(RetryError::NotRetryable)
+        } else if token.attempt > self.max_retries {
+            Err(RetryError::MaxAttempts)
+        } else if failure.remaining().is_some_and(|remaining| delay > remaining) {
+            Err(RetryError::MaxTime)
+        } else {
+            let due = Timestamp::from_origin(clock.now().since_origin().saturating_add(delay));
+            Ok(SteadyToken { attempt: token.attempt + 1, due: Some(due), delay })
+        }
+    }
+
+    fn record_success(&self, _token: SteadyToken, _clock: &dyn Clock) -> Result<(), ForeignToken> {
+        Ok(()) // Nothing to learn.
+    }
+
+    fn ready(&self, token: &mut SteadyToken, clock: &dyn Clock) -> Ready {
+        // Asked again after each wait, so it answers with what is left.
+        token.due.map_or(Ready::Now, |due| Ready::After(due.saturating_since(clock.now())))
+    }
+
+    fn release(&self, _token: SteadyToken) {} // Nothing was paid.
+}
+
+static SENSOR: Steadily = Steadily { max_retries: 4, delay: Duration::from_millis(100) };
+
+#[derive(Debug, RetryInfo)]
+enum SensorError {
+    #[retry(timeout)]
+    NoAnswer,
+}
+
+#[retryable(strategy = SENSOR, idempotent)]
+async fn read() -> Result<f64, SensorError> {
+    // One attempt. The sensor is asleep, and answers the fourth.
+    static ATTEMPTS: AtomicU32 = AtomicU32::new(1);
+    let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed);
+    let outcome = if attempt < 4 { Err(SensorError::NoAnswer) } else { Ok(21.5) };
+    println!("attempt {attempt}: {outcome:?}");
+    outcome
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), SensorError> {
+    let started = tokio::time::Instant::now();
+    let temperature = read().await?;
+    println!("{temperature} degrees, after {} ms", started.elapsed().as_millis());
+    Ok(())
+}

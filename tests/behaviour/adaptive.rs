@@ -1,0 +1,427 @@
+//! The adaptive strategy: when it limits, whom it serves first, and the traps on the way.
+
+use crate::support::{Failed, Flaky, millis, poll_once, secs};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ErrorFault, Failure, ForeignToken, Jitter, Ready, RetryError, RetryQuota,
+    RetryStrategy, RetryToken, StandardRetryStrategy, Timestamp, TokioTimer, retry, retryable,
+};
+use std::cell::{Cell, RefCell};
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+type Token = <AdaptiveRetryStrategy as RetryStrategy>::Token;
+
+/// A clock that is set by hand, and counts its readings.
+struct ByHand {
+    now: Cell<Duration>,
+    readings: Cell<u32>,
+}
+
+impl ByHand {
+    fn new() -> Self {
+        Self { now: Cell::new(secs(100_000)), readings: Cell::new(0) }
+    }
+
+    fn advance(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+
+    fn go_back(&self, time: Duration) {
+        self.now.set(self.now.get() - time);
+    }
+
+    fn readings_of<T>(&self, action: impl FnOnce() -> T) -> u32 {
+        let before = self.readings.get();
+        action();
+        self.readings.get() - before
+    }
+}
+
+impl Clock for ByHand {
+    fn now(&self) -> Timestamp {
+        self.readings.set(self.readings.get() + 1);
+        Timestamp::from_origin(self.now.get())
+    }
+}
+
+const fn eager() -> AdaptiveRetryStrategy {
+    AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(1_000_000))
+}
+
+/// One operation that is sent at once and answered.
+fn respond(strategy: &AdaptiveRetryStrategy, clock: &ByHand, error: Option<Failed>) {
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    match error {
+        None => strategy.record_success(token, clock).unwrap(),
+        Some(error) => drop(strategy.refresh_retry_token(token, &Failure::of(&error), clock)),
+    }
+}
+
+/// A strategy that limits sends to 7 per second, with nothing saved up: it measured 10 per second for a while, and was
+/// throttled just now.
+fn limiting(clock: &ByHand) -> AdaptiveRetryStrategy {
+    let strategy = eager();
+    for _ in 0..200 {
+        respond(&strategy, clock, None);
+        clock.advance(millis(100));
+    }
+    respond(&strategy, clock, Some(Failed { safety: retry_core::RetrySafety::No, ..Failed::THROTTLED }));
+    let rate = strategy.send_rate().unwrap();
+    assert!((6.5..=7.5).contains(&rate), "{rate}");
+    // What was saved up before goes first.
+    loop {
+        let mut token = new_token(&strategy, clock);
+        if ask(&strategy, clock, &mut token).is_some() {
+            strategy.release(token);
+            return strategy;
+        }
+    }
+}
+
+fn new_token(strategy: &AdaptiveRetryStrategy, clock: &ByHand) -> Token {
+    strategy.acquire_initial_token(clock).unwrap()
+}
+
+fn ask(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> Option<Duration> {
+    match strategy.ready(token, clock) {
+        Ready::After(wait) => Some(wait),
+        _ => None,
+    }
+}
+
+/// Asks as often as it is told to, until the send is granted. Returns the time that it took.
+fn wait_for(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> Duration {
+    let started = clock.now.get();
+    while let Some(wait) = ask(strategy, clock, token) {
+        assert!(wait > Duration::ZERO && wait <= millis(100), "{wait:?}");
+        clock.advance(wait);
+    }
+    clock.now.get() - started
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_throttling_it_is_the_standard_strategy() {
+    #[derive(serde::Deserialize)]
+    struct Vectors {
+        integration: Vec<Case>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Case {
+        given: Given,
+        operations: Vec<Vec<String>>,
+        expect_cumulative_sleep_s: Vec<f64>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Given {
+        jitter: f64,
+        max_attempts: u32,
+        #[serde(alias = "base_non_throttling_s")]
+        base_s: f64,
+    }
+
+    let vectors: Vectors = serde_json::from_str(include_str!("../vectors/adaptive.json")).unwrap();
+    for Case { given, operations, expect_cumulative_sleep_s } in &vectors.integration {
+        let strategy = AdaptiveRetryStrategy::over(
+            StandardRetryStrategy::aws_2_1()
+                .max_attempts(given.max_attempts)
+                .backoff(Duration::from_secs_f64(given.base_s), secs(20))
+                .jitter(Jitter::Fixed(given.jitter)),
+        );
+        let started = Instant::now();
+        assert_eq!(operations.len(), expect_cumulative_sleep_s.len());
+        for (responses, expected) in operations.iter().zip(expect_cumulative_sleep_s) {
+            let failures = responses.iter().filter(|response| *response == "error").count();
+            let flaky = Flaky::new(u32::try_from(failures).unwrap(), Failed::SAFE);
+            let _ = retry(&strategy, || async { flaky.call() }).run().await;
+            assert_eq!(started.elapsed(), Duration::from_secs_f64(*expected));
+        }
+        assert_eq!(strategy.send_rate(), None);
+    }
+    assert_eq!(vectors.integration.len(), 2);
+}
+
+#[test]
+fn timeouts_and_server_errors_never_limit_sends() {
+    let (clock, strategy) = (ByHand::new(), eager());
+    for _ in 0..100 {
+        respond(&strategy, &clock, Some(Failed::TIMEOUT));
+        respond(&strategy, &clock, Some(Failed { fault: ErrorFault::Server, ..Failed::SAFE }));
+        clock.advance(millis(50));
+    }
+    assert_eq!(strategy.send_rate(), None);
+    assert_eq!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)), None);
+    respond(&strategy, &clock, Some(Failed::THROTTLED));
+    assert!(strategy.send_rate().is_some());
+}
+
+#[test]
+fn a_final_throttling_is_learned_from_as_well() {
+    let (clock, strategy) = (ByHand::new(), eager());
+    respond(&strategy, &clock, Some(Failed { throttle: true, ..Failed::FATAL }));
+    assert_eq!(strategy.send_rate(), Some(0.5), "the lowest rate, as nothing was measured yet");
+}
+
+#[test]
+fn first_attempts_are_limited_too() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
+    for _ in 0..10 {
+        let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
+        assert!(waited.abs_diff(interval) < millis(1), "{waited:?} instead of {interval:?}");
+    }
+}
+
+#[test]
+fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
+    let clock = ByHand::new();
+    let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)));
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
+    assert_eq!(ask(&strategy, &clock, &mut token), Some(secs(1)), "the backoff");
+    clock.advance(secs(1));
+    // At half a send per second, one second filled half a send.
+    assert_eq!(wait_for(&strategy, &clock, &mut token).as_secs_f64().round(), 1.0);
+    assert_eq!(ask(&strategy, &clock, &mut token), None, "what was granted is not charged again");
+    assert_eq!(token.attempt(), 2);
+    assert_eq!(token.delay(), secs(1));
+}
+
+#[test]
+fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
+    let (clock, strategy) = (ByHand::new(), eager());
+    let call = || {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut token, &clock), Ready::Now);
+        strategy.record_success(token, &clock).unwrap();
+    };
+    assert_eq!(clock.readings_of(call), 2, "the very first one anchors the limiter");
+    assert_eq!(clock.readings_of(call), 1);
+    respond(&strategy, &clock, Some(Failed::THROTTLED));
+    clock.advance(secs(10));
+    assert_eq!(clock.readings_of(call), 2);
+}
+
+#[test]
+fn waiters_are_served_in_the_order_in_which_they_came() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    let mut waiters: Vec<(usize, Token)> = (0..20).map(|index| (index, new_token(&strategy, &clock))).collect();
+    for (_, token) in &mut waiters {
+        assert!(ask(&strategy, &clock, token).is_some());
+    }
+    let mut served = Vec::new();
+    while !waiters.is_empty() {
+        clock.advance(millis(5));
+        // The last ones ask first.
+        waiters.reverse();
+        waiters.retain_mut(|(index, token)| {
+            let granted = ask(&strategy, &clock, token).is_none();
+            if granted {
+                served.push(*index);
+            }
+            !granted
+        });
+        waiters.sort_by_key(|(index, _)| *index);
+    }
+    assert_eq!(served, (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_newcomer_does_not_overtake_those_who_wait() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    let mut first = new_token(&strategy, &clock);
+    let wait = ask(&strategy, &clock, &mut first).unwrap();
+    clock.advance(wait);
+    let second = ask(&strategy, &clock, &mut first).unwrap();
+    clock.advance(second);
+    // A send is due now, but it is not for the newcomer.
+    let mut newcomer = new_token(&strategy, &clock);
+    assert!(ask(&strategy, &clock, &mut newcomer).is_some());
+    assert_eq!(ask(&strategy, &clock, &mut first), None);
+}
+
+#[test]
+fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    for _ in 0..1000 {
+        let mut token = new_token(&strategy, &clock);
+        assert!(ask(&strategy, &clock, &mut token).is_some());
+        strategy.release(token);
+    }
+    let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
+    let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
+    assert!(waited <= interval + millis(1), "nothing was charged for those who left: {waited:?}");
+}
+
+#[test]
+fn a_waiter_that_does_not_ask_is_passed_over_and_keeps_its_place() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
+    let [mut sleeper, mut second, mut third] = [(); 3].map(|()| new_token(&strategy, &clock));
+    for token in [&mut sleeper, &mut second, &mut third] {
+        assert!(ask(&strategy, &clock, token).is_some());
+    }
+    // The sleeper is told 100 ms and given one interval of grace. By then two sends are there: both can go.
+    let waited = wait_for(&strategy, &clock, &mut second);
+    assert!(waited <= millis(100) + interval.max(millis(50)) + millis(100), "{waited:?}");
+    let more = wait_for(&strategy, &clock, &mut third);
+    assert!(waited + more <= 3 * interval + millis(100), "those behind do not wait for it a second time: {more:?}");
+
+    // It asks again, and is before those who came after it.
+    let mut newcomer = new_token(&strategy, &clock);
+    assert!(ask(&strategy, &clock, &mut newcomer).is_some());
+    let waited = wait_for(&strategy, &clock, &mut sleeper);
+    assert!(waited <= interval, "{waited:?}");
+    assert!(ask(&strategy, &clock, &mut newcomer).is_some());
+}
+
+#[test]
+fn a_waiter_learns_of_a_new_rate() {
+    let clock = ByHand::new();
+    let strategy = eager();
+    // Half a send per second, and fifty waiters: the last one would have to wait for 100 seconds.
+    respond(&strategy, &clock, Some(Failed::THROTTLED));
+    let mut waiters: Vec<Token> = (0..50).map(|_| new_token(&strategy, &clock)).collect();
+    let started = clock.now.get();
+    while !waiters.is_empty() {
+        clock.advance(millis(20));
+        let mut granted = 0;
+        waiters.retain_mut(|token| {
+            let waits = ask(&strategy, &clock, token).is_some();
+            granted += u32::from(!waits);
+            waits
+        });
+        // Each that goes is answered, so that the rate grows.
+        for _ in 0..granted {
+            respond(&strategy, &clock, None);
+        }
+    }
+    let took = clock.now.get() - started;
+    assert!(took < secs(30), "{took:?}");
+}
+
+#[test]
+fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
+    let clock = ByHand::new();
+    let strategy = limiting(&clock);
+    let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
+    let mut unasked = new_token(&strategy, &clock);
+    assert!(ask(&strategy, &clock, &mut unasked).is_some());
+    clock.go_back(secs(3600));
+    let mut token = new_token(&strategy, &clock);
+    assert!(ask(&strategy, &clock, &mut token).is_some(), "no time has passed");
+    let waited = wait_for(&strategy, &clock, &mut token);
+    assert!(waited <= 2 * interval + millis(1), "{waited:?}");
+
+    // The rate is measured, and grows, in the time that is now.
+    let before = strategy.send_rate().unwrap();
+    for _ in 0..100 {
+        respond(&strategy, &clock, None);
+        clock.advance(millis(100));
+    }
+    assert!(strategy.send_rate().unwrap() > before);
+}
+
+#[test]
+fn a_foreign_token_is_refused_and_nothing_is_learned() {
+    let clock = ByHand::new();
+    let (ours, theirs) = (eager(), eager());
+    respond(&ours, &clock, None);
+    let throttled = Failure::of(&Failed::THROTTLED);
+    let refused = ours.refresh_retry_token(new_token(&theirs, &clock), &throttled, &clock);
+    assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
+    assert_eq!(ours.send_rate(), None);
+    assert_eq!(ours.record_success(new_token(&theirs, &clock), &clock), Err(ForeignToken));
+
+    let ours = limiting(&clock);
+    let mut foreign = new_token(&theirs, &clock);
+    assert_eq!(ours.ready(&mut foreign, &clock), Ready::Now);
+    ours.release(foreign);
+    assert_eq!(ours.standard().quota().available(), 1_000_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back() {
+    #[retryable(strategy = strategy)]
+    async fn call(strategy: &AdaptiveRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    let strategy = eager();
+    let flaky = Flaky::new(u32::MAX, Failed::THROTTLED);
+    {
+        // The first attempt enables the limiter; the retry waits for its permission.
+        let mut retried = pin!(call(&strategy, &flaky));
+        poll_once(retried.as_mut());
+        let mut first = pin!(call(&strategy, &flaky));
+        poll_once(first.as_mut());
+        assert_eq!((flaky.calls(), strategy.standard().quota().available()), (1, 999_995));
+    }
+    assert_eq!(strategy.standard().quota().available(), 1_000_000);
+    // Nobody is ahead.
+    let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+    tokio::time::advance(secs(2)).await;
+    assert_eq!(strategy.ready(&mut token, &TokioTimer), Ready::Now);
+}
+
+/// A service that takes so many requests per second, and as many at once.
+struct Limited {
+    rate: f64,
+    state: RefCell<(f64, Instant)>,
+    turned_away: RefCell<Vec<Duration>>,
+    started: Instant,
+}
+
+impl Limited {
+    fn new(rate: f64) -> Self {
+        let now = Instant::now();
+        Self { rate, state: RefCell::new((rate, now)), turned_away: RefCell::default(), started: now }
+    }
+
+    fn call(&self) -> Result<(), Failed> {
+        let (tokens, last) = &mut *self.state.borrow_mut();
+        *tokens = self.rate.min(*tokens + self.rate * last.elapsed().as_secs_f64());
+        *last = Instant::now();
+        if *tokens >= 1.0 {
+            *tokens -= 1.0;
+            return Ok(());
+        }
+        self.turned_away.borrow_mut().push(self.started.elapsed());
+        Err(Failed::THROTTLED)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_beyond_the_limit_of_a_service_loses_nothing() {
+    static STRATEGY: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
+
+    #[retryable(strategy = STRATEGY)]
+    async fn send(service: &Limited) -> Result<(), Failed> {
+        tokio::time::sleep(millis(10)).await;
+        service.call()
+    }
+
+    let service = Rc::new(Limited::new(100.0));
+    let left = Rc::new(Cell::new(2000));
+    let started = Instant::now();
+    let tasks = tokio::task::LocalSet::new();
+    for _ in 0..64 {
+        let (service, left) = (Rc::clone(&service), Rc::clone(&left));
+        tasks.spawn_local(async move {
+            while left.get() > 0 {
+                left.set(left.get() - 1);
+                send(&service).await.expect("nothing is lost");
+            }
+        });
+    }
+    tasks.await;
+    // 2000 sends at 100 per second, of which 100 came at once.
+    let took = started.elapsed();
+    assert!(took >= secs(18) && took < secs(40), "{took:?}");
+}

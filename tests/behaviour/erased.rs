@@ -1,0 +1,210 @@
+//! Strategies whose type only the run time knows.
+
+use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
+use retry_core::{
+    Clock, ErasedStrategy, ErasedToken, Failure, ForeignToken, Jitter, Ready, RetryError, RetryQuota, RetryStrategy,
+    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retry, retryable,
+};
+use std::pin::pin;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const CLOCK: &dyn Clock = &TokioTimer;
+
+const fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+/// So many retries, at once.
+struct Retries(u32);
+
+struct Attempt(u32);
+
+impl RetryToken for Attempt {
+    fn attempt(&self) -> u32 {
+        self.0
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl RetryStrategy for Retries {
+    type Token = Attempt;
+
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        Ok(Attempt(1))
+    }
+
+    fn refresh_retry_token(&self, token: Attempt, _: &Failure, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        if token.attempt() > self.0 { Err(RetryError::Refused) } else { Ok(Attempt(token.attempt() + 1)) }
+    }
+
+    fn record_success(&self, _: Attempt, _: &dyn Clock) -> Result<(), ForeignToken> {
+        Ok(())
+    }
+
+    fn ready(&self, _: &mut Attempt, _: &dyn Clock) -> Ready {
+        Ready::Now
+    }
+
+    fn release(&self, _: Attempt) {}
+}
+
+fn second(strategy: &ErasedStrategy) -> ErasedToken {
+    let token = strategy.acquire_initial_token(CLOCK).unwrap();
+    strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_run_time_chooses_among_strategies_of_different_types() {
+    static STANDARD: StandardRetryStrategy = standard();
+    static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard);
+
+    let attempts = |strategy: ErasedStrategy| async move {
+        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
+        retry(strategy, || async { flaky.call() }).run().await.unwrap_err();
+        flaky.calls()
+    };
+    let choose = |name: &str| match name {
+        "standard" => ErasedStrategy::new(&STANDARD),
+        "scoped" => ErasedStrategy::new(SCOPES.scope(&1)),
+        "twice" => ErasedStrategy::new(Retries(2)),
+        "erased" => ErasedStrategy::new(ErasedStrategy::new(Retries(1))),
+        _ => ErasedStrategy::new(StandardRetryStrategy::aws_2_0()),
+    };
+    let mut made = Vec::new();
+    for name in ["standard", "scoped", "twice", "erased", "aws"] {
+        made.push(attempts(choose(name)).await);
+    }
+    assert_eq!(made, [5, 5, 3, 2, 3]);
+    assert_eq!(STANDARD.quota().available(), 480, "four retries were paid from the static");
+    assert_eq!(SCOPES.scope(&1).quota().available(), 480);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clones_share_one_quota_and_the_numbers_of_the_strategy_hold() {
+    static STANDARD: StandardRetryStrategy = standard().quota_capacity(12);
+    let erased = ErasedStrategy::new(&STANDARD);
+
+    let started = tokio::time::Instant::now();
+    let flaky = Flaky::new(1, Failed::SAFE);
+    let report = retry(erased.clone(), || async { flaky.call() }).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (Ok(2), 2, None));
+    assert_eq!(started.elapsed(), secs(1));
+    assert_eq!(STANDARD.quota().available(), 8);
+
+    let flaky = Flaky::new(u32::MAX, Failed::SAFE);
+    let report = retry(erased.clone(), || async { flaky.call() }).report().await;
+    assert_eq!((report.attempts, report.reason), (2, Some(RetryError::QuotaExhausted)));
+    assert_eq!(STANDARD.quota().available(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
+    static STANDARD: StandardRetryStrategy = standard();
+    {
+        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
+        let mut call = pin!(retry(ErasedStrategy::new(&STANDARD), || async { flaky.call() }).run());
+        poll_once(call.as_mut());
+        assert_eq!(STANDARD.quota().available(), 495);
+    }
+    assert_eq!(STANDARD.quota().available(), 500);
+}
+
+#[test]
+fn a_token_tells_what_the_token_inside_tells() {
+    let erased = ErasedStrategy::new(standard());
+    let mut token = second(&erased);
+    assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
+    assert_eq!(erased.ready(&mut token, CLOCK), Ready::After(secs(1)));
+    assert_eq!(erased.ready(&mut token, CLOCK), Ready::Now);
+    assert_eq!(format!("{token:?}"), "ErasedToken { attempt: 2, delay: 1s, .. }");
+    assert_eq!(format!("{erased:?}"), "ErasedStrategy { .. }");
+}
+
+#[test]
+fn tokens_pass_between_the_handles_of_one_strategy() {
+    static STANDARD: StandardRetryStrategy = standard();
+    let (here, there) = (ErasedStrategy::new(&STANDARD), ErasedStrategy::new(&STANDARD));
+    assert_eq!(there.record_success(second(&here), CLOCK), Ok(()));
+    assert_eq!(here.clone().record_success(second(&here), CLOCK), Ok(()));
+    assert_eq!(STANDARD.quota().available(), 492);
+}
+
+#[test]
+fn a_foreign_token_is_refused_and_the_quota_left_alone() {
+    static OURS: StandardRetryStrategy = standard();
+    assert!(OURS.quota().try_acquire(100, CLOCK));
+    let ours = ErasedStrategy::new(&OURS);
+    // The same type of token from another strategy, and tokens of other types.
+    let twice = ErasedStrategy::new(ErasedStrategy::new(standard()));
+    for theirs in [ErasedStrategy::new(standard()), ErasedStrategy::new(Retries(9)), twice] {
+        let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::SAFE), CLOCK);
+        assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
+        assert_eq!(ours.record_success(second(&theirs), CLOCK), Err(ForeignToken));
+        assert_eq!(ours.ready(&mut second(&theirs), CLOCK), Ready::Now);
+        ours.release(second(&theirs));
+        assert_eq!(OURS.quota().available(), 400);
+    }
+}
+
+struct Client {
+    retry: ErasedStrategy,
+    calls: AtomicU32,
+}
+
+impl Client {
+    fn new(retry: ErasedStrategy) -> Self {
+        Self { retry, calls: AtomicU32::new(0) }
+    }
+
+    #[retryable(strategy = self.retry)]
+    async fn call(&mut self) -> Result<u32, Failed> {
+        tokio::task::yield_now().await;
+        *self.calls.get_mut() += 1;
+        Err(Failed::SAFE)
+    }
+
+    #[retryable(strategy = self.retry.clone())]
+    async fn call_by_handle(&mut self) -> Result<u32, Failed> {
+        *self.calls.get_mut() += 1;
+        Err(Failed::SAFE)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_takes_a_field_that_holds_one() {
+    let mut client = Client::new(ErasedStrategy::new(Retries(2)));
+    assert_send(client.call()).await.unwrap_err();
+    assert_eq!(*client.calls.get_mut(), 3);
+    client.retry = ErasedStrategy::new(standard().backoff(millis(1), millis(1)));
+    assert_send(client.call_by_handle()).await.unwrap_err();
+    assert_eq!(*client.calls.get_mut(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_takes_a_static_whose_type_is_chosen_at_run_time() {
+    static CHOSEN: LazyLock<ErasedStrategy> = LazyLock::new(|| ErasedStrategy::new(Retries(3)));
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+
+    #[retryable(strategy = CHOSEN)]
+    async fn call() -> Result<(), Failed> {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        Err(Failed::SAFE)
+    }
+
+    let operation: Box<dyn Future<Output = Result<(), Failed>> + Send + 'static> = Box::new(call());
+    Box::into_pin(operation).await.unwrap_err();
+    assert_eq!(CALLS.load(Ordering::Relaxed), 4);
+}
+
+#[test]
+fn a_handle_may_move_to_another_thread() {
+    let erased = assert_send(ErasedStrategy::new(Retries(1)));
+    let clone = erased.clone();
+    let token = std::thread::spawn(move || assert_send(second(&clone))).join().unwrap();
+    assert_eq!(erased.record_success(token, CLOCK), Ok(()));
+}

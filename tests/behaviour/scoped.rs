@@ -1,0 +1,225 @@
+//! One strategy for each scope key.
+
+mod hostile;
+mod operations;
+mod threads;
+
+use crate::support::Failed;
+use retry_core::{
+    Clock, Failure, ForeignToken, Jitter, RetryError, RetryQuota, RetryStrategy, Scope, ScopedRetryStrategy,
+    StandardRetryStrategy, StandardRetryToken, TokioTimer,
+};
+use std::cell::Cell;
+
+const CLOCK: &dyn Clock = &TokioTimer;
+
+const fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+const fn scopes(max_scopes: usize) -> ScopedRetryStrategy<u32> {
+    ScopedRetryStrategy::new(standard).max_scopes(max_scopes)
+}
+
+/// Pays for a retry, so that the scope's state differs from a new one's.
+fn pay(scope: &Scope<StandardRetryStrategy>) -> StandardRetryToken {
+    let token = scope.acquire_initial_token(CLOCK).unwrap();
+    scope.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
+}
+
+/// Pays in the scopes of these keys, in this order. Nothing of them is in use afterwards.
+fn mark(scopes: &ScopedRetryStrategy<u32>, keys: impl IntoIterator<Item = u32>) {
+    for key in keys {
+        pay(&scopes.scope(&key));
+    }
+}
+
+/// Whether the key had gone. To ask is a use, and may put this key in the place of another.
+fn is_new(scopes: &ScopedRetryStrategy<u32>, key: u32) -> bool {
+    scopes.scope(&key).quota().available() == 500
+}
+
+#[test]
+fn each_key_has_a_state_of_its_own() {
+    static SCOPES: ScopedRetryStrategy<String, StandardRetryStrategy> =
+        ScopedRetryStrategy::new(StandardRetryStrategy::new);
+    assert!(SCOPES.is_empty());
+    pay(&SCOPES.scope("one"));
+    pay(&SCOPES.scope("two"));
+    pay(&SCOPES.scope(&"two".to_owned()));
+    let left = ["one", "two", "three"].map(|key| SCOPES.scope(key).quota().available());
+    assert_eq!(left, [495, 490, 500]);
+    assert_eq!(SCOPES.len(), 3);
+    assert!(!SCOPES.is_empty());
+}
+
+#[test]
+fn a_key_is_anything_that_hashes() {
+    let pairs = ScopedRetryStrategy::<(u8, &'static str), _>::new(standard);
+    pay(&pairs.scope(&(1, "table")));
+    assert_eq!(pairs.scope(&(1, "table")).quota().available(), 495);
+    assert_eq!(pairs.scope(&(2, "table")).quota().available(), 500);
+
+    let slices = ScopedRetryStrategy::<Vec<u8>, _>::new(standard);
+    pay(&slices.scope(&[1, 2][..]));
+    assert_eq!(slices.scope(&[1, 2][..]).quota().available(), 495);
+    assert_eq!(slices.scope(&[1][..]).quota().available(), 500);
+}
+
+#[test]
+fn handles_of_one_key_are_one_strategy() {
+    let scopes = scopes(2);
+    let (here, there) = (scopes.scope(&1), scopes.scope(&1));
+    assert!(std::ptr::eq(&*here, &*there));
+    assert_eq!(there.record_success(pay(&here), CLOCK), Ok(()));
+    assert_eq!(here.clone().record_success(pay(&here), CLOCK), Ok(()));
+
+    let other = scopes.scope(&2);
+    assert_eq!(other.record_success(pay(&here), CLOCK), Err(ForeignToken));
+    let refused = other.refresh_retry_token(pay(&here), &Failure::of(&Failed::SAFE), CLOCK);
+    assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
+}
+
+#[test]
+fn a_handle_outlives_the_map() {
+    let scope = scopes(1).scope(&1);
+    let token = pay(&scope);
+    scope.release(token);
+    assert_eq!(scope.quota().available(), 500);
+}
+
+#[test]
+fn there_are_no_more_keys_than_the_bound() {
+    let scopes = scopes(5);
+    for key in 0..100 {
+        mark(&scopes, [key]);
+        assert_eq!(scopes.len(), 5.min(key as usize + 1));
+    }
+    assert_eq!(scopes.capacity(), 5);
+    assert_eq!(ScopedRetryStrategy::<u32>::new(standard).capacity(), 1024);
+}
+
+#[test]
+fn the_least_recently_used_goes_first() {
+    let expected = [(&[][..], 1), (&[1], 2), (&[1, 2], 3), (&[3, 2, 1], 3), (&[2, 1, 3], 2), (&[2, 2, 1, 1, 1], 3)];
+    for (used, goes) in expected {
+        for stays in (1..=3).filter(|key| *key != goes) {
+            let scopes = scopes(3);
+            mark(&scopes, [1, 2, 3]);
+            mark(&scopes, used.iter().copied());
+            mark(&scopes, [4]);
+            assert!(!is_new(&scopes, stays), "{stays} after {used:?}");
+            assert!(is_new(&scopes, goes), "{goes} after {used:?}");
+        }
+    }
+}
+
+#[test]
+fn the_order_stays_exact_under_any_sequence_of_uses() {
+    const BOUND: usize = 8;
+    let scopes = scopes(BOUND);
+    // The oldest first; a model that is too slow to ship.
+    let mut model: Vec<u32> = Vec::new();
+    let mut random = 1_u32;
+    for _ in 0..5_000 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let key = (random >> 16) % 12;
+        let known = model.iter().position(|other| *other == key).map(|at| model.remove(at));
+        if known.is_none() && model.len() == BOUND {
+            model.remove(0);
+        }
+        model.push(key);
+        let scope = scopes.scope(&key);
+        assert_eq!(scope.quota().available() == 500, known.is_none());
+        // Never so often that the quota is used up.
+        if known.is_none() {
+            pay(&scope);
+        }
+    }
+    assert_eq!(scopes.len(), BOUND);
+}
+
+#[test]
+fn what_is_in_use_never_goes() {
+    let scopes = scopes(2);
+    let held = scopes.scope(&1);
+    let clone = held.clone();
+    let token = pay(&held);
+    drop(held);
+    mark(&scopes, 2..50);
+    assert_eq!(scopes.len(), 2);
+    let again = scopes.scope(&1);
+    assert_eq!(again.quota().available(), 495, "the clone kept it");
+    clone.release(token);
+    assert_eq!(again.quota().available(), 500, "the refund went to the quota that had paid");
+}
+
+#[test]
+fn the_map_outgrows_its_bound_only_while_all_is_in_use() {
+    let scopes = scopes(2);
+    let held: Vec<_> = (0..5).map(|key| scopes.scope(&key)).collect();
+    assert_eq!(scopes.len(), 5);
+    assert!((0..5).zip(&held).all(|(key, scope)| std::ptr::eq(&*scopes.scope(&key), &**scope)));
+    drop(held);
+    assert_eq!(scopes.len(), 5, "whoever lets go does not clean up");
+    mark(&scopes, [9]);
+    assert_eq!(scopes.len(), 2, "the next new key does");
+}
+
+#[test]
+fn a_large_map_that_was_all_in_use_shrinks_again_soon() {
+    let scopes = scopes(100);
+    let held: Vec<_> = (0..6_400).map(|key| scopes.scope(&key)).collect();
+    assert_eq!(scopes.len(), 6_400);
+    drop(held);
+    mark(&scopes, 10_000..10_101);
+    assert_eq!(scopes.len(), 100);
+}
+
+#[test]
+fn a_wrong_bound_is_refused() {
+    let error = scopes(1).try_max_scopes(0).unwrap_err();
+    assert_eq!(error.setting(), "max_scopes");
+    assert_eq!(scopes(1).try_max_scopes(7).unwrap().capacity(), 7);
+    let built = std::panic::catch_unwind(|| scopes(0).capacity());
+    assert!(built.is_err());
+}
+
+#[test]
+fn handle_and_map_show_what_they_are() {
+    let scopes = scopes(3);
+    assert!(format!("{:?}", scopes.scope(&1)).starts_with("Scope(StandardRetryStrategy {"));
+    assert_eq!(format!("{scopes:?}"), "ScopedRetryStrategy { max_scopes: 3, len: 1, .. }");
+}
+
+thread_local! {
+    static COPIES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A key that counts its copies. To count allocations would take an allocator of our own, and so unsafe code; what a
+/// lookup could allocate is the key, and a strategy.
+#[derive(PartialEq, Eq, Hash)]
+struct Counted(u32);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        COPIES.set(COPIES.get() + 1);
+        Self(self.0)
+    }
+}
+
+#[test]
+fn only_a_new_key_is_copied_and_only_a_new_key_gets_a_strategy() {
+    thread_local! {
+        static MADE: Cell<u32> = const { Cell::new(0) };
+    }
+    let scopes = ScopedRetryStrategy::<Counted, _>::new(|| {
+        MADE.set(MADE.get() + 1);
+        standard()
+    });
+    for _ in 0..10 {
+        scopes.scope(&Counted(1));
+        scopes.scope(&Counted(2));
+    }
+    assert_eq!((COPIES.get(), MADE.get()), (2, 2));
+}

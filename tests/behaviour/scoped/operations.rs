@@ -1,0 +1,128 @@
+//! Scopes as the strategies of retried functions.
+
+use super::standard;
+use crate::support::{Failed, Flaky, assert_send, poll_once};
+use retry_core::{RetryQuota, Scope, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Fails as often as it is told; for futures that must be `Send`.
+struct Counter {
+    failures: u32,
+    calls: AtomicU32,
+}
+
+impl Counter {
+    const fn new(failures: u32) -> Self {
+        Self { failures, calls: AtomicU32::new(0) }
+    }
+
+    fn call(&self) -> Result<u32, Failed> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if call > self.failures { Ok(call) } else { Err(Failed::SAFE) }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scope_that_is_out_of_quota_leaves_the_others_alone() {
+    static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| standard().quota_capacity(10));
+
+    #[retryable(strategy = BUCKETS.scope(bucket))]
+    async fn put(bucket: &str, flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    let mut attempts = Vec::new();
+    for bucket in ["busy", "busy", "idle"] {
+        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
+        put(bucket, &flaky).await.unwrap_err();
+        attempts.push(flaky.calls());
+    }
+    assert_eq!(attempts, [3, 1, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_future_owns_its_scope() {
+    static TENANTS: ScopedRetryStrategy<u64> = ScopedRetryStrategy::new(standard);
+
+    #[retryable(strategy = TENANTS.scope(&tenant), clone(counter))]
+    async fn call(tenant: u64, counter: std::sync::Arc<Counter>) -> Result<u32, Failed> {
+        counter.call()
+    }
+
+    let operation: Box<dyn Future<Output = _> + Send + 'static> = Box::new(call(7, Counter::new(2).into()));
+    assert_eq!(Box::into_pin(operation).await, Ok(3));
+    assert_eq!(TENANTS.scope(&7).quota().available(), 491);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_waits_keeps_its_scope_and_refunds_it_when_dropped() {
+    static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(1);
+
+    #[retryable(strategy = SCOPES.scope(&1))]
+    async fn call(counter: &Counter) -> Result<u32, Failed> {
+        counter.call()
+    }
+
+    let counter = Counter::new(u32::MAX);
+    {
+        let mut operation = pin!(assert_send(call(&counter)));
+        poll_once(operation.as_mut());
+        SCOPES.scope(&2);
+        SCOPES.scope(&3);
+        assert_eq!(SCOPES.scope(&1).quota().available(), 495);
+    }
+    assert_eq!(SCOPES.scope(&1).quota().available(), 500);
+    assert_eq!(counter.calls.load(Ordering::Relaxed), 1);
+}
+
+struct Client {
+    scopes: ScopedRetryStrategy<String>,
+    bucket: String,
+    counter: Counter,
+    log: Vec<u32>,
+}
+
+impl Client {
+    #[retryable(strategy = self.scopes.scope(&self.bucket))]
+    async fn append(&mut self) -> Result<usize, Failed> {
+        let call = self.counter.call();
+        self.log.push(1);
+        tokio::task::yield_now().await;
+        call.map(|_| self.log.len())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_method_may_change_the_value_that_its_scope_comes_from() {
+    let scopes = ScopedRetryStrategy::new(standard);
+    let mut client = Client { scopes, bucket: "photos".to_owned(), counter: Counter::new(2), log: Vec::new() };
+    assert_eq!(assert_send(client.append()).await, Ok(3));
+    assert_eq!(client.scopes.scope("photos").quota().available(), 491);
+}
+
+struct Bucket {
+    scope: Scope<StandardRetryStrategy>,
+    calls: u32,
+}
+
+impl Bucket {
+    #[retryable(strategy = self.scope)]
+    async fn fail(&mut self) -> Result<(), Failed> {
+        self.calls += 1;
+        Err(Failed::SAFE)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_that_is_kept_is_a_strategy_too() {
+    let scopes = ScopedRetryStrategy::<String>::new(standard);
+    let mut bucket = Bucket { scope: scopes.scope("photos"), calls: 0 };
+    bucket.fail().await.unwrap_err();
+    assert_eq!((bucket.calls, scopes.scope("photos").quota().available()), (5, 480));
+
+    let flaky = Flaky::new(1, Failed::SAFE);
+    retry(bucket.scope.clone(), || async { flaky.call() }).run().await.unwrap();
+    retry(scopes.scope("photos"), || async { flaky.call() }).run().await.unwrap();
+    assert_eq!(scopes.scope("photos").quota().available(), 477);
+}

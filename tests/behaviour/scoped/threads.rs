@@ -1,0 +1,96 @@
+//! Scopes that many threads use at the same time.
+
+use super::{CLOCK, pay, standard};
+use crate::support::Failed;
+use retry_core::{
+    BackoffStrategy, Failure, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
+    TokenBucket,
+};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+#[test]
+fn two_threads_that_make_one_key_get_one_strategy() {
+    /// Counts those that were dropped.
+    struct Steady;
+    impl BackoffStrategy for Steady {
+        fn compute_next_backoff_delay(&self, _: u32, _: RetryErrorType) -> Duration {
+            Duration::ZERO
+        }
+    }
+    impl Drop for Steady {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    static BOTH_MAKE: Barrier = Barrier::new(2);
+    static SCOPES: ScopedRetryStrategy<u32, StandardRetryStrategy<Steady>> = ScopedRetryStrategy::new(|| {
+        BOTH_MAKE.wait();
+        StandardRetryStrategy::with_parts(Steady, TokenBucket::new(500))
+    });
+
+    let [here, there] = [(); 2].map(|()| std::thread::spawn(|| SCOPES.scope(&1))).map(|thread| thread.join().unwrap());
+    assert!(std::ptr::eq(&*here, &*there));
+    assert_eq!((SCOPES.len(), DROPPED.load(Ordering::Relaxed)), (1, 1));
+}
+
+#[test]
+fn a_scope_that_is_held_stays_while_other_threads_turn_others_out() {
+    const HELD: u32 = 3;
+    static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(4);
+    let held: Vec<_> = (0..HELD).map(|key| SCOPES.scope(&key)).collect();
+    let addresses: Vec<_> = held.iter().map(|scope| std::ptr::from_ref(&**scope).addr()).collect();
+    std::thread::scope(|threads| {
+        for thread in 1..=3 {
+            let addresses = &addresses;
+            threads.spawn(move || {
+                for round in 0..2_000 {
+                    SCOPES.scope(&(1_000 * thread + round % 7));
+                    let key = round % HELD;
+                    let scope = SCOPES.scope(&key);
+                    assert_eq!(std::ptr::from_ref(&*scope).addr(), addresses[key as usize]);
+                }
+            });
+        }
+    });
+    SCOPES.scope(&u32::MAX);
+    assert_eq!(SCOPES.len(), 4);
+    for (key, scope) in (0..).zip(&held) {
+        pay(scope);
+        assert_eq!(SCOPES.scope(&key).quota().available(), 495);
+    }
+}
+
+#[test]
+fn tokens_are_never_foreign_while_a_handle_is_held() {
+    const KEYS: usize = 6;
+    static SCOPES: ScopedRetryStrategy<usize> = ScopedRetryStrategy::new(standard).max_scopes(2);
+    // How many handles there are of each key, and where their state lies. One that is held must not get another one.
+    static USERS: [AtomicUsize; KEYS] = [const { AtomicUsize::new(0) }; KEYS];
+
+    std::thread::scope(|threads| {
+        for thread in 0..4 {
+            threads.spawn(move || {
+                for round in 0..2_000 {
+                    let key = (thread + round * (thread + 1)) % KEYS;
+                    let scope = SCOPES.scope(&key);
+                    USERS[key].fetch_add(1, Ordering::Relaxed);
+                    let token = scope.acquire_initial_token(CLOCK).unwrap();
+                    let token = scope.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
+                    assert!(scope.quota().available() < 500, "what was paid is missing until it comes back");
+                    let again = SCOPES.scope(&key);
+                    assert!(std::ptr::eq(&*scope, &*again));
+                    again.release(token);
+                }
+            });
+        }
+    });
+    assert_eq!(USERS.iter().map(|users| users.load(Ordering::Relaxed)).sum::<usize>(), 8_000);
+    SCOPES.scope(&KEYS);
+    assert_eq!(SCOPES.len(), 2, "nobody uses any of them now");
+    for key in 0..KEYS {
+        assert_eq!(SCOPES.scope(&key).quota().available(), 500, "all that was paid came back");
+    }
+}

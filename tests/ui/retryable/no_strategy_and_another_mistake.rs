@@ -1,0 +1,11 @@
+use retry_core::{RetryInfo, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+#[retryable(idempotent = "yes")]
+async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}
