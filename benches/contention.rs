@@ -4,8 +4,7 @@
 //! shows no contention where there is some. One thread and two take turns within the run, and what is printed is the
 //! median of all rounds, because the speed of a machine changes from run to run, and even within one.
 
-use benches::clocks::Rush;
-use benches::ours::{attribute, by_token, limiting};
+use benches::ours::{attribute, by_token, scoped, throttle};
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
 use retry_core::{AdaptiveRetryStrategy, TokioTimer};
@@ -35,12 +34,18 @@ fn main() {
 
     measure("bare", 1_000_000, &|calls| repeat(calls, bare));
     measure("attribute", 1_000_000, &|calls| repeat(calls, attribute));
-    let idle = AdaptiveRetryStrategy::new();
-    measure("adaptive idle", 50_000, &|calls| repeat(calls, async |number| by_token(&idle, number, &TokioTimer).await));
-    let limiting = limiting(&Rush);
-    measure("adaptive limiting", 50_000, &|calls| {
-        repeat(calls, async |number| by_token(&limiting, number, &Rush).await);
-    });
+    measure("scoped", 100_000, &|calls| repeat(calls, scoped));
+    let adaptive = AdaptiveRetryStrategy::new();
+    let call = |calls| repeat(calls, async |number| by_token(&adaptive, number, &TokioTimer).await);
+    measure("adaptive, idle", 50_000, &call);
+    // The limit is made of the rate that was measured, here that of a thread that does nothing else, so it is no
+    // hindrance afterwards.
+    let started = Instant::now();
+    while full && started.elapsed() < Duration::from_secs(2) {
+        call(50_000);
+    }
+    throttle(&adaptive, &TokioTimer);
+    measure("adaptive, limiting", 50_000, &call);
 }
 
 /// One thread, then two, in nanoseconds a call.

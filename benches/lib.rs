@@ -49,6 +49,7 @@ scenarios! {
     "hand": ours::hand,
     "attribute": ours::attribute,
     "closure": ours::closure,
+    "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,
     "adaptive_limiting": ours::adaptive_limiting,
     "tokio_retry": peers::tokio_retry,

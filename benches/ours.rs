@@ -4,7 +4,7 @@ use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, Ready, RetryDirective,
-    RetryPolicy, RetryQuota, RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
     retryable,
 };
 use std::cell::Cell;
@@ -44,45 +44,35 @@ static BACKOFF: ExponentialBackoff = ExponentialBackoff::new(Duration::from_secs
 pub async fn hand(number: u64) -> Outcome {
     let mut retries = 0;
     loop {
-        let outcome = attempt(number).await;
-        let Some(delay) = by_hand(&outcome, &mut retries, &QUOTA, &BACKOFF) else { return outcome };
+        let delay = match attempt(number).await {
+            Ok(number) => {
+                QUOTA.refund(1);
+                return Ok(number);
+            }
+            Err(error) => delay_by_hand(error, &mut retries, &QUOTA, &BACKOFF)?,
+        };
         if !delay.is_zero() {
             Box::pin(tokio::time::sleep(delay)).await;
         }
     }
 }
 
-/// What follows from an outcome: a wait and another attempt, or nothing.
-#[inline]
-fn by_hand(
-    outcome: &Outcome,
-    retries: &mut u32,
-    quota: &TokenBucket,
-    backoff: &ExponentialBackoff,
-) -> Option<Duration> {
-    if outcome.is_ok() {
-        quota.refund(1);
-        return None;
-    }
-    failed_by_hand(outcome, retries, quota, backoff)
-}
-
+/// How long to wait before the next attempt, or the error if there is to be none.
 #[cold]
-fn failed_by_hand(
-    outcome: &Outcome,
+fn delay_by_hand(
+    error: StoreError,
     retries: &mut u32,
     quota: &TokenBucket,
     backoff: &ExponentialBackoff,
-) -> Option<Duration> {
-    let RetryDirective::Retry { error_type, retry_after, .. } = StandardRetryPolicy::new().evaluate(outcome) else {
-        return None;
-    };
+) -> Result<Duration, StoreError> {
+    let directive = StandardRetryPolicy::new().evaluate_error(&error);
+    let RetryDirective::Retry { error_type, retry_after, .. } = directive else { return Err(error) };
     if *retries >= 4 || !quota.try_acquire(5, &TokioTimer) {
-        return None;
+        return Err(error);
     }
     let delay = backoff.compute_next_backoff_delay(*retries, error_type).max(retry_after.unwrap_or_default());
     *retries += 1;
-    Some(delay)
+    Ok(delay)
 }
 
 /// A quota that pays for every retry of a run, though each takes more than its success gives back.
@@ -122,12 +112,30 @@ static PROMPT_BACKOFF: ExponentialBackoff =
 pub async fn flaky_hand(number: u64, failed: &Cell<bool>) -> Outcome {
     let mut retries = 0;
     loop {
-        let outcome = flaky(number, failed).await;
-        let Some(delay) = by_hand(&outcome, &mut retries, &LARGE_QUOTA, &PROMPT_BACKOFF) else { return outcome };
+        let delay = match flaky(number, failed).await {
+            Ok(number) => {
+                LARGE_QUOTA.refund(1);
+                return Ok(number);
+            }
+            Err(error) => delay_by_hand(error, &mut retries, &LARGE_QUOTA, &PROMPT_BACKOFF)?,
+        };
         if !delay.is_zero() {
             Box::pin(tokio::time::sleep(delay)).await;
         }
     }
+}
+
+/// One strategy for each key.
+pub static SCOPES: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(StandardRetryStrategy::new);
+
+/// The attribute on the strategy of a known key: what it takes more than [`attribute`] is the lookup.
+///
+/// # Errors
+///
+/// Those of [`attempt`].
+#[retryable(strategy = SCOPES.scope("photos"))]
+pub async fn scoped(number: u64) -> Outcome {
+    attempt(number).await
 }
 
 /// A limiter that has seen no throttling: it only measures.
@@ -155,16 +163,22 @@ pub async fn adaptive_limiting(number: u64) -> Outcome {
 /// An adaptive strategy that has seen a throttled attempt.
 pub fn limiting(clock: &dyn Clock) -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::new();
-    if let Ok(token) = strategy.acquire_initial_token(clock) {
-        // It grants a retry, which is given up.
-        if let Ok(retry) = strategy.refresh_retry_token(token, &Failure::of(&StoreError::SlowDown), clock) {
-            strategy.release(retry);
-        }
-    }
+    throttle(&strategy, clock);
     strategy
 }
 
-/// What an operation asks of its strategy, from the token to the success. Where it would have to wait, it panics.
+/// Lets a strategy see a throttled attempt. The retry that it grants is given up.
+pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
+    let retry = strategy
+        .acquire_initial_token(clock)
+        .and_then(|token| strategy.refresh_retry_token(token, &Failure::of(&StoreError::SlowDown), clock));
+    if let Ok(retry) = retry {
+        strategy.release(retry);
+    }
+}
+
+/// What an operation asks of its strategy, from the token to the success. Where it would have to wait, it asks again at
+/// once; the clocks are such that it hardly ever has to.
 ///
 /// # Errors
 ///
@@ -172,10 +186,10 @@ pub fn limiting(clock: &dyn Clock) -> AdaptiveRetryStrategy {
 ///
 /// # Panics
 ///
-/// If the strategy refuses, or asks for a wait: the measurement would be of something else.
+/// If the strategy refuses, or does not know its own token.
 pub async fn by_token<S: RetryStrategy>(strategy: &S, number: u64, clock: &dyn Clock) -> Outcome {
     let Ok(mut token) = strategy.acquire_initial_token(clock) else { panic!("no token") };
-    assert_eq!(strategy.ready(&mut token, clock), Ready::Now, "a wait");
+    while strategy.ready(&mut token, clock) != Ready::Now {}
     let outcome = attempt(number).await;
     assert!(strategy.record_success(token, clock).is_ok(), "a foreign token");
     outcome

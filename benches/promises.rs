@@ -27,7 +27,7 @@ async fn holding_retried<const BYTES: usize>() -> Outcome {
 fn growth<const BYTES: usize>() -> (usize, usize) {
     let bare = size_of_val(&holding::<BYTES>());
     let attribute = size_of_val(&holding_retried::<BYTES>()) - bare;
-    let closure = size_of_val(&retry(&STORE, holding::<BYTES>).into_future()) - bare;
+    let closure = size_of_val(&retry(&STORE, holding::<BYTES>).run()) - bare;
     println!("an operation that holds {BYTES} bytes is {bare} bytes: attribute +{attribute}, closure +{closure}");
     (attribute, closure)
 }

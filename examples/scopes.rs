@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example scopes`
 
-use retry_core::{Jitter, RetryInfo, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retryable};
+use retry_core::{RetryInfo, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -18,7 +18,6 @@ static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| {
     StandardRetryStrategy::new()
         .max_attempts(3)
         .backoff(Duration::from_millis(10), Duration::from_millis(40))
-        .jitter(Jitter::Full)
         .quota_capacity(30)
 });
 
@@ -60,8 +59,6 @@ async fn main() {
         }
     }
     println!();
-    println!(
-        "The quota of `logs` ran dry, so its calls are down to one attempt each, which is what an overloaded bucket"
-    );
-    println!("needs. `photos` paid for its retries from a quota of its own, and every call went through.");
+    println!("The quota of `logs` ran dry, so each call makes one attempt, which is what an overloaded bucket needs.");
+    println!("`photos` paid for its retries from a quota of its own, and every call went through.");
 }

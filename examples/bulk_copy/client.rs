@@ -3,7 +3,7 @@
 use crate::http::Http;
 use bytes::Bytes;
 use reqwest::{Method, StatusCode};
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{ErasedStrategy, RetryInfo, retryable};
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error, RetryInfo)]
@@ -44,7 +44,7 @@ pub(crate) struct Client {
     /// Sends one request at a time.
     pub(crate) http: Http,
     /// Shared by all calls, since it is one store that is in trouble or is not.
-    pub(crate) retry: &'static StandardRetryStrategy,
+    pub(crate) retry: ErasedStrategy,
 }
 
 impl Client {

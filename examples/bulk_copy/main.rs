@@ -7,6 +7,7 @@
 //! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost
 //! cargo run --example bulk_copy -- --strategy none     # the same faults without retries: objects are lost
 //! cargo run --example bulk_copy -- --limit             # a rate limit: here the standard strategy is not enough
+//! cargo run --example bulk_copy -- --limit --strategy adaptive
 //! cargo run --example bulk_copy -- --help
 //! ```
 

@@ -79,6 +79,7 @@ Examples:
   cargo run --example bulk_copy
   cargo run --example bulk_copy -- --strategy none
   cargo run --example bulk_copy -- --limit
+  cargo run --example bulk_copy -- --limit --strategy adaptive
   cargo run --example bulk_copy -- --error-rate 0.05 --seed 7 --objects 2000 path/to/folder
 
 The exit code is 0 if nothing was lost, 1 if something was, and 2 for bad arguments.";
@@ -98,7 +99,7 @@ pub(crate) struct Options {
     #[arg(long, help_heading = "Situation")]
     limit: bool,
 
-    /// How failed attempts are retried: none or standard
+    /// How failed attempts are retried: none, standard or adaptive
     #[arg(long, value_enum, default_value_t = Strategy::Standard, hide_possible_values = true, help_heading = "Client")]
     strategy: Strategy,
 

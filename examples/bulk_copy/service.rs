@@ -15,8 +15,8 @@ use rand::RngExt;
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -62,6 +62,7 @@ impl Service {
                 (DESTINATION.to_owned(), HashMap::new()),
             ])),
             counters: Counters::default(),
+            first_request: OnceLock::new(),
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -102,6 +103,7 @@ struct Store {
     faults: Faults,
     buckets: Mutex<HashMap<String, Objects>>,
     counters: Counters,
+    first_request: OnceLock<Instant>,
 }
 
 /// Answers one request: the limit comes first, then chance, then the object.
@@ -113,7 +115,7 @@ async fn serve(
 ) -> Response {
     let access = if method == Method::PUT { Access::Write } else { Access::Read };
     let path = format!("{bucket}/{key}");
-    store.counters.received.add();
+    store.count_received();
     if !store.latency.is_zero() {
         tokio::time::sleep(store.latency).await;
     }
@@ -143,6 +145,18 @@ async fn serve(
 }
 
 impl Store {
+    fn count_received(&self) {
+        self.counters.received.add();
+        if self.is_late() {
+            self.counters.received_late.add();
+        }
+    }
+
+    /// Whether the first second after the first request is over.
+    fn is_late(&self) -> bool {
+        self.first_request.get_or_init(Instant::now).elapsed() > Duration::from_secs(1)
+    }
+
     fn buckets(&self) -> MutexGuard<'_, HashMap<String, Objects>> {
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,6 +185,9 @@ impl Store {
     /// Says that the limit is exceeded, in the words of S3 three times out of four, and with 429 otherwise. Half of
     /// the answers say how long to wait.
     fn turn_away(&self, wait: Duration) -> Response {
+        if self.is_late() {
+            self.counters.turned_away_late.add();
+        }
         let mut chance = chance(self.seed, "turned away", self.counters.turned_away.add());
         let mut response = if chance.random_bool(0.75) {
             failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown")
@@ -203,8 +220,12 @@ fn broken() -> Response {
 pub(crate) struct Counters {
     /// All requests.
     pub(crate) received: Counter,
+    /// Requests after the first second, when a client may know of the limit.
+    pub(crate) received_late: Counter,
     /// Turned away by the limit.
     pub(crate) turned_away: Counter,
+    /// Turned away after the first second.
+    pub(crate) turned_away_late: Counter,
     /// Answered with 500.
     pub(crate) errors: Counter,
     /// Held back.

@@ -1,7 +1,7 @@
 //! The strategies to choose from.
 
 use clap::ValueEnum;
-use retry_core::StandardRetryStrategy;
+use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, StandardRetryStrategy};
 use std::fmt;
 
 /// Every call makes one attempt and no other.
@@ -10,6 +10,9 @@ static NO_RETRIES: StandardRetryStrategy = StandardRetryStrategy::new().max_atte
 /// The standard strategy as it comes. All calls share it, and so its retry quota.
 static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
 
+/// The adaptive strategy as it comes.
+static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
+
 /// How failed attempts are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Strategy {
@@ -17,14 +20,17 @@ pub(crate) enum Strategy {
     None,
     /// Up to five attempts, backoff with full jitter, and a retry quota: the library's defaults
     Standard,
+    /// The same, and a limit on the rate of requests that it learns from being throttled
+    Adaptive,
 }
 
 impl Strategy {
-    /// The strategy itself.
-    pub(crate) fn instance(self) -> &'static StandardRetryStrategy {
+    /// The strategy itself, whatever its type.
+    pub(crate) fn instance(self) -> ErasedStrategy {
         match self {
-            Self::None => &NO_RETRIES,
-            Self::Standard => &STANDARD,
+            Self::None => ErasedStrategy::new(&NO_RETRIES),
+            Self::Standard => ErasedStrategy::new(&STANDARD),
+            Self::Adaptive => ErasedStrategy::new(&ADAPTIVE),
         }
     }
 }
@@ -35,6 +41,7 @@ impl fmt::Display for Strategy {
         f.write_str(match self {
             Self::None => "none",
             Self::Standard => "standard",
+            Self::Adaptive => "adaptive",
         })
     }
 }

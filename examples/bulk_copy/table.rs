@@ -109,13 +109,25 @@ impl Summary<'_> {
     }
 
     fn attempts(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Counters { received, turned_away, errors, stalls, drops, .. } = self.service;
+        let Counters { received, received_late, turned_away, turned_away_late, errors, stalls, drops, .. } =
+            self.service;
         row(f, "attempts", "", self.attempts, format_args!("the service received {}", thousands(received.get())))?;
         let faults = [("turned away", turned_away), ("500", errors), ("stalled", stalls), ("dropped", drops)];
         let all: u32 = faults.iter().map(|(_, count)| count.get()).sum();
         row(f, "failures", "", all, "as the service made them")?;
         for (name, count) in faults.iter().filter(|(_, count)| count.get() > 0) {
             row(f, "", name, count.get(), "")?;
+        }
+        if turned_away.get() > 0 {
+            let (late, all) = (turned_away_late.get(), received_late.get());
+            let share = percent(f64::from(late) / f64::from(all.max(1)));
+            row(
+                f,
+                "",
+                "after 1 s",
+                late,
+                format_args!("turned away of the {} requests since then, {share}", thousands(all)),
+            )?;
         }
         Ok(())
     }

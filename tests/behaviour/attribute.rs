@@ -336,6 +336,7 @@ impl Client {
     }
 
     #[retryable(strategy = self.retry)]
+    #[expect(clippy::needless_arbitrary_self_type, reason = "it is the spelling that is tested")]
     async fn typed_receiver(self: &mut Self, step: u32) -> Outcome<usize> {
         self.log.push(step);
         self.counter.call()?;
@@ -401,6 +402,7 @@ async fn arguments_may_be_there_on_a_condition() {
 #[tokio::test(start_paused = true)]
 async fn nested_mut_and_ref_patterns_start_anew_too() {
     #[retryable(strategy = STRATEGY)]
+    #[expect(clippy::toplevel_ref_arg, reason = "it is taken as well")]
     async fn nested(flaky: &Flaky, (mut a, ref b): (u32, u32), ref mut c: u32, [_, mut d]: [u32; 2]) -> Outcome<u32> {
         a += b;
         *c += 1;

@@ -93,7 +93,8 @@ struct BucketGiven {
 
 #[derive(Deserialize)]
 struct Op {
-    op: String,
+    #[serde(rename = "op")]
+    name: String,
     t: Option<f64>,
     value: Option<f64>,
     throttle: Option<bool>,
@@ -210,7 +211,7 @@ fn the_bucket_of_sends() {
         }
         for op in ops {
             for _ in 0..op.repeat {
-                match op.op.as_str() {
+                match op.name.as_str() {
                     "update" => {
                         limiter.response(at(op.t.unwrap()), op.throttle.unwrap());
                         bucket = limiter.bucket;

@@ -49,13 +49,14 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 ///
 /// A key of which there is a [handle](Scope), as each operation under way has one, keeps its place. If all of them are
 /// in use there are more keys than the bound allows, until some are not and the next new key comes. (It then looks for
-/// them once in each 64th part of its size, so as long as nearly all are in use it can be by so much larger.)
+/// them once for each 64th part of its size that it grows, so where nearly all are in use it can be larger by that much.)
 ///
 /// # Costs
 ///
-/// A known key costs a hash of it, a read lock, and a reference count, about 50 ns, and no allocation. Who has the key
-/// for longer can keep the handle instead, and name that: `strategy = self.scope`. A new key is copied, and a strategy
-/// is made for it; finding the key that has to go takes amortised `O(log n)` time.
+/// A known key costs a hash of it, a read lock and a reference count: about 50 ns, twice that where threads contend, and
+/// no allocation. Who has the key for longer can keep the handle instead, and name that: `strategy = self.scope` costs
+/// what the strategy does. A new key is copied, and a strategy is made for it; finding the one that has to go takes
+/// amortised `O(log n)` time.
 ///
 /// # Panics
 ///
@@ -64,7 +65,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
     max_scopes: usize,
-    /// How many uses there were, each of which has a number of its own. Nothing but that number is read from it, so
+    /// The number of the latest use. Each has one of its own, from 2 on. Nothing but the number is read from it, so
     /// relaxed order suffices.
     uses: AtomicU64,
     entries: RwLock<Entries<K, S>>,
@@ -85,7 +86,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// If two threads ask for a new key at the same time, `make` may be called by both; the key gets one of the
     /// strategies, and the other is dropped.
     pub const fn new(make: fn() -> S) -> Self {
-        Self { make, max_scopes: 1024, uses: AtomicU64::new(0), entries: RwLock::new(Entries::new()) }
+        Self { make, max_scopes: 1024, uses: AtomicU64::new(1), entries: RwLock::new(Entries::new()) }
     }
 
     /// Sets how many keys are kept at most.
@@ -148,7 +149,10 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
                 }
                 Some(entry) => others.push(Arc::downgrade(&entry)),
                 None => match made {
-                    Some(entry) => return Scope { entry },
+                    Some(entry) => {
+                        self.touch(&entry.last_use);
+                        return Scope { entry };
+                    }
                     None => made = Some(self.make(key.to_owned())),
                 },
             }
@@ -168,7 +172,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     #[cold]
     fn make(&self, key: K) -> Arc<Entry<S, K>> {
         let strategy = (self.make)();
-        Arc::new(Entry { strategy, last_use: AtomicU64::new(self.next_use()), key })
+        Arc::new(Entry { strategy, last_use: AtomicU64::new(0), key })
     }
 
     /// Another entry with this hash whose key is yet to be compared; if there is none, `made` is now among the entries.
@@ -193,12 +197,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// Notes that an entry is used. As long as no other one is, that is two loads and no write.
     fn touch(&self, last_use: &AtomicU64) {
         if last_use.load(Ordering::Relaxed) != self.uses.load(Ordering::Relaxed) {
-            last_use.store(self.next_use(), Ordering::Relaxed);
+            last_use.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
-    }
-
-    fn next_use(&self) -> u64 {
-        self.uses.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
@@ -226,7 +226,8 @@ impl<K, S> fmt::Debug for ScopedRetryStrategy<K, S> {
 /// The strategy of one key, in use: made by [`ScopedRetryStrategy::scope`].
 ///
 /// It borrows neither the map nor the key, and as long as it or a clone of it lives, the key keeps its place and its
-/// state: what an operation paid goes back to where it came from. It dereferences to the strategy.
+/// state: what an operation paid goes back to where it came from. So who drives a strategy by hand keeps the handle as
+/// long as the token. It dereferences to the strategy.
 pub struct Scope<S> {
     entry: Arc<Entry<S>>,
 }
