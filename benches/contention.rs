@@ -12,20 +12,23 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How often each is measured.
+const ROUNDS: usize = 31;
+
 fn main() {
-    // Without `--bench`, as `cargo test` runs it, it shall only be seen to work.
-    let full = std::env::args().any(|argument| argument == "--bench");
-    let rounds = if full { 31 } else { 1 };
+    if !std::env::args().any(|argument| argument == "--bench") {
+        println!("measured by `cargo bench` only");
+        return;
+    }
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     let &[first, second, ..] = cores.as_slice() else {
         println!("contention needs two cores");
         return;
     };
     let measure = |name, calls, call: &(dyn Fn(u64) + Sync)| {
-        let calls = if full { calls } else { 1 };
-        let mut rounds: Vec<_> = (0..rounds).map(|_| Round::new(calls, call, [first, second])).collect();
+        let mut rounds: Vec<_> = (0..ROUNDS).map(|_| Round::new(calls, call, [first, second])).collect();
         rounds.sort_by(|one, other| one.throughput().total_cmp(&other.throughput()));
-        let median = rounds[rounds.len() / 2];
+        let median = rounds[ROUNDS / 2];
         let (Round { alone, together }, throughput) = (median, median.throughput());
         println!(
             "{name:<18} {alone:>8.1} ns a call alone, {together:>8.1} ns with another: {throughput:.2} x throughput"
@@ -41,7 +44,7 @@ fn main() {
     // The limit is made of the rate that was measured, here that of a thread that does nothing else, so it is no
     // hindrance afterwards.
     let started = Instant::now();
-    while full && started.elapsed() < Duration::from_secs(2) {
+    while started.elapsed() < Duration::from_secs(2) {
         call(50_000);
     }
     throttle(&adaptive, &TokioTimer);

@@ -4,8 +4,8 @@ use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, Ready, RetryDirective,
-    RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
-    retryable,
+    RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy, TokenBucket,
+    TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::sync::LazyLock;

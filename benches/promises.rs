@@ -24,19 +24,20 @@ async fn holding_retried<const BYTES: usize>() -> Outcome {
     Ok(u64::from(black_box(&held)[0]))
 }
 
-fn growth<const BYTES: usize>() -> (usize, usize) {
+/// By how much the attribute grows a future. That of a closure call is printed only: it holds the strategy, the closure
+/// and the policy as well.
+fn growth<const BYTES: usize>() -> usize {
     let bare = size_of_val(&holding::<BYTES>());
     let attribute = size_of_val(&holding_retried::<BYTES>()) - bare;
     let closure = size_of_val(&retry(&STORE, holding::<BYTES>).run()) - bare;
-    println!("an operation that holds {BYTES} bytes is {bare} bytes: attribute +{attribute}, closure +{closure}");
-    (attribute, closure)
+    println!("a future of {bare} bytes, of which {BYTES} are held: attribute +{attribute}, closure +{closure}");
+    attribute
 }
 
 #[test]
 fn the_attribute_adds_at_most_40_bytes_to_a_future() {
-    for (attribute, closure) in [growth::<64>(), growth::<512>()] {
+    for attribute in [growth::<64>(), growth::<512>()] {
         assert!(attribute <= GROWTH, "{attribute} bytes more");
-        assert!(closure <= 2 * GROWTH, "{closure} bytes more");
     }
 }
 

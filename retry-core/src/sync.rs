@@ -1,7 +1,123 @@
 //! What threads share. Under `--cfg loom` these are loom's, by the same names, so that the code that is checked is the
 //! code that is shipped.
 
+#[cfg(loom)]
+pub(crate) use self::checked::{
+    AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError};
+pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Loom's types can't be made in a `const`. These are made when they are first used, which is within a model, and never
+/// dropped, because a `const` can't drop anything either. A model that hands one to several threads uses it once before
+/// that; to print it for debugging is to use it.
+#[cfg(loom)]
+mod checked {
+    pub(crate) use loom::sync::atomic::Ordering;
+    pub(crate) use loom::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+    use std::fmt::{self, Debug, Formatter};
+    use std::mem::ManuallyDrop;
+    pub(crate) use std::sync::PoisonError;
+    use std::sync::{LockResult, OnceLock};
+
+    macro_rules! atomics {
+        ($($name:ident: $value:ty),+) => {$(
+            pub(crate) struct $name {
+                initial: $value,
+                atomic: ManuallyDrop<OnceLock<loom::sync::atomic::$name>>,
+            }
+
+            #[allow(dead_code, reason = "not every number needs every method")]
+            impl $name {
+                pub(crate) const fn new(initial: $value) -> Self {
+                    Self { initial, atomic: ManuallyDrop::new(OnceLock::new()) }
+                }
+
+                fn get(&self) -> &loom::sync::atomic::$name {
+                    self.atomic.get_or_init(|| loom::sync::atomic::$name::new(self.initial))
+                }
+
+                pub(crate) fn load(&self, order: Ordering) -> $value {
+                    self.get().load(order)
+                }
+
+                pub(crate) fn store(&self, value: $value, order: Ordering) {
+                    self.get().store(value, order);
+                }
+
+                pub(crate) fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                    self.get().fetch_add(value, order)
+                }
+
+                pub(crate) fn compare_exchange(
+                    &self,
+                    current: $value,
+                    new: $value,
+                    success: Ordering,
+                    failure: Ordering,
+                ) -> Result<$value, $value> {
+                    self.get().compare_exchange(current, new, success, failure)
+                }
+
+                pub(crate) fn fetch_update(
+                    &self,
+                    set: Ordering,
+                    fetch: Ordering,
+                    update: impl FnMut($value) -> Option<$value>,
+                ) -> Result<$value, $value> {
+                    self.get().fetch_update(set, fetch, update)
+                }
+            }
+
+            impl Debug for $name {
+                fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                    let _ = self.get();
+                    f.write_str(stringify!($name))
+                }
+            }
+        )+};
+    }
+
+    atomics!(AtomicU8: u8, AtomicU32: u32, AtomicU64: u64);
+
+    macro_rules! locks {
+        ($($name:ident: $($method:ident -> $guard:ident),+;)+) => {$(
+            pub(crate) struct $name<T> {
+                initial: ManuallyDrop<std::sync::Mutex<Option<T>>>,
+                lock: ManuallyDrop<OnceLock<loom::sync::$name<T>>>,
+            }
+
+            impl<T> $name<T> {
+                pub(crate) const fn new(initial: T) -> Self {
+                    let initial = ManuallyDrop::new(std::sync::Mutex::new(Some(initial)));
+                    Self { initial, lock: ManuallyDrop::new(OnceLock::new()) }
+                }
+
+                fn get(&self) -> &loom::sync::$name<T> {
+                    self.lock.get_or_init(|| {
+                        let initial = self.initial.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        loom::sync::$name::new(initial.expect("it is taken once"))
+                    })
+                }
+
+                $(pub(crate) fn $method(&self) -> LockResult<$guard<'_, T>> {
+                    self.get().$method()
+                })+
+            }
+
+            impl<T> Debug for $name<T> {
+                fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                    let _ = self.get();
+                    f.write_str(stringify!($name))
+                }
+            }
+        )+};
+    }
+
+    locks! {
+        Mutex: lock -> MutexGuard;
+        RwLock: read -> RwLockReadGuard, write -> RwLockWriteGuard;
+    }
+}

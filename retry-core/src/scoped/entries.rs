@@ -1,10 +1,10 @@
 //! The entries of the map, and who goes when there are too many. Nothing in here calls the user's code: all of it runs
 //! under the lock.
 
+use crate::sync::{AtomicU64, Ordering};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// A key and its strategy. Handles don't know the type of the key.

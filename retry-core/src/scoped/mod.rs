@@ -5,14 +5,14 @@ mod entries;
 use crate::invalid_setting::InvalidSetting;
 use crate::standard::StandardRetryStrategy;
 use crate::strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, Share, forward};
+use crate::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::time::Clock;
 use entries::{Entries, Entry};
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 
 /// Strategies by key, each with its own state: one for each resource that is throttled by itself.
 ///
@@ -149,10 +149,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
                 }
                 Some(entry) => others.push(Arc::downgrade(&entry)),
                 None => match made {
-                    Some(entry) => {
-                        self.touch(&entry.last_use);
-                        return Scope { entry };
-                    }
+                    Some(entry) => return Scope { entry },
                     None => made = Some(self.make(key.to_owned())),
                 },
             }
@@ -185,6 +182,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         let mut entries = self.write();
         let found = entries.find(hash, others);
         if found.is_none() {
+            self.touch(&made.last_use);
             entries.insert(hash, Arc::clone(made));
             let evicted = entries.evict(self.max_scopes);
             // In this order: keys and strategies are dropped after the lock was given back.

@@ -1,0 +1,245 @@
+//! Every interleaving of a few threads, within bounds: `.ci/loom` runs this.
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::thread;
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, Ready, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,
+    ScopedRetryStrategy, StandardRetryStrategy, Timestamp, TokenBucket,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A clock that the model moves. It is no part of what is checked, so it is the standard library's.
+#[derive(Default)]
+struct ByHand(AtomicU64);
+
+impl ByHand {
+    fn at(seconds: u64) -> Self {
+        Self(AtomicU64::new(seconds * 1000))
+    }
+
+    fn advance(&self, time: Duration) {
+        self.0.fetch_add(u64::try_from(time.as_millis()).unwrap() + 1, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ByHand {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_millis(self.0.load(Ordering::SeqCst)))
+    }
+}
+
+struct Throttled;
+
+impl ErrorInfo for Throttled {}
+
+impl RetryInfo for Throttled {
+    fn is_retry_safe(&self) -> RetrySafety {
+        RetrySafety::No
+    }
+
+    fn is_throttle(&self) -> bool {
+        true
+    }
+}
+
+/// What threads share is made before they are.
+fn shared<T: std::fmt::Debug>(value: T) -> Arc<T> {
+    let _ = format!("{value:?}");
+    Arc::new(value)
+}
+
+#[test]
+fn a_quota_is_never_overdrawn() {
+    loom::model(|| {
+        let bucket = shared(TokenBucket::new(8));
+        let other = Arc::clone(&bucket);
+        let thread = thread::spawn(move || other.try_acquire(5, &ByHand::default()));
+        let here = bucket.try_acquire(5, &ByHand::default());
+        let there = thread.join().unwrap();
+        assert!(here ^ there, "one of the two, and not both");
+        assert_eq!(bucket.available(), 3);
+    });
+}
+
+#[test]
+fn no_refund_is_lost_and_none_exceeds_the_capacity() {
+    loom::model(|| {
+        let bucket = shared(TokenBucket::new(10));
+        assert!(bucket.try_acquire(8, &ByHand::default()));
+        let other = Arc::clone(&bucket);
+        let thread = thread::spawn(move || {
+            other.refund(3);
+            assert!(other.available() <= 10);
+        });
+        bucket.refund(4);
+        thread.join().unwrap();
+        assert_eq!(bucket.available(), 9);
+        let other = Arc::clone(&bucket);
+        let thread = thread::spawn(move || other.refund(5));
+        bucket.refund(5);
+        thread.join().unwrap();
+        assert_eq!(bucket.available(), 10);
+    });
+}
+
+#[test]
+fn a_payment_and_a_refund_balance() {
+    loom::model(|| {
+        let bucket = shared(TokenBucket::new(10));
+        let other = Arc::clone(&bucket);
+        let thread = thread::spawn(move || {
+            if other.try_acquire(6, &ByHand::default()) {
+                other.refund(6);
+            }
+        });
+        let paid = bucket.try_acquire(6, &ByHand::default());
+        thread.join().unwrap();
+        assert_eq!(bucket.available(), if paid { 4 } else { 10 });
+    });
+}
+
+#[test]
+fn a_period_is_refilled_once() {
+    loom::model(|| {
+        let bucket = shared(TokenBucket::new(10).refill(3, Duration::from_secs(1)));
+        assert!(bucket.try_acquire(10, &ByHand::at(100)));
+        let other = Arc::clone(&bucket);
+        let thread = thread::spawn(move || other.try_acquire(2, &ByHand::at(101)));
+        let here = bucket.try_acquire(2, &ByHand::at(101));
+        let there = thread.join().unwrap();
+        let paid = 2 * (u32::from(here) + u32::from(there));
+        assert_eq!(bucket.available() + paid, 3, "three came in, and not six");
+    });
+}
+
+/// A strategy that limits sends to 0.5 per second, and a clock at which none is due.
+fn limiting() -> (Arc<AdaptiveRetryStrategy>, Arc<ByHand>) {
+    let clock = Arc::new(ByHand::at(1000));
+    let standard = StandardRetryStrategy::new().jitter(Jitter::None);
+    let strategy = shared(AdaptiveRetryStrategy::over(standard));
+    throttle(&strategy, &clock);
+    (strategy, clock)
+}
+
+fn throttle(strategy: &AdaptiveRetryStrategy, clock: &ByHand) {
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    strategy.refresh_retry_token(token, &Failure::of(&Throttled), clock).unwrap_err();
+}
+
+#[test]
+fn a_throttling_is_learned_while_others_begin() {
+    loom::model(|| {
+        let clock = Arc::new(ByHand::at(1000));
+        let strategy = shared(AdaptiveRetryStrategy::new());
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || throttle(&other, &time));
+        let mut token = strategy.acquire_initial_token(&*clock).unwrap();
+        let ready = strategy.ready(&mut token, &*clock);
+        thread.join().unwrap();
+        assert_eq!(strategy.send_rate(), Some(0.5));
+        if ready == Ready::Now {
+            strategy.record_success(token, &*clock).unwrap();
+        } else {
+            strategy.release(token);
+        }
+    });
+}
+
+#[test]
+fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        // One send comes in.
+        clock.advance(Duration::from_secs(2));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            let mut token = other.acquire_initial_token(&*time).unwrap();
+            (other.ready(&mut token, &*time), token)
+        });
+        let mut token = strategy.acquire_initial_token(&*clock).unwrap();
+        let here = strategy.ready(&mut token, &*clock);
+        let (there, mut their_token) = thread.join().unwrap();
+        assert!((here == Ready::Now) ^ (there == Ready::Now), "one of the two, and not both");
+
+        // Whoever waits is served with the next one.
+        clock.advance(Duration::from_millis(100));
+        clock.advance(Duration::from_millis(1900));
+        let waiting = if here == Ready::Now { &mut their_token } else { &mut token };
+        assert_eq!(strategy.ready(waiting, &*clock), Ready::Now);
+    });
+}
+
+#[test]
+fn a_waiter_that_leaves_while_another_asks_is_in_nobodys_way() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        let mut leaving = strategy.acquire_initial_token(&*clock).unwrap();
+        assert_ne!(strategy.ready(&mut leaving, &*clock), Ready::Now);
+        clock.advance(Duration::from_millis(2000));
+        let other = Arc::clone(&strategy);
+        let thread = thread::spawn(move || other.release(leaving));
+        let mut token = strategy.acquire_initial_token(&*clock).unwrap();
+        let before = strategy.ready(&mut token, &*clock);
+        thread.join().unwrap();
+        // Ahead of it there was one, or nobody any more; now there is nobody.
+        if before != Ready::Now {
+            assert_eq!(strategy.ready(&mut token, &*clock), Ready::Now);
+        }
+    });
+}
+
+#[test]
+fn a_waiter_that_never_asks_again_is_passed_over() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        let mut unpolled = strategy.acquire_initial_token(&*clock).unwrap();
+        assert_ne!(strategy.ready(&mut unpolled, &*clock), Ready::Now);
+        clock.advance(Duration::from_secs(5));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            let mut token = other.acquire_initial_token(&*time).unwrap();
+            other.ready(&mut token, &*time)
+        });
+        let mut token = strategy.acquire_initial_token(&*clock).unwrap();
+        let here = strategy.ready(&mut token, &*clock);
+        let there = thread.join().unwrap();
+        assert!((here == Ready::Now) ^ (there == Ready::Now), "the bucket holds one send");
+    });
+}
+
+type Scopes = ScopedRetryStrategy<u64>;
+
+fn scopes(max_scopes: usize) -> Arc<Scopes> {
+    shared(ScopedRetryStrategy::new(StandardRetryStrategy::new).max_scopes(max_scopes))
+}
+
+#[test]
+fn a_new_key_gets_one_strategy_whoever_asks_first() {
+    loom::model(|| {
+        let scopes = scopes(2);
+        let other = Arc::clone(&scopes);
+        let thread = thread::spawn(move || other.scope(&7));
+        let here = scopes.scope(&7);
+        let there = thread.join().unwrap();
+        assert!(std::ptr::eq(&raw const *here, &raw const *there));
+        assert_eq!(scopes.len(), 1);
+    });
+}
+
+#[test]
+fn a_scope_in_use_keeps_its_place_while_others_come_and_go() {
+    loom::model(|| {
+        let scopes = scopes(1);
+        let held = scopes.scope(&1);
+        let other = Arc::clone(&scopes);
+        let thread = thread::spawn(move || drop(other.scope(&2)));
+        drop(scopes.scope(&3));
+        thread.join().unwrap();
+        assert!(std::ptr::eq(&raw const *scopes.scope(&1), &raw const *held));
+        drop(held);
+        drop(scopes.scope(&4));
+        assert_eq!(scopes.len(), 1, "the bound holds as soon as it can");
+    });
+}
