@@ -27,7 +27,8 @@
 //! - What errors mean: [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo).
 //! - Which calls are retried: the attribute [`retryable`](macro@retryable), or for closures and foreign errors [`retry()`].
 //! - Whether, when and how often: a [`RetryStrategy`]; begin with [`StandardRetryStrategy`], which is made of a
-//!   [`BackoffStrategy`] and a [`RetryQuota`].
+//!   [`BackoffStrategy`] and a [`RetryQuota`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, and
+//!   [`ScopedRetryStrategy`] keeps one strategy for each key. [`ErasedStrategy`] is for those who choose at run time.
 //! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
 //! - Time: a [`Timer`], by default tokio's.
 //!

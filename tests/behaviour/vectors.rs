@@ -52,9 +52,12 @@ struct Sequence {
 /// A wait that the server asks for, and what comes of it.
 #[derive(Deserialize)]
 struct Clamp {
-    t_i_s: f64,
-    retry_after_s: f64,
-    expect_s: f64,
+    #[serde(rename = "t_i_s")]
+    backoff: f64,
+    #[serde(rename = "retry_after_s")]
+    hint: f64,
+    #[serde(rename = "expect_s")]
+    wait: f64,
 }
 
 #[derive(Clone, Deserialize)]
@@ -233,13 +236,13 @@ fn sequences_of_the_aws_quota() {
 #[test]
 fn hints_of_the_aws_mode() {
     let clamps = vectors().retry_after_clamp;
-    for Clamp { t_i_s, retry_after_s, expect_s } in &clamps {
+    for Clamp { backoff, hint, wait } in &clamps {
         let strategy =
-            StandardRetryStrategy::aws_2_1().backoff(Duration::from_secs_f64(*t_i_s), secs(20)).jitter(Jitter::None);
+            StandardRetryStrategy::aws_2_1().backoff(Duration::from_secs_f64(*backoff), secs(20)).jitter(Jitter::None);
         let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
-        let failure = Failure::of(&Failed::SAFE.after(Duration::from_secs_f64(*retry_after_s)));
+        let failure = Failure::of(&Failed::SAFE.after(Duration::from_secs_f64(*hint)));
         let token = strategy.refresh_retry_token(token, &failure, &TokioTimer).unwrap();
-        assert_eq!(token.delay(), Duration::from_secs_f64(*expect_s));
+        assert_eq!(token.delay(), Duration::from_secs_f64(*wait));
     }
     assert_eq!(clamps.len(), 8);
 }
@@ -305,7 +308,7 @@ async fn facts_of_the_quota() {
             }
             ("release", Some(amount)) => bucket.refund(amount),
             ("acquire", Some(amount)) => {
-                assert_eq!(Some(bucket.try_acquire(amount, &TokioTimer)), fact.granted, "{}", fact.name)
+                assert_eq!(Some(bucket.try_acquire(amount, &TokioTimer)), fact.granted, "{}", fact.name);
             }
             other => panic!("unknown event: {other:?}"),
         }
