@@ -95,6 +95,7 @@ impl ExponentialBackoff {
 }
 
 impl BackoffStrategy for ExponentialBackoff {
+    #[inline]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
         self.jittered.apply(double(self.base(error_type), retry_attempt, self.cap))
     }
@@ -178,8 +179,12 @@ impl BackoffStrategy for NoBackoff {
 
 /// `min(base * 2^times, cap)`, exact to the nanosecond.
 fn double(base: Duration, times: u32, cap: Duration) -> Duration {
-    let Some(nanos) = 1_u128.checked_shl(times).and_then(|power| base.as_nanos().checked_mul(power)) else {
-        return if base.is_zero() { Duration::ZERO } else { cap };
-    };
-    if nanos >= cap.as_nanos() { cap } else { Duration::from_nanos_u128(nanos) }
+    let mut delay = base;
+    for _ in 0..times {
+        if delay >= cap || delay.is_zero() {
+            break;
+        }
+        delay = delay.saturating_add(delay);
+    }
+    delay.min(cap)
 }

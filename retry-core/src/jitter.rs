@@ -65,6 +65,7 @@ impl Jittered {
         self
     }
 
+    #[inline]
     pub(crate) fn apply(&self, delay: Duration) -> Duration {
         match self.jitter {
             Jitter::Full => scale(delay, self.factors.next_factor()),

@@ -120,7 +120,8 @@ impl<K: RetryToken> Operation<K> {
         Settled::Done { attempts, reason: None }
     }
 
-    #[cold]
+    // Out of line, and yet not marked as cold, which would also keep what it calls out of line.
+    #[inline(never)]
     fn fail<S>(&mut self, strategy: &S, directive: RetryDirective, clock: &dyn Clock, name: &'static str) -> Settled
     where
         S: RetryStrategy<Token = K>,
@@ -164,24 +165,26 @@ impl<K> Token<K> {
 /// It borrows the strategy while it waits, and only then.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct Wait<'a, S: RetryStrategy, T: Timer> {
-    operation: &'a mut Operation<S::Token>,
-    strategy: &'a S,
-    sleep: Option<BoxSleep<T>>,
-    waiting: bool,
+    /// None once it is over.
+    guard: Option<Guard<'a, S>>,
+    sleep: BoxSleep<T>,
 }
 
 impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
     /// What is to be waited for before asking again; `None` once the attempt is due, which must follow at once.
     #[inline]
     pub(crate) fn next(operation: &'a mut Operation<S::Token>, strategy: &'a S, timer: &T) -> Option<Self> {
-        // The guard comes first: what is the user's may panic.
-        let mut wait = Self { operation, strategy, sleep: None, waiting: true };
-        let Some(delay) = wait.operation.wait_left(strategy, timer) else {
-            wait.waiting = false;
-            return None;
-        };
-        wait.sleep = Some(sleep(timer, delay));
-        Some(wait)
+        let guard = Guard { operation: &mut *operation, strategy };
+        let delay = guard.operation.wait_left(strategy, timer);
+        std::mem::forget(guard);
+        Some(Self::new(operation, strategy, timer, delay?))
+    }
+
+    #[cold]
+    fn new(operation: &'a mut Operation<S::Token>, strategy: &'a S, timer: &T, delay: Duration) -> Self {
+        let guard = Guard { operation, strategy };
+        let sleep = Box::pin(timer.sleep(delay));
+        Self { guard: Some(guard), sleep }
     }
 }
 
@@ -189,25 +192,22 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(sleep) = &mut self.sleep {
-            ready!(sleep.as_mut().poll(context));
-        }
-        self.sleep = None;
-        self.waiting = false;
+        ready!(self.sleep.as_mut().poll(context));
+        std::mem::forget(self.guard.take());
         Poll::Ready(())
     }
 }
 
-impl<S: RetryStrategy, T: Timer> Drop for Wait<'_, S, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.waiting {
-            self.operation.abandon(self.strategy);
-        }
-    }
+/// Gives an attempt up, unless it is forgotten. It comes before anything of the user's that may panic: a strategy's
+/// answer, a timer, a sleep.
+struct Guard<'a, S: RetryStrategy> {
+    operation: &'a mut Operation<S::Token>,
+    strategy: &'a S,
 }
 
-#[cold]
-fn sleep<T: Timer>(timer: &T, delay: Duration) -> BoxSleep<T> {
-    Box::pin(timer.sleep(delay))
+impl<S: RetryStrategy> Drop for Guard<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        self.operation.abandon(self.strategy);
+    }
 }

@@ -86,9 +86,9 @@ pub trait Timer: Clock {
     fn sleep(&self, delay: Duration) -> Self::Sleep;
 }
 
-/// Threads may hand in the readings of one clock in another order than they made them. A reading that is older than the
-/// latest by no more than this is taken for such a one; beyond it, the clock went backwards.
-pub(crate) const DISORDER: Duration = Duration::from_millis(50);
+/// Threads may hand in the readings of one clock in another order than they made them, because they are held up in
+/// between. By more than this they are not.
+pub(crate) const DISORDER: Duration = Duration::from_millis(250);
 
 /// A sleep as retried calls hold it.
 pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;

@@ -1,5 +1,6 @@
 //! How much retrying: the quota that protects a struggling server.
 
+use crate::invalid_setting::InvalidSetting;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::time::{Clock, DISORDER, Timestamp};
 use std::sync::Arc;
@@ -92,7 +93,8 @@ impl TokenBucket {
     ///
     /// # Panics
     ///
-    /// If the period is zero; in a `static` that is a compile error.
+    /// If the period is zero; in a `static` that is a compile error. For a period that comes in at run time, there is
+    /// [`try_refill`](TokenBucket::try_refill).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -108,6 +110,18 @@ impl TokenBucket {
         assert!(!every.is_zero(), "the period of a refill must be longer than zero");
         self.refill = Some(Refill { amount, every });
         self
+    }
+
+    /// Refills the bucket over time, see [`refill`](TokenBucket::refill).
+    ///
+    /// # Errors
+    ///
+    /// If the period is zero.
+    pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
+        if every.is_zero() {
+            return Err(InvalidSetting::new("the period of a refill", "0s", "a duration longer than zero"));
+        }
+        Ok(self.refill(amount, every))
     }
 
     /// What is refilled, and how often; `None` if nothing is.
@@ -128,10 +142,13 @@ impl TokenBucket {
     /// Whoever moves `refilled` on, by compare-and-swap, makes the refills in between, and nobody else does: each period
     /// is refilled once. That another thread may ask for its cost before they arrive does no harm. A clock that went
     /// backwards moves it back, and refills nothing; a reading that is merely late changes nothing.
-    fn refill_until(&self, Refill { amount, every }: Refill, now: Timestamp) {
+    #[cold]
+    fn refill_until(&self, now: Timestamp) {
+        let Some(Refill { amount, every }) = self.refill else { return };
         let period = u64::try_from(now.since_origin().as_nanos() / every.as_nanos()).unwrap_or(u64::MAX);
         let before = self.refilled.load(Ordering::Relaxed);
-        let late = u128::from(before.saturating_sub(period)) * every.as_nanos() <= DISORDER.as_nanos();
+        let behind = u128::from(before.saturating_sub(period)).saturating_mul(every.as_nanos());
+        let late = behind <= DISORDER.as_nanos();
         if before == period || (period < before && late) {
             return;
         }
@@ -152,9 +169,10 @@ impl TokenBucket {
 }
 
 impl RetryQuota for TokenBucket {
+    #[inline]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-        if let Some(refill) = self.refill {
-            self.refill_until(refill, clock.now());
+        if self.refill.is_some() {
+            self.refill_until(clock.now());
         }
         self.available
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| available.checked_sub(cost))

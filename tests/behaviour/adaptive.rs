@@ -8,6 +8,7 @@ use retry_core::{
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -317,7 +318,13 @@ fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
     let mut token = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut token).is_some(), "no time has passed");
     let waited = wait_for(&strategy, &clock, &mut token);
-    assert!(waited <= 2 * interval + millis(1), "{waited:?}");
+    assert!(waited <= 2 * interval + millis(300), "{waited:?}");
+    let started = clock.now.get();
+    for _ in 0..20 {
+        wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
+    }
+    let took = clock.now.get().abs_diff(started);
+    assert!(took.abs_diff(20 * interval) < 2 * interval, "20 sends in {took:?}");
 
     // The rate is measured, and grows, in the time that is now.
     let before = strategy.send_rate().unwrap();
@@ -368,6 +375,53 @@ async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back(
     let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
     tokio::time::advance(secs(2)).await;
     assert_eq!(strategy.ready(&mut token, &TokioTimer), Ready::Now);
+}
+
+/// A clock for threads, which their waits move.
+#[derive(Default)]
+struct Shared(AtomicU64);
+
+impl Clock for Shared {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(secs(1000) + Duration::from_nanos(self.0.load(Ordering::SeqCst)))
+    }
+}
+
+#[test]
+fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
+    let (clock, strategy) = (Shared::default(), eager());
+    let fatal = Failure::of(&Failed { throttle: true, ..Failed::FATAL });
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    strategy.refresh_retry_token(token, &fatal, &clock).unwrap_err();
+    let sent = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (clock, strategy, sent) = (&clock, &strategy, &sent);
+            scope.spawn(move || {
+                for operation in 0..50 {
+                    let mut token = strategy.acquire_initial_token(clock).unwrap();
+                    while let Ready::After(wait) = strategy.ready(&mut token, clock) {
+                        if (operation + thread) % 5 == 0 {
+                            break;
+                        }
+                        clock.0.fetch_add(u64::try_from(wait.as_nanos()).unwrap(), Ordering::SeqCst);
+                    }
+                    if (operation + thread) % 5 == 0 {
+                        // A fifth goes away, whether it was its turn or not: its answer is not learned from.
+                        strategy.release(token);
+                    } else {
+                        sent.fetch_add(1, Ordering::SeqCst);
+                        strategy.release(token);
+                    }
+                }
+            });
+        }
+    });
+    // Half a send per second, as nothing was answered since.
+    let allowed = 0.5 * clock.now().saturating_since(Timestamp::from_origin(secs(1000))).as_secs_f64();
+    assert_eq!(sent.load(Ordering::SeqCst), 160);
+    assert!(f64::from(sent.into_inner()) <= allowed + 1.0, "160 in the time of {allowed}");
+    assert_eq!(strategy.send_rate(), Some(0.5));
 }
 
 /// A service that takes so many requests per second, and as many at once.

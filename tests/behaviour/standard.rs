@@ -220,6 +220,10 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
     assert_eq!(error.to_string(), text);
     assert_eq!(StandardRetryStrategy::new().try_max_attempts(1).unwrap().settings().max_attempts, 1);
 
+    let error = TokenBucket::new(1).try_refill(1, Duration::ZERO).unwrap_err();
+    assert_eq!(error.to_string(), "the period of a refill = 0s is not allowed: a duration longer than zero");
+    assert!(TokenBucket::new(1).try_refill(1, secs(1)).is_ok());
+
     let error = Jitter::Fixed(1.5).checked().unwrap_err();
     assert_eq!(error.to_string(), "jitter = 1.5 is not allowed: a fixed factor is a number from 0 to 1");
     assert_eq!(Jitter::Full.checked(), Ok(Jitter::Full));
@@ -350,6 +354,37 @@ fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
         assert_eq!((token.delay(), QUOTA.available()), (secs(3), left));
     }
     assert_eq!(QUOTA.capacity(), 10);
+}
+
+#[test]
+fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
+    /// Grants every other retry.
+    #[derive(Default)]
+    struct EveryOther {
+        asked: Cell<u32>,
+        refunded: Cell<u32>,
+    }
+    impl RetryQuota for EveryOther {
+        fn try_acquire(&self, cost: u32, _: &dyn Clock) -> bool {
+            assert_eq!(cost, 5);
+            self.asked.set(self.asked.get() + 1);
+            self.asked.get() % 2 == 1
+        }
+        fn refund(&self, amount: u32) {
+            self.refunded.set(self.refunded.get() + amount);
+        }
+        fn available(&self) -> u32 {
+            0
+        }
+    }
+
+    let strategy = StandardRetryStrategy::with_parts(NoBackoff, EveryOther::default());
+    let token = strategy.acquire_initial_token(CLOCK).unwrap();
+    let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
+    let refused = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK);
+    assert_eq!(refused.unwrap_err(), RetryError::QuotaExhausted);
+    strategy.record_success(strategy.acquire_initial_token(CLOCK).unwrap(), CLOCK).unwrap();
+    assert_eq!(strategy.quota().refunded.get(), 1);
 }
 
 #[test]

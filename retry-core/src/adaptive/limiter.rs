@@ -72,6 +72,8 @@ pub(super) struct Limiter {
     pub(super) measured: MeasuredRate,
     cubic: Cubic,
     latest: Timestamp,
+    /// The earliest reading behind the latest one, if none has been ahead of that since.
+    behind: Option<Timestamp>,
 }
 
 impl Limiter {
@@ -83,6 +85,7 @@ impl Limiter {
             measured: MeasuredRate::new(now),
             cubic: Cubic::new(now),
             latest: now,
+            behind: None,
         }
     }
 
@@ -122,17 +125,24 @@ impl Limiter {
         self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
     }
 
-    /// The time to reckon with. If the clock went backwards, all anchors move back with it: no time has passed then, and
-    /// time goes on from there.
+    /// The time to reckon with: the latest, whatever the order in which threads hand their readings in.
+    ///
+    /// Only if time goes on behind the latest reading, for longer than disorder explains, the clock went backwards. Then
+    /// all anchors move back to where that was first seen: nothing is gained by it, and nothing freezes.
     fn observe(&mut self, now: Timestamp) -> Timestamp {
-        let behind = self.latest.saturating_since(now);
-        if behind.is_zero() {
+        if now >= self.latest {
             self.latest = now;
-        } else if behind > DISORDER {
+            self.behind = None;
+            return now;
+        }
+        let since = self.behind.map_or(now, |earliest| earliest.min(now));
+        self.behind = Some(since);
+        if now.saturating_since(since) >= DISORDER {
+            self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(since));
+            self.measured.reanchor(since);
+            self.cubic.reanchor(since);
             self.latest = now;
-            self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(now));
-            self.measured.reanchor(now);
-            self.cubic.reanchor(now);
+            self.behind = None;
         }
         self.latest
     }

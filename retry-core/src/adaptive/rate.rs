@@ -8,9 +8,7 @@ const BETA: f64 = 0.7;
 const SCALE: f64 = 0.4;
 /// The weight of the newest measurement.
 const SMOOTHING: f64 = 0.8;
-/// The interval over which sends are counted, in milliseconds.
-const INTERVAL_MS: u128 = 500;
-/// The same in seconds.
+/// The interval over which sends are counted, in seconds.
 const INTERVAL: f64 = 0.5;
 
 /// The rate at which responses come in, a moving average over half-second intervals.
@@ -18,7 +16,7 @@ const INTERVAL: f64 = 0.5;
 pub(super) struct MeasuredRate {
     pub(super) rate: f64,
     /// The interval of the last response.
-    interval: u128,
+    interval: u64,
     /// Responses since the interval began.
     count: u32,
 }
@@ -50,8 +48,9 @@ impl MeasuredRate {
 }
 
 /// The number of the interval that a point lies in.
-fn interval(at: Timestamp) -> u128 {
-    at.since_origin().as_millis() / INTERVAL_MS
+fn interval(at: Timestamp) -> u64 {
+    let since = at.since_origin();
+    since.as_secs().saturating_mul(2).saturating_add(u64::from(since.subsec_millis() >= 500))
 }
 
 /// The rate that a client should send at: cut by each throttling, and growing from there, along the curve that TCP

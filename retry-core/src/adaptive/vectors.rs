@@ -250,6 +250,28 @@ fn the_bucket_of_sends() {
 }
 
 #[test]
+fn a_wait_shorter_than_the_clock_can_tell_is_granted_and_not_spun_on() {
+    let mut bucket = SendBucket { fill: 1e9, max_capacity: 1e9, capacity: 1.0 - 1e-7, last_refill: Some(at(1.0)) };
+    assert_eq!(bucket.wait_for(1.0), Duration::ZERO);
+    bucket.take();
+    assert!(bucket.capacity.abs() < 1e-9, "and never goes below zero");
+    bucket.fill = 1.0;
+    let wait = bucket.wait_for(1.0);
+    bucket.refill(Timestamp::from_origin(Duration::from_secs(1) + wait));
+    assert_eq!(bucket.wait_for(1.0), Duration::ZERO, "who comes when it was told to is not sent away again");
+}
+
+#[test]
+fn the_curve_is_a_number_before_and_after_its_flat_part() {
+    let mut cubic = Cubic::new(at(0.0));
+    cubic.throttled(at(10.0), 100.0);
+    for elapsed in [0.0, 0.5, 4.2, 5.0, 100.0] {
+        assert!(cubic.grown(at(10.0 + elapsed)).is_finite());
+    }
+    assert!(cubic.grown(at(10.5)) < 100.0 && cubic.grown(at(15.0)) > 100.0);
+}
+
+#[test]
 fn a_queue_without_throttling_has_no_limit() {
     let mut queue = SendQueue::new(at(0.0));
     for response in 0..1000 {

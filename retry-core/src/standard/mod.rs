@@ -298,6 +298,16 @@ impl RetryToken for StandardRetryToken {
     }
 }
 
+impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    #[cold]
+    fn refund_retry(&self, token: &StandardRetryToken) {
+        self.quota.refund(match self.retry_refund {
+            Refund::Amount(amount) => amount,
+            Refund::LastCost => token.cost,
+        });
+    }
+}
+
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
     type Token = StandardRetryToken;
 
@@ -306,7 +316,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         Ok(StandardRetryToken { issuer: self.identity(), delay: 0, attempt: NonZeroU32::MIN, cost: 0, waiting: false })
     }
 
-    #[cold]
+    #[inline]
     fn refresh_retry_token(
         &self,
         token: StandardRetryToken,
@@ -348,17 +358,22 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if !self.issued(&token) {
             return Err(ForeignToken);
         }
-        self.quota.refund(match self.retry_refund {
-            _ if token.retry_count() == 0 => self.first_refund,
-            Refund::Amount(amount) => amount,
-            Refund::LastCost => token.cost,
-        });
+        if token.retry_count() == 0 {
+            self.quota.refund(self.first_refund);
+        } else {
+            self.refund_retry(&token);
+        }
         Ok(())
     }
 
     #[inline]
     fn ready(&self, token: &mut StandardRetryToken, _clock: &dyn Clock) -> Ready {
-        if self.issued(token) && std::mem::take(&mut token.waiting) { Ready::After(token.delay()) } else { Ready::Now }
+        if token.waiting && self.issued(token) {
+            token.waiting = false;
+            Ready::After(token.delay())
+        } else {
+            Ready::Now
+        }
     }
 
     #[cold]

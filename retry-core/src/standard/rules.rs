@@ -66,8 +66,9 @@ pub enum HintLimit {
 
 impl HintLimit {
     /// The wait before a retry, given its backoff and what the server asked for.
+    #[inline]
     pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Option<Duration>) -> Duration {
-        let hint = hint.unwrap_or_default();
+        let Some(hint) = hint else { return backoff };
         backoff.max(match self {
             Self::None => hint,
             Self::MaxBackoff => hint.min(max_backoff),
