@@ -1,6 +1,6 @@
 //! The adaptive strategy: when it limits, whom it serves first, and the traps on the way.
 
-use crate::support::{Failed, Flaky, millis, poll_once, secs};
+use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorFault, Failure, ForeignToken, Jitter, Ready, RetryError, RetryQuota,
     RetryStrategy, RetryToken, StandardRetryStrategy, Timestamp, TokioTimer, retry, retryable,
@@ -13,39 +13,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 type Token = <AdaptiveRetryStrategy as RetryStrategy>::Token;
-
-/// A clock that is set by hand, and counts its readings.
-struct ByHand {
-    now: Cell<Duration>,
-    readings: Cell<u32>,
-}
-
-impl ByHand {
-    fn new() -> Self {
-        Self { now: Cell::new(secs(100_000)), readings: Cell::new(0) }
-    }
-
-    fn advance(&self, time: Duration) {
-        self.now.set(self.now.get() + time);
-    }
-
-    fn go_back(&self, time: Duration) {
-        self.now.set(self.now.get().saturating_sub(time));
-    }
-
-    fn readings_of<T>(&self, action: impl FnOnce() -> T) -> u32 {
-        let before = self.readings.get();
-        action();
-        self.readings.get() - before
-    }
-}
-
-impl Clock for ByHand {
-    fn now(&self) -> Timestamp {
-        self.readings.set(self.readings.get() + 1);
-        Timestamp::from_origin(self.now.get())
-    }
-}
 
 const fn eager() -> AdaptiveRetryStrategy {
     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(1_000_000))
@@ -94,12 +61,12 @@ fn ask(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> O
 
 /// Asks as often as it is told to, until the send is granted. Returns the time that it took.
 fn wait_for(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> Duration {
-    let started = clock.now.get();
+    let started = clock.time();
     while let Some(wait) = ask(strategy, clock, token) {
         assert!(wait > Duration::ZERO && wait <= millis(100), "{wait:?}");
         clock.advance(wait);
     }
-    clock.now.get().abs_diff(started)
+    clock.time().abs_diff(started)
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +112,7 @@ async fn without_throttling_it_is_the_standard_strategy() {
 
 #[test]
 fn timeouts_and_server_errors_never_limit_sends() {
-    let (clock, strategy) = (ByHand::new(), eager());
+    let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     for _ in 0..100 {
         respond(&strategy, &clock, Some(Failed::TIMEOUT));
         respond(&strategy, &clock, Some(Failed { fault: ErrorFault::Server, ..Failed::SAFE }));
@@ -159,14 +126,14 @@ fn timeouts_and_server_errors_never_limit_sends() {
 
 #[test]
 fn a_final_throttling_is_learned_from_as_well() {
-    let (clock, strategy) = (ByHand::new(), eager());
+    let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     respond(&strategy, &clock, Some(Failed { throttle: true, ..Failed::FATAL }));
     assert_eq!(strategy.send_rate(), Some(0.5), "the lowest rate, as nothing was measured yet");
 }
 
 #[test]
 fn first_attempts_are_limited_too() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
     for _ in 0..10 {
@@ -177,7 +144,7 @@ fn first_attempts_are_limited_too() {
 
 #[test]
 fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)));
     let token = strategy.acquire_initial_token(&clock).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
@@ -192,7 +159,7 @@ fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
 
 #[test]
 fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
-    let (clock, strategy) = (ByHand::new(), eager());
+    let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     let call = || {
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
         assert_eq!(strategy.ready(&mut token, &clock), Ready::Now);
@@ -207,7 +174,7 @@ fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
 
 #[test]
 fn waiters_are_served_in_the_order_in_which_they_came() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let mut waiters: Vec<(usize, Token)> = (0..20).map(|index| (index, new_token(&strategy, &clock))).collect();
     for (_, token) in &mut waiters {
@@ -232,7 +199,7 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
 
 #[test]
 fn a_newcomer_does_not_overtake_those_who_wait() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let mut first = new_token(&strategy, &clock);
     let wait = ask(&strategy, &clock, &mut first).unwrap();
@@ -247,7 +214,7 @@ fn a_newcomer_does_not_overtake_those_who_wait() {
 
 #[test]
 fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     for _ in 0..1000 {
         let mut token = new_token(&strategy, &clock);
@@ -261,7 +228,7 @@ fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
 
 #[test]
 fn a_waiter_that_does_not_ask_is_passed_over_and_keeps_its_place() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
     let [mut sleeper, mut second, mut third] = [(); 3].map(|()| new_token(&strategy, &clock));
@@ -284,12 +251,12 @@ fn a_waiter_that_does_not_ask_is_passed_over_and_keeps_its_place() {
 
 #[test]
 fn a_waiter_learns_of_a_new_rate() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = eager();
     // Half a send per second, and fifty waiters: the last one would have to wait for 100 seconds.
     respond(&strategy, &clock, Some(Failed::THROTTLED));
     let mut waiters: Vec<Token> = (0..50).map(|_| new_token(&strategy, &clock)).collect();
-    let started = clock.now.get();
+    let started = clock.time();
     while !waiters.is_empty() {
         clock.advance(millis(20));
         let mut granted = 0;
@@ -303,27 +270,27 @@ fn a_waiter_learns_of_a_new_rate() {
             respond(&strategy, &clock, None);
         }
     }
-    let took = clock.now.get().abs_diff(started);
+    let took = clock.time().abs_diff(started);
     assert!(took < secs(30), "{took:?}");
 }
 
 #[test]
 fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
     let mut unasked = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut unasked).is_some());
-    clock.go_back(secs(3600));
+    clock.set(clock.time().saturating_sub(secs(3600)));
     let mut token = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut token).is_some(), "no time has passed");
     let waited = wait_for(&strategy, &clock, &mut token);
     assert!(waited <= 2 * interval + millis(300), "{waited:?}");
-    let started = clock.now.get();
+    let started = clock.time();
     for _ in 0..20 {
         wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
     }
-    let took = clock.now.get().abs_diff(started);
+    let took = clock.time().abs_diff(started);
     assert!(took.abs_diff(20 * interval) < 2 * interval, "20 sends in {took:?}");
 
     // The rate is measured, and grows, in the time that is now.
@@ -337,7 +304,7 @@ fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
 
 #[test]
 fn a_foreign_token_is_refused_and_nothing_is_learned() {
-    let clock = ByHand::new();
+    let clock = ByHand::at(secs(100_000));
     let (ours, theirs) = (eager(), eager());
     respond(&ours, &clock, None);
     let throttled = Failure::of(&Failed::THROTTLED);

@@ -1,33 +1,14 @@
 //! What `#[retryable]` takes, and that each attempt starts from what was passed.
 
 use crate::support::{Failed, Flaky, assert_send, secs};
-use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retryable};
+use retry_core::{Jitter, StandardRetryStrategy, retryable};
 use std::fmt::Display;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
 
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(100_000);
 
 type Outcome<T> = Result<T, Failed>;
-
-/// Fails as often as it is told; for futures that must be `Send`.
-struct Counter {
-    failures: u32,
-    calls: AtomicU32,
-}
-
-impl Counter {
-    const fn new(failures: u32) -> Self {
-        Self { failures, calls: AtomicU32::new(0) }
-    }
-
-    fn call(&self) -> Result<u32, Failed> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        if call > self.failures { Ok(call) } else { Err(Failed::SAFE) }
-    }
-}
 
 #[tokio::test(start_paused = true)]
 async fn mut_arguments_start_anew_in_each_attempt() {
@@ -86,104 +67,6 @@ async fn mutable_references_are_lent_to_each_attempt() {
     let flaky = Flaky::new(2, Failed::SAFE);
     record(&flaky, &mut calls, &mut again).await.unwrap();
     assert_eq!((calls, again), (vec![0, 1, 2], 3));
-}
-
-struct Client {
-    retry: StandardRetryStrategy,
-    shared: Arc<StandardRetryStrategy>,
-    counter: Counter,
-    log: Vec<u32>,
-}
-
-impl Client {
-    fn new(failures: u32) -> Self {
-        let strategy = || StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
-        Self { retry: strategy(), shared: Arc::new(strategy()), counter: Counter::new(failures), log: Vec::new() }
-    }
-
-    #[retryable(strategy = STRATEGY)]
-    async fn shared(&self) -> Outcome<u32> {
-        self.counter.call()
-    }
-
-    #[retryable(strategy = self.retry)]
-    async fn exclusive(&mut self, step: u32) -> Outcome<usize> {
-        self.log.push(step);
-        tokio::task::yield_now().await;
-        let call = self.counter.call()?;
-        self.log.push(call);
-        Ok(self.log.len())
-    }
-
-    #[retryable(strategy = &self.shared)]
-    async fn by_reference(&mut self) -> Outcome<u32> {
-        self.log.clear();
-        self.counter.call()
-    }
-
-    #[retryable(strategy = Arc::clone(&self.shared))]
-    async fn by_handle(&mut self) -> Outcome<u32> {
-        self.log.clear();
-        self.counter.call()
-    }
-
-    #[retryable(strategy = retry)]
-    async fn by_argument(&self, retry: &StandardRetryStrategy) -> Outcome<u32> {
-        self.counter.call()
-    }
-
-    #[retryable(strategy = self.retry)]
-    async fn borrowed<'a>(&'a self, key: &'a str) -> Result<(&'a str, &'a Self), Failed> {
-        self.counter.call()?;
-        Ok((key, self))
-    }
-
-    #[retryable(strategy = self.retry)]
-    async fn elided(&self, _key: &str, sink: &mut Vec<u32>) -> Outcome<&[u32]> {
-        sink.push(self.counter.call()?);
-        Ok(&self.log)
-    }
-
-    #[retryable(strategy = STRATEGY)]
-    async fn by_value(self) -> Outcome<u32> {
-        self.counter.call()
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn methods_are_retried_with_the_strategy_of_their_own_value() {
-    assert_eq!(Client::new(2).shared().await, Ok(3));
-    assert_eq!(assert_send(Client::new(2).exclusive(7)).await, Ok(4));
-    assert_eq!(Client::new(2).by_value().await, Ok(3));
-
-    let mut client = Client::new(2);
-    assert_eq!(client.by_reference().await, Ok(3));
-    assert_eq!(client.shared.quota().available(), 491, "two retries were paid from it, one success gave back");
-    client.counter = Counter::new(1);
-    assert_eq!(client.by_handle().await, Ok(2));
-    assert_eq!(client.shared.quota().available(), 487);
-
-    let client = Client::new(1);
-    assert_eq!(client.by_argument(&client.retry).await, Ok(2));
-    assert_eq!(client.retry.quota().available(), 496);
-    assert_eq!(client.borrowed("key").await.unwrap().0, "key");
-    assert_eq!(client.elided("key", &mut Vec::new()).await, Ok(&[][..]));
-}
-
-trait Store {
-    async fn get(&mut self, key: &str) -> Result<String, Failed>;
-}
-
-impl Store for Client {
-    #[retryable(strategy = self.retry)]
-    async fn get(&mut self, key: &str) -> Result<String, Failed> {
-        self.counter.call().map(|call| format!("{key}{call}"))
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn methods_of_trait_impls_are_retried() {
-    assert_eq!(Client::new(1).get("a").await, Ok("a2".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -274,32 +157,11 @@ async fn an_error_that_is_not_send_leaves_the_future_send() {
     static JITTERY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
 
     #[retryable(strategy = JITTERY)]
-    async fn local(counter: &Counter) -> Result<u32, Local> {
+    async fn local(counter: &Flaky) -> Result<u32, Local> {
         counter.call().map_err(|_| Local(Rc::new(1)))
     }
 
-    assert_eq!(assert_send(local(&Counter::new(1))).await.unwrap(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
-    #[retryable(strategy = "standard")]
-    async fn own<T>(flaky: &Flaky, _: T) -> Outcome<u32> {
-        flaky.call()
-    }
-
-    // 500 pay for 100 retries, whatever the type parameter is.
-    let (mut granted, mut text) = (0, true);
-    loop {
-        let flaky = Flaky::new(u32::MAX, Failed::SAFE);
-        let _ = if text { own(&flaky, "").await } else { own(&flaky, 1).await };
-        text = !text;
-        granted += flaky.calls() - 1;
-        if flaky.calls() == 1 {
-            break;
-        }
-    }
-    assert_eq!(granted, 100);
+    assert_eq!(assert_send(local(&Flaky::new(1, Failed::SAFE))).await.unwrap(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -327,41 +189,6 @@ async fn idempotence_decides_what_maybe_means() {
         let _ = unsaid(&flaky[2]).await;
         assert_eq!(flaky.map(|flaky| flaky.calls()), expected, "{error:?}");
     }
-}
-
-impl Client {
-    #[retryable(strategy = self.retry)]
-    async fn shared_receiver(self: Arc<Self>) -> Outcome<u32> {
-        self.counter.call()
-    }
-
-    #[retryable(strategy = self.retry)]
-    #[expect(clippy::needless_arbitrary_self_type, reason = "it is the spelling that is tested")]
-    async fn typed_receiver(self: &mut Self, step: u32) -> Outcome<usize> {
-        self.log.push(step);
-        self.counter.call()?;
-        Ok(self.log.len())
-    }
-
-    #[retryable(strategy = *retry)]
-    async fn by_mutable_argument(&self, retry: &mut StandardRetryStrategy) -> Outcome<u32> {
-        self.counter.call()
-    }
-
-    #[retryable(strategy = self.retry)]
-    async fn returns_a_function(&mut self) -> Outcome<Box<dyn Fn(&str) -> usize + Send>> {
-        self.counter.call()?;
-        Ok(Box::new(str::len))
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn receivers_of_every_kind_are_taken() {
-    assert_eq!(Arc::new(Client::new(1)).shared_receiver().await, Ok(2));
-    assert_eq!(Client::new(1).typed_receiver(7).await, Ok(2));
-    let mut strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
-    assert_eq!(Client::new(1).by_mutable_argument(&mut strategy).await, Ok(2));
-    assert_eq!(Client::new(1).returns_a_function().await.map(|length| length("four")), Ok(4));
 }
 
 #[tokio::test(start_paused = true)]
@@ -424,45 +251,6 @@ async fn the_attribute_works_under_another_name() {
     }
 
     assert_eq!(call().await, Ok(1));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_place_in_a_static_is_named_like_the_static() {
-    static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(2) }; 2];
-    static LAZY: LazyLock<(u32, StandardRetryStrategy)> =
-        LazyLock::new(|| (1, StandardRetryStrategy::new().max_attempts(3)));
-
-    #[retryable(strategy = STRATEGIES[1])]
-    async fn element(flaky: &Flaky) -> Outcome<u32> {
-        flaky.call()
-    }
-    #[retryable(strategy = LAZY.1)]
-    async fn field(flaky: &Flaky) -> Outcome<u32> {
-        flaky.call()
-    }
-
-    let flaky = [(); 2].map(|()| Flaky::new(u32::MAX, Failed::SAFE));
-    let _ = element(&flaky[0]).await;
-    let _ = field(&flaky[1]).await;
-    assert_eq!(flaky.map(|flaky| flaky.calls()), [2, 3]);
-    assert_eq!((STRATEGIES[0].quota().available(), STRATEGIES[1].quota().available()), (500, 495));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_is_no_place_is_evaluated_once_in_each_call() {
-    static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(3) }; 2];
-    fn next(evaluated: &AtomicU32) -> usize {
-        evaluated.fetch_add(1, Ordering::Relaxed) as usize % 2
-    }
-
-    #[retryable(strategy = &STRATEGIES[next(evaluated)])]
-    async fn chosen(flaky: &Flaky, evaluated: &AtomicU32) -> Outcome<u32> {
-        flaky.call()
-    }
-
-    let (flaky, evaluated) = (Flaky::new(u32::MAX, Failed::SAFE), AtomicU32::new(0));
-    let _ = chosen(&flaky, &evaluated).await;
-    assert_eq!((flaky.calls(), evaluated.into_inner()), (3, 1));
 }
 
 #[tokio::test(start_paused = true)]

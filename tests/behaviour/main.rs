@@ -11,5 +11,6 @@ mod pointers;
 mod properties;
 mod scoped;
 mod standard;
+mod strategy_option;
 mod support;
 mod vectors;

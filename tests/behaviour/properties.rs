@@ -1,13 +1,13 @@
 //! What holds for any input: formulas, and whole operations against a model of the quota.
 
-use crate::support::{Failed, millis, poll_once, secs};
+use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ConstantBackoff, ExponentialBackoff, Failure, HintLimit, Jitter,
+    AdaptiveRetryStrategy, BackoffStrategy, ConstantBackoff, ExponentialBackoff, Failure, HintLimit, Jitter,
     LinearBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, Timestamp, TokenBucket, TokioTimer, retry,
+    StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -148,16 +148,16 @@ proptest! {
     /// However many ask, and however often: no more is sent than the rate allows.
     #[test]
     fn sends_keep_to_the_rate(steps in prop::collection::vec((0..4_u8, 1..400_u64), 1..200)) {
-        let clock = ByHand(Cell::new(secs(1000)));
+        let clock = ByHand::at(secs(1000));
         let strategy = AdaptiveRetryStrategy::new();
         let throttled = Failure::of(&Failed { safety: retry_core::RetrySafety::No, ..Failed::THROTTLED });
         let token = strategy.acquire_initial_token(&clock).unwrap();
         strategy.refresh_retry_token(token, &throttled, &clock).unwrap_err();
         // Half a send per second, and none is there.
-        let (started, mut sent) = (clock.0.get(), 0.0);
+        let (started, mut sent) = (clock.time(), 0.0);
         let mut waiting = VecDeque::new();
         for (action, time) in steps {
-            clock.0.set(clock.0.get() + millis(time));
+            clock.advance(millis(time));
             match action {
                 0 | 1 => waiting.push_back(strategy.acquire_initial_token(&clock).unwrap()),
                 2 => {
@@ -172,7 +172,7 @@ proptest! {
                 sent += f64::from(u8::from(granted));
                 !granted
             });
-            let allowed = 0.5 * (clock.0.get().abs_diff(started)).as_secs_f64();
+            let allowed = 0.5 * (clock.time().abs_diff(started)).as_secs_f64();
             prop_assert!(sent <= allowed + 1e-6, "{} sent where {} may be", sent, allowed);
         }
     }
@@ -220,15 +220,6 @@ impl Model {
             self.balance -= cost;
             paid = cost;
         }
-    }
-}
-
-/// A clock that is set by hand.
-struct ByHand(Cell<Duration>);
-
-impl Clock for ByHand {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_origin(self.0.get())
     }
 }
 

@@ -1,10 +1,10 @@
 //! The numbers of the standard strategy.
 
-use crate::support::{Failed, Flaky, secs};
+use crate::support::{ByHand, Failed, Flaky, secs};
 use retry_core::{
     BackoffStrategy, Clock, ConstantBackoff, ExponentialBackoff, Failure, ForeignToken, HintLimit, Jitter,
     LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    RetryToken, StandardRetryStrategy, Timestamp, TokenBucket, TokioTimer, retry,
+    RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::time::Duration;
@@ -270,34 +270,25 @@ fn strategies_that_come_and_go_do_not_draw_the_same() {
     assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
 }
 
-/// A clock that is set by hand.
-struct ByHand(Cell<Duration>);
-
-impl Clock for ByHand {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_origin(self.0.get())
-    }
-}
-
 #[test]
 fn a_quota_may_refill_over_time() {
     static BUCKET: TokenBucket = TokenBucket::new(100).refill(10, secs(1));
     assert_eq!(BUCKET.refill_setting(), Some((10, secs(1))));
     assert_eq!(TokenBucket::new(1).refill_setting(), None);
 
-    let clock = ByHand(Cell::new(secs(1000)));
+    let clock = ByHand::at(secs(1000));
     assert!(BUCKET.try_acquire(95, &clock));
     assert!(!BUCKET.try_acquire(6, &clock));
-    clock.0.set(Duration::from_millis(1_000_999));
+    clock.set(Duration::from_millis(1_000_999));
     assert!(!BUCKET.try_acquire(6, &clock), "the period has not ended");
-    clock.0.set(secs(1001));
+    clock.set(secs(1001));
     assert!(BUCKET.try_acquire(15, &clock));
     assert!(!BUCKET.try_acquire(1, &clock), "each period is refilled once");
-    clock.0.set(secs(10));
+    clock.set(secs(10));
     assert!(!BUCKET.try_acquire(1, &clock), "a clock that went backwards refills nothing");
-    clock.0.set(secs(13));
+    clock.set(secs(13));
     assert!(BUCKET.try_acquire(30, &clock) && !BUCKET.try_acquire(1, &clock), "and time goes on from there");
-    clock.0.set(secs(1_000_000));
+    clock.set(secs(1_000_000));
     assert!(BUCKET.try_acquire(100, &clock) && !BUCKET.try_acquire(1, &clock), "never above the capacity");
 }
 

@@ -2,11 +2,12 @@
 
 use retry_core::{
     Clock, ErrorFault, ErrorInfo, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetrySafety, RetryStrategy,
-    RetryToken,
+    RetryToken, Timestamp,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -65,22 +66,60 @@ impl RetryInfo for Failed {
 pub(crate) struct Flaky {
     failures: u32,
     error: Failed,
-    calls: Cell<u32>,
+    calls: AtomicU32,
 }
 
 impl Flaky {
     pub(crate) const fn new(failures: u32, error: Failed) -> Self {
-        Self { failures, error, calls: Cell::new(0) }
+        Self { failures, error, calls: AtomicU32::new(0) }
     }
 
     /// One attempt.
     pub(crate) fn call(&self) -> Result<u32, Failed> {
-        self.calls.set(self.calls.get() + 1);
-        if self.calls.get() > self.failures { Ok(self.calls.get()) } else { Err(self.error) }
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if call > self.failures { Ok(call) } else { Err(self.error) }
     }
 
     pub(crate) fn calls(&self) -> u32 {
-        self.calls.get()
+        self.calls.load(Ordering::Relaxed)
+    }
+}
+
+/// A clock that is set by hand, and counts its readings.
+pub(crate) struct ByHand {
+    now: Cell<Duration>,
+    readings: Cell<u32>,
+}
+
+impl ByHand {
+    pub(crate) fn at(now: Duration) -> Self {
+        Self { now: Cell::new(now), readings: Cell::new(0) }
+    }
+
+    pub(crate) fn set(&self, now: Duration) {
+        self.now.set(now);
+    }
+
+    pub(crate) fn advance(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+
+    /// What a reading would be, without making one.
+    pub(crate) fn time(&self) -> Duration {
+        self.now.get()
+    }
+
+    pub(crate) fn readings_of<T>(&self, action: impl FnOnce() -> T) -> u32 {
+        let before = self.readings.get();
+        action();
+        self.readings.get() - before
+    }
+}
+
+impl Clock for ByHand {
+    fn now(&self) -> Timestamp {
+        self.readings.set(self.readings.get() + 1);
+        Timestamp::from_origin(self.now.get())
     }
 }
 

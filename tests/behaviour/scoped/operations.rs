@@ -4,24 +4,6 @@ use super::standard;
 use crate::support::{Failed, Flaky, assert_send, poll_once};
 use retry_core::{RetryQuota, Scope, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Fails as often as it is told; for futures that must be `Send`.
-struct Counter {
-    failures: u32,
-    calls: AtomicU32,
-}
-
-impl Counter {
-    const fn new(failures: u32) -> Self {
-        Self { failures, calls: AtomicU32::new(0) }
-    }
-
-    fn call(&self) -> Result<u32, Failed> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        if call > self.failures { Ok(call) } else { Err(Failed::SAFE) }
-    }
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_scope_that_is_out_of_quota_leaves_the_others_alone() {
@@ -46,11 +28,11 @@ async fn the_future_owns_its_scope() {
     static TENANTS: ScopedRetryStrategy<u64> = ScopedRetryStrategy::new(standard);
 
     #[retryable(strategy = TENANTS.scope(&tenant), clone(counter))]
-    async fn call(tenant: u64, counter: std::sync::Arc<Counter>) -> Result<u32, Failed> {
+    async fn call(tenant: u64, counter: std::sync::Arc<Flaky>) -> Result<u32, Failed> {
         counter.call()
     }
 
-    let operation: Box<dyn Future<Output = _> + Send + 'static> = Box::new(call(7, Counter::new(2).into()));
+    let operation: Box<dyn Future<Output = _> + Send + 'static> = Box::new(call(7, Flaky::new(2, Failed::SAFE).into()));
     assert_eq!(Box::into_pin(operation).await, Ok(3));
     assert_eq!(TENANTS.scope(&7).quota().available(), 491);
 }
@@ -60,11 +42,11 @@ async fn an_operation_that_waits_keeps_its_scope_and_refunds_it_when_dropped() {
     static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(1);
 
     #[retryable(strategy = SCOPES.scope(&1))]
-    async fn call(counter: &Counter) -> Result<u32, Failed> {
+    async fn call(counter: &Flaky) -> Result<u32, Failed> {
         counter.call()
     }
 
-    let counter = Counter::new(u32::MAX);
+    let counter = Flaky::new(u32::MAX, Failed::SAFE);
     {
         let mut operation = pin!(assert_send(call(&counter)));
         poll_once(operation.as_mut());
@@ -73,13 +55,13 @@ async fn an_operation_that_waits_keeps_its_scope_and_refunds_it_when_dropped() {
         assert_eq!(SCOPES.scope(&1).quota().available(), 495);
     }
     assert_eq!(SCOPES.scope(&1).quota().available(), 500);
-    assert_eq!(counter.calls.load(Ordering::Relaxed), 1);
+    assert_eq!(counter.calls(), 1);
 }
 
 struct Client {
     scopes: ScopedRetryStrategy<String>,
     bucket: String,
-    counter: Counter,
+    counter: Flaky,
     log: Vec<u32>,
 }
 
@@ -96,7 +78,8 @@ impl Client {
 #[tokio::test(start_paused = true)]
 async fn a_method_may_change_the_value_that_its_scope_comes_from() {
     let scopes = ScopedRetryStrategy::new(standard);
-    let mut client = Client { scopes, bucket: "photos".to_owned(), counter: Counter::new(2), log: Vec::new() };
+    let mut client =
+        Client { scopes, bucket: "photos".to_owned(), counter: Flaky::new(2, Failed::SAFE), log: Vec::new() };
     assert_eq!(assert_send(client.append()).await, Ok(3));
     assert_eq!(client.scopes.scope("photos").quota().available(), 491);
 }
