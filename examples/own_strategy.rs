@@ -54,7 +54,7 @@ impl RetryStrategy for Steadily {
         } else if failure.remaining().is_some_and(|remaining| delay > remaining) {
             Err(RetryError::MaxTime)
         } else {
-            let due = Timestamp::from_origin(clock.now().since_origin().saturating_add(delay));
+            let due = clock.now().saturating_add(delay);
             Ok(SteadyToken { attempt: token.attempt + 1, due: Some(due), delay })
         }
     }

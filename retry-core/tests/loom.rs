@@ -172,6 +172,24 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
 }
 
 #[test]
+fn a_newcomer_does_not_overtake_whoever_waits() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        let mut waiting = strategy.acquire_initial_token(&*clock).unwrap();
+        assert_ne!(strategy.ready(&mut waiting, &*clock), Ready::Now);
+        // One send comes in, and the waiter is not late yet.
+        clock.advance(Duration::from_millis(2000));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            let mut newcomer = other.acquire_initial_token(&*time).unwrap();
+            other.ready(&mut newcomer, &*time)
+        });
+        assert_eq!(strategy.ready(&mut waiting, &*clock), Ready::Now);
+        assert_ne!(thread.join().unwrap(), Ready::Now);
+    });
+}
+
+#[test]
 fn a_waiter_that_leaves_while_another_asks_is_in_nobodys_way() {
     loom::model(|| {
         let (strategy, clock) = limiting();

@@ -170,6 +170,20 @@ async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_adaptive_strategy_may_be_the_functions_own() {
+    #[retryable(strategy = "adaptive")]
+    async fn own(flaky: &Flaky) -> Outcome<u32> {
+        flaky.call()
+    }
+
+    // A throttling limits sends from then on, and nothing was measured before: half a send per second.
+    assert_eq!(own(&Flaky::new(1, Failed::THROTTLED)).await, Ok(2));
+    let started = tokio::time::Instant::now();
+    assert_eq!(own(&Flaky::new(0, Failed::SAFE)).await, Ok(1));
+    assert!(started.elapsed() > std::time::Duration::from_millis(500), "a first attempt waits, too");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_place_in_a_static_is_named_like_the_static() {
     static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(2) }; 2];
     static LAZY: LazyLock<(u32, StandardRetryStrategy)> =
