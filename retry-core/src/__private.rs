@@ -8,7 +8,7 @@ use crate::error::RetryInfo;
 use crate::operation::{Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, Share};
-use crate::time::{Clock, Timer};
+use crate::time::Timer;
 
 /// Takes a strategy that an expression made.
 #[inline]
@@ -49,8 +49,8 @@ impl<T: Copy> Anew for T {}
 
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) -> Operation<S::Token> {
-    Operation::begin(strategy, clock)
+pub fn begin<S: RetryStrategy, T: Timer>(strategy: &S, timer: &T) -> Operation<S::Token> {
+    Operation::begin(strategy, timer)
 }
 
 /// What is to be waited for before asking again; `None` once the attempt is due.
@@ -69,16 +69,28 @@ pub fn judge<R: Judged>(outcome: &R, policy: &StandardRetryPolicy) -> RetryDirec
     outcome.judged_by(policy)
 }
 
+/// What a policy makes of an outcome.
+#[inline]
+pub fn judge_with<R, P: RetryPolicy<R>>(outcome: &R, policy: &P) -> RetryDirective {
+    policy.evaluate(outcome)
+}
+
+/// What a closure makes of an outcome. The outcome comes first, so that the closure's argument needs no type.
+#[inline]
+pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryDirective {
+    policy(outcome)
+}
+
 /// Tells the strategy what an attempt came to; `true` if its outcome is final.
 #[inline]
-pub fn settle<S: RetryStrategy>(
+pub fn settle<S: RetryStrategy, T: Timer>(
     operation: &mut Operation<S::Token>,
     strategy: &S,
     directive: RetryDirective,
-    clock: &dyn Clock,
+    timer: &T,
     name: &'static str,
 ) -> bool {
-    matches!(operation.settle(strategy, directive, clock, name), Settled::Done { .. })
+    matches!(operation.settle(strategy, directive, timer, name), Settled::Done { .. })
 }
 
 /// An outcome that the standard policy can judge.

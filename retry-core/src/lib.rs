@@ -102,7 +102,7 @@ pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 pub use invalid_setting::InvalidSetting;
 pub use jitter::Jitter;
 pub use observe::Report;
-pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
+pub use policy::{PolicyFn, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, policy_fn};
 pub use retry::{NoHint, Retry, When, retry};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};

@@ -100,7 +100,16 @@ impl RetryDirective {
 
 /// Decides what the outcome of an attempt means.
 ///
-/// It is handed the whole outcome, `Ok` included, so a value that isn't ready yet can be a reason for another attempt.
+/// It is handed the whole outcome, `Ok` included, so a value that isn't ready yet can be a reason for another attempt. A
+/// closure becomes a policy through [`policy_fn`].
+///
+/// To extend the standard policy, ask it for what you don't know: see
+/// [`evaluate_error`](StandardRetryPolicy::evaluate_error).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no policy for outcomes of the type `{R}`",
+    label = "this does not implement `RetryPolicy<{R}>`",
+    note = "a function becomes a policy through `policy_fn`"
+)]
 pub trait RetryPolicy<R: ?Sized> {
     /// What is to follow from this outcome.
     fn evaluate(&self, outcome: &R) -> RetryDirective;
@@ -117,6 +126,47 @@ macro_rules! forward {
 }
 
 forward!(&P, Box<P>, Arc<P>);
+
+/// Makes a policy of a closure.
+///
+/// ```
+/// use retry_core::{RetryDirective, RetryErrorType, StandardRetryStrategy, policy_fn, retry};
+///
+/// # async fn result_of_job() -> Option<u32> { Some(1) }
+/// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn example() {
+/// // Polls until the job is done.
+/// let until_done = policy_fn(|outcome: &Option<u32>| match outcome {
+///     Some(_) => RetryDirective::Succeed,
+///     None => RetryDirective::retry(RetryErrorType::Other),
+/// });
+/// let result = retry(&JOBS, || result_of_job()).policy(until_done).run().await;
+/// # }
+/// ```
+pub const fn policy_fn<R: ?Sized, F>(evaluate: F) -> PolicyFn<F>
+where
+    F: Fn(&R) -> RetryDirective,
+{
+    PolicyFn { evaluate }
+}
+
+/// The policy that [`policy_fn`] makes.
+#[derive(Clone, Copy)]
+pub struct PolicyFn<F> {
+    evaluate: F,
+}
+
+impl<F> fmt::Debug for PolicyFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolicyFn").finish_non_exhaustive()
+    }
+}
+
+impl<R: ?Sized, F: Fn(&R) -> RetryDirective> RetryPolicy<R> for PolicyFn<F> {
+    fn evaluate(&self, outcome: &R) -> RetryDirective {
+        (self.evaluate)(outcome)
+    }
+}
 
 /// The policy for results whose error implements [`RetryInfo`], used wherever no other is named.
 ///
@@ -158,7 +208,27 @@ impl StandardRetryPolicy {
         self
     }
 
-    /// What follows from an error.
+    /// What follows from an error. For policies that judge some outcomes themselves and leave the rest to this one:
+    ///
+    /// ```
+    /// # use retry_core::RetryInfo;
+    /// use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
+    ///
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// /// An answer that is not complete yet is worth another attempt, too.
+    /// struct UntilComplete;
+    ///
+    /// impl RetryPolicy<Result<Vec<u8>, Failed>> for UntilComplete {
+    ///     fn evaluate(&self, outcome: &Result<Vec<u8>, Failed>) -> RetryDirective {
+    ///         match outcome {
+    ///             Ok(answer) if answer.is_empty() => RetryDirective::retry(RetryErrorType::Other),
+    ///             Ok(_) => RetryDirective::Succeed,
+    ///             Err(error) => StandardRetryPolicy::new().evaluate_error(error),
+    ///         }
+    ///     }
+    /// }
+    /// ```
     #[cold]
     pub fn evaluate_error<E: RetryInfo + ?Sized>(&self, error: &E) -> RetryDirective {
         let error_type = RetryErrorType::of(error);

@@ -113,26 +113,19 @@ impl<S, F, P, T> Retry<S, F, P, T> {
     /// Sets what outcomes mean, `Ok` included: [`StandardRetryPolicy`] unless you say otherwise.
     ///
     /// ```
-    /// use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, retry};
+    /// # use retry_core::RetryInfo;
+    /// use retry_core::{StandardRetryPolicy, StandardRetryStrategy, retry};
     ///
-    /// /// Polls until the job is done.
-    /// struct UntilDone;
-    ///
-    /// impl RetryPolicy<Option<u32>> for UntilDone {
-    ///     fn evaluate(&self, outcome: &Option<u32>) -> RetryDirective {
-    ///         match outcome {
-    ///             Some(_) => RetryDirective::Succeed,
-    ///             None => RetryDirective::retry(RetryErrorType::Other),
-    ///         }
-    ///     }
-    /// }
-    ///
-    /// # async fn result_of_job() -> Option<u32> { Some(1) }
-    /// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
-    /// # async fn example() {
-    /// let result = retry(&JOBS, || result_of_job()).policy(UntilDone).run().await;
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn example() -> Result<(), Failed> {
+    /// retry(&STORE, || fetch()).policy(StandardRetryPolicy::new().idempotent(true)).run().await
     /// # }
     /// ```
+    ///
+    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
     pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T> {
         let Self { strategy, operation, policy: _, timer } = self;
         Retry { strategy, operation, policy, timer }

@@ -75,7 +75,7 @@ pub trait Clock {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't sleep",
     label = "this is no `Timer`",
-    note = "enable the feature `tokio` of retry-core, or call `retry(...).timer(...)` with a timer of your own"
+    note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
 )]
 pub trait Timer: Clock {
     /// What [`sleep`](Timer::sleep) returns. It is boxed where it is used, and made only when there is something to

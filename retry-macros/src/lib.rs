@@ -138,7 +138,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The return type is a `Result` whose error implements `RetryInfo`; an alias of one will do. The caller gets the last
+/// The return type is a `Result` whose error implements `RetryInfo` (an alias of one will do), unless there is a `policy`. The caller gets the last
 /// outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
 /// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
@@ -147,8 +147,6 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// future is `Send` if it is without the attribute, even if the error is not.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
-///
-/// It sleeps by tokio, so it needs the feature `tokio` of retry-core, which is on by default.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///
@@ -214,6 +212,68 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// # struct Failed;
 /// #[retryable(strategy = "standard", idempotent = false)]
 /// async fn transfer(from: u64, to: u64, cents: u64) -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
+///
+/// # `policy`
+///
+/// What outcomes mean, `Ok` included, instead of what the error says. By default the standard policy, which asks the
+/// error's `RetryInfo`. A closure needs no type for its argument; any other expression is a `RetryPolicy` and is evaluated
+/// after each attempt, so name one or make a small one. With a policy the function may return any type.
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// use retry_core::{RetryDirective, RetryErrorType};
+///
+/// /// Polls until the job is done, or five times.
+/// #[retryable(strategy = "standard", policy = |status| match status {
+///     Status::Done => RetryDirective::Succeed,
+///     Status::Running => RetryDirective::retry(RetryErrorType::Other),
+/// })]
+/// async fn wait_for_job() -> Status {
+///     Status::Done
+/// }
+///
+/// enum Status {
+///     Running,
+///     Done,
+/// }
+/// ```
+///
+/// `idempotent` is a setting of the standard policy, so it can't stand beside another one.
+///
+/// # `timer`
+///
+/// Clock and sleeper: a `Timer`. By default tokio's. A place is borrowed anew between attempts, as a strategy is; any other
+/// expression is evaluated once in each call.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use retry_core::{RetryInfo, Timestamp, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// use retry_core::{Clock, Timer};
+///
+/// /// Never sleeps: for tests of what happens, not of when.
+/// struct Impatient;
+///
+/// impl Clock for Impatient {
+///     fn now(&self) -> Timestamp {
+///         Timestamp::from_origin(Duration::ZERO)
+///     }
+/// }
+///
+/// impl Timer for Impatient {
+///     type Sleep = std::future::Ready<()>;
+///
+///     fn sleep(&self, _delay: Duration) -> Self::Sleep {
+///         std::future::ready(())
+///     }
+/// }
+///
+/// #[retryable(strategy = "standard", timer = Impatient)]
+/// async fn send() -> Result<(), Failed> {
 ///     Ok(())
 /// }
 /// ```

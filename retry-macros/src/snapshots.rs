@@ -406,7 +406,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `idempotent`, `clone` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `clone`, `timer` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

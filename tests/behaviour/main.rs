@@ -8,6 +8,7 @@ mod erased;
 mod events;
 mod operation;
 mod pointers;
+mod policy;
 mod properties;
 mod scoped;
 mod standard;

@@ -11,7 +11,7 @@ use syn::{Expr, ExprLit, Lit, Path, Token};
 const OPTIONS: Place = Place {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
-    options: &["strategy", "idempotent", "clone", "crate"],
+    options: &["strategy", "policy", "idempotent", "clone", "timer", "crate"],
     main: Some("strategy"),
     elsewhere: &[],
     synonyms: &[
@@ -23,8 +23,11 @@ const OPTIONS: Place = Place {
         ("backoff", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
         ("delay", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
         ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
-        ("when", "what is retried, the error type says: `#[derive(RetryInfo)]`"),
-        ("retryable", "what is retried, the error type says: `#[derive(RetryInfo)]`"),
+        ("when", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("retryable", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("sleep", "write `timer`"),
+        ("sleeper", "write `timer`"),
+        ("clock", "write `timer`"),
     ],
 };
 
@@ -32,8 +35,12 @@ const OPTIONS: Place = Place {
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) strategy: Option<Strategy>,
+    pub(super) policy: Option<Expr>,
     pub(super) idempotent: Option<bool>,
+    /// The words that said the one above.
+    pub(super) idempotent_option: Option<Written>,
     pub(super) clone: Vec<Ident>,
+    pub(super) timer: Option<Expr>,
     pub(super) crate_path: Option<Path>,
 }
 
@@ -47,17 +54,23 @@ pub(super) enum Strategy {
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
     let (written, unknown) = options::read([tokens], &OPTIONS, diagnostics);
-    for option in &written {
+    // What stands under a wrong name may be the strategy, and has been reported.
+    let no_strategy = !unknown && !written.iter().any(|option| option.name == "strategy");
+    for option in written {
         match option.name.to_string().as_str() {
-            "strategy" => read.strategy = read_strategy(option, diagnostics),
-            "idempotent" => read.idempotent = option.boolean(diagnostics),
-            "clone" => read.clone = read_names(option, diagnostics),
+            "strategy" => read.strategy = read_strategy(&option, diagnostics),
+            "policy" => read.policy = read_expr(&option, "POLICY", diagnostics),
+            "idempotent" => {
+                read.idempotent = option.boolean(diagnostics);
+                read.idempotent_option = Some(option);
+            }
+            "clone" => read.clone = read_names(&option, diagnostics),
+            "timer" => read.timer = read_expr(&option, "TIMER", diagnostics),
             "crate" => read.crate_path = option.path(diagnostics),
             _ => {}
         }
     }
-    // What stands under a wrong name may be the strategy, and has been reported.
-    if !written.iter().any(|option| option.name == "strategy") && !unknown {
+    if no_strategy {
         diagnostics.error_here(
             "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
              and `strategy = \"standard\"` or `\"adaptive\"` makes one for this function alone",
@@ -91,6 +104,14 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             None
         }
     }
+}
+
+fn read_expr(option: &Written, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    let value = option.value().cloned();
+    if value.is_none() {
+        diagnostics.error(option, format!("write an expression: `{} = {example}`", option.name));
+    }
+    value
 }
 
 fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {

@@ -1,7 +1,7 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::strategy::{Own, Strategy};
-use crate::retryable::validate::Call;
+use crate::retryable::strategy::{Own, Source};
+use crate::retryable::validate::{Call, Policy};
 use crate::tokens::mentions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 
 pub(super) fn expand(call: Call) -> TokenStream {
     let rebound = rebound(&call);
-    let Call { function, arguments: _, clone: _, outcome, strategy, idempotent, crate_path } = call;
+    let Call { function, arguments: _, clone: _, outcome, strategy, policy, timer, crate_path } = call;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
@@ -18,26 +18,35 @@ pub(super) fn expand(call: Call) -> TokenStream {
     let name = signature.ident.to_string();
     let name = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let Access { setup, first, again } = access(&strategy, &private, &crate_path);
-    let policy = match idempotent {
-        None => quote!(#crate_path::StandardRetryPolicy::new()),
-        Some(idempotent) => quote!(#crate_path::StandardRetryPolicy::new().idempotent(#idempotent)),
-    };
+    let (timer_setup, timer) = timer_access(timer.as_ref(), &private);
 
     let operation = local("operation");
     let wait = local("wait");
     let result = local("outcome");
-    // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
-    let directive = respan(quote!(#private::judge(&#result, &#policy)), outcome.span());
+    let directive = match policy {
+        Policy::Standard { idempotent } => {
+            let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
+            let policy = quote!(#crate_path::StandardRetryPolicy::new() #idempotent);
+            // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
+            respan(quote!(#private::judge(&#result, &#policy)), outcome.span())
+        }
+        Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
+        Policy::Value(policy) => {
+            let judge = respan(quote!(#private::judge_with), policy.span());
+            quote_spanned!(policy.span()=> #judge(&#result, &#policy))
+        }
+    };
 
     quote! {
         #(#outer)*
         #vis #modifiers #signature {
             #(#inner)*
             #setup
-            let mut #operation = #private::begin(#first, &#private::TIMER);
+            #timer_setup
+            let mut #operation = #private::begin(#first, #timer);
             loop {
                 while let ::core::option::Option::Some(#wait) =
-                    #private::wait(&mut #operation, #again, &#private::TIMER)
+                    #private::wait(&mut #operation, #again, #timer)
                 {
                     #wait.await;
                 }
@@ -49,7 +58,7 @@ pub(super) fn expand(call: Call) -> TokenStream {
                     #(#body)*
                 }
                 .await;
-                if #private::settle(&mut #operation, #again, #directive, &#private::TIMER, #name) {
+                if #private::settle(&mut #operation, #again, #directive, #timer, #name) {
                     return #result;
                 }
             }
@@ -88,9 +97,9 @@ struct Access {
     again: TokenStream,
 }
 
-fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) -> Access {
+fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> Access {
     match strategy {
-        Strategy::Own(own) => {
+        Source::Own(own) => {
             let ty = match own {
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
@@ -98,22 +107,36 @@ fn access(strategy: &Strategy, private: &TokenStream, crate_path: &syn::Path) ->
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             Access { setup: quote!(static #own: #ty = #ty::new();), first: quote!(&#own), again: quote!(&#own) }
         }
-        Strategy::Static(path) => Access {
+        Source::Static(path) => Access {
             setup: TokenStream::new(),
             first: quote_spanned!(path.span()=> #private::named(&#path)),
             again: quote_spanned!(path.span()=> &#path),
         },
-        Strategy::Place(place) => {
+        Source::Place(place) => {
             let place = quote_spanned!(place.span()=> &#place);
             Access { setup: TokenStream::new(), first: place.clone(), again: place }
         }
-        Strategy::Once(expr) => {
+        Source::Once(expr) => {
             let once = local("strategy");
             Access {
                 setup: quote_spanned!(expr.span()=> let #once = #private::shared(#expr);),
                 first: quote!(&#once),
                 again: quote!(&#once),
             }
+        }
+    }
+}
+
+/// What stands before the loop for the timer, and a reference to it.
+fn timer_access(timer: Option<&Source>, private: &TokenStream) -> (TokenStream, TokenStream) {
+    match timer {
+        None | Some(Source::Own(_)) => (TokenStream::new(), quote!(&#private::TIMER)),
+        Some(Source::Static(place) | Source::Place(place)) => {
+            (TokenStream::new(), quote_spanned!(place.span()=> &#place))
+        }
+        Some(Source::Once(expr)) => {
+            let once = local("timer");
+            (quote!(let #once = #expr;), quote!(&#once))
         }
     }
 }

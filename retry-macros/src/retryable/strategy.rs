@@ -1,12 +1,12 @@
-//! How the expression behind `strategy =` is evaluated.
+//! How the expressions behind `strategy =` and `timer =` are evaluated.
 
 use crate::options::ungrouped;
 use crate::retryable::signature::Argument;
 use proc_macro2::Ident;
 use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp};
 
-/// The strategy of a function.
-pub(super) enum Strategy {
+/// Where what a loop needs again and again is found.
+pub(super) enum Source {
     /// A static that the function brings with it.
     Own(Own),
     /// A static of the user's, or a place in one.
@@ -27,7 +27,7 @@ pub(super) enum Own {
 /// The names that stand in quotes.
 pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
-impl Strategy {
+impl Source {
     pub(super) fn of(expr: &Expr, arguments: &[Argument]) -> Self {
         let place = match ungrouped(expr) {
             Expr::Reference(ExprReference { mutability: None, expr, .. }) => ungrouped(expr),

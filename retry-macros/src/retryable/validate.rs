@@ -1,11 +1,12 @@
 //! Judges options and signature together.
 
 use crate::diagnostics::{Diagnostics, choices};
+use crate::options::ungrouped;
 use crate::retryable::attr::{self, Options};
 use crate::retryable::signature::{self, Argument};
-use crate::retryable::strategy::Strategy;
+use crate::retryable::strategy::Source;
 use proc_macro2::Ident;
-use syn::{ItemFn, Path, Signature, Type, parse_quote};
+use syn::{Expr, ItemFn, Path, Signature, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
 pub(super) struct Call {
@@ -14,33 +15,57 @@ pub(super) struct Call {
     /// The arguments that each attempt gets a clone of.
     pub(super) clone: Vec<Ident>,
     pub(super) outcome: Type,
-    pub(super) strategy: Strategy,
-    pub(super) idempotent: Option<bool>,
+    pub(super) strategy: Source,
+    pub(super) policy: Policy,
+    /// None for the default one.
+    pub(super) timer: Option<Source>,
     pub(super) crate_path: Path,
 }
 
+/// What outcomes mean.
+pub(super) enum Policy {
+    /// What the error says, and whether the operation is idempotent.
+    Standard { idempotent: Option<bool> },
+    /// A closure, whose argument needs no type.
+    Closure(Expr),
+    /// Any other expression.
+    Value(Expr),
+}
+
 pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut Diagnostics) -> Option<Call> {
-    let Options { strategy, idempotent, clone, crate_path } = options;
-    judge_signature(&function.sig, diagnostics);
+    let Options { strategy, policy, idempotent, idempotent_option, clone, timer, crate_path } = options;
+    if let (Some(_), Some(option)) = (&policy, idempotent_option) {
+        diagnostics.error(
+            option,
+            "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \
+             `policy = StandardRetryPolicy::new().idempotent(true)`",
+        );
+    }
+    judge_signature(&function.sig, policy.is_some(), diagnostics);
     let arguments = signature::take_arguments(&mut function.sig);
     judge_clone(&clone, &arguments, diagnostics);
     let strategy = match strategy {
-        Some(attr::Strategy::Own(own)) => Some(Strategy::Own(own)),
-        Some(attr::Strategy::Expr(expr)) => Some(Strategy::of(&expr, &arguments)),
+        Some(attr::Strategy::Own(own)) => Some(Source::Own(own)),
+        Some(attr::Strategy::Expr(expr)) => Some(Source::of(&expr, &arguments)),
         None => None,
     };
     Some(Call {
-        outcome: signature::outcome(&function.sig)?,
+        outcome: signature::outcome(&function.sig).unwrap_or_else(|| parse_quote!(())),
+        timer: timer.map(|timer| Source::of(&timer, &arguments)),
+        policy: match policy {
+            None => Policy::Standard { idempotent },
+            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
+            Some(policy) => Policy::Value(policy),
+        },
         function,
         arguments,
         clone,
         strategy: strategy?,
-        idempotent,
         crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
     })
 }
 
-fn judge_signature(signature: &Signature, diagnostics: &mut Diagnostics) {
+fn judge_signature(signature: &Signature, has_policy: bool, diagnostics: &mut Diagnostics) {
     let name = &signature.ident;
     if let Some(constness) = &signature.constness {
         diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
@@ -53,7 +78,7 @@ fn judge_signature(signature: &Signature, diagnostics: &mut Diagnostics) {
     if let Some(receiver) = signature::mutable_receiver(signature) {
         diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
     }
-    if signature::outcome(signature).is_none() {
+    if !has_policy && signature::outcome(signature).is_none() {
         diagnostics.error(
             name,
             format!("`{name}` returns nothing, so a failure can't be told from a success; return a `Result`"),

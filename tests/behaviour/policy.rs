@@ -1,0 +1,168 @@
+//! Policies and timers of the user's own, in the attribute and at a closure.
+
+use crate::support::{Failed, Flaky, millis, secs};
+use retry_core::{
+    Clock, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy,
+    StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
+};
+use std::cell::Cell;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+static STRATEGY: StandardRetryStrategy =
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(100_000);
+
+/// What a job says when it is asked.
+#[derive(Debug, PartialEq)]
+enum Status {
+    Running,
+    Done(u32),
+    Gone,
+}
+
+/// A job that is done when it was asked so often.
+struct Job {
+    done_after: u32,
+    asked: Cell<u32>,
+}
+
+impl Job {
+    fn status(&self) -> Status {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() > self.done_after { Status::Done(self.asked.get()) } else { Status::Running }
+    }
+}
+
+fn until_done(status: &Status) -> RetryDirective {
+    match status {
+        Status::Running => RetryDirective::retry(RetryErrorType::Other),
+        Status::Done(_) => RetryDirective::Succeed,
+        Status::Gone => RetryDirective::fail(None),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn values_may_be_retried_until_they_are_ready() {
+    #[retryable(strategy = STRATEGY, policy = |status| match status {
+        Status::Running => RetryDirective::retry(RetryErrorType::Other).after(Some(secs(3))),
+        Status::Done(_) => RetryDirective::Succeed,
+        Status::Gone => RetryDirective::fail(None),
+    })]
+    async fn wait_for(job: &Job) -> Status {
+        job.status()
+    }
+
+    let started = tokio::time::Instant::now();
+    assert_eq!(wait_for(&Job { done_after: 2, asked: Cell::new(0) }).await, Status::Done(3));
+    assert_eq!(started.elapsed(), secs(3 + 3), "the hint of a directive is a floor as well");
+    assert_eq!(wait_for(&Job { done_after: 99, asked: Cell::new(0) }).await, Status::Running, "the last one, as it is");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_says_when_a_waiter_gave_up() {
+    let job = Job { done_after: 99, asked: Cell::new(0) };
+    let report = retry(&STRATEGY, || async { job.status() }).policy(policy_fn(until_done)).report().await;
+    assert_eq!(report.outcome, Status::Running);
+    assert_eq!((report.attempts, report.reason), (5, Some(RetryError::MaxAttempts)));
+
+    let report = retry(&STRATEGY, || async { Status::Gone }).policy(policy_fn(until_done)).report().await;
+    assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NotRetryable)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_is_named_or_made_on_the_spot() {
+    /// Retries anything.
+    struct Stubborn;
+    impl<T, E> RetryPolicy<Result<T, E>> for Stubborn {
+        fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
+            match outcome {
+                Ok(_) => RetryDirective::Succeed,
+                Err(_) => RetryDirective::retry(RetryErrorType::Throttling),
+            }
+        }
+    }
+    static STUBBORN: Stubborn = Stubborn;
+    let strategy = StandardRetryStrategy::aws_2_1().jitter(Jitter::Fixed(0.0));
+
+    #[retryable(strategy = strategy, policy = STUBBORN)]
+    async fn named(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+    #[retryable(strategy = STRATEGY, policy = StandardRetryPolicy::new().idempotent(true))]
+    async fn made(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+    #[retryable(strategy = STRATEGY, policy = policy)]
+    async fn handed(policy: Box<dyn RetryPolicy<Result<u32, Failed>>>, flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+    #[retryable(strategy = STRATEGY, policy = policy_fn(|()| RetryDirective::Succeed))]
+    async fn nothing(flaky: &Flaky) {
+        let _ = flaky.call();
+    }
+
+    assert_eq!(named(&strategy, &Flaky::new(1, Failed::FATAL)).await, Ok(2));
+    assert_eq!(strategy.quota().available(), 500, "the class that the policy says is what it costs, and comes back");
+    let maybe = Failed { safety: retry_core::RetrySafety::Maybe, ..Failed::SAFE };
+    assert_eq!(made(&Flaky::new(1, maybe)).await, Ok(2));
+    assert_eq!(handed(Box::new(Stubborn), &Flaky::new(1, Failed::FATAL)).await, Ok(2));
+    let flaky = Flaky::new(1, Failed::SAFE);
+    nothing(&flaky).await;
+    assert_eq!(flaky.calls(), 1);
+}
+
+/// A clock that its own sleeps move.
+#[derive(Default)]
+struct OwnTime(Cell<Duration>);
+
+impl Clock for OwnTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.get())
+    }
+}
+
+impl Timer for OwnTime {
+    type Sleep = std::future::Ready<()>;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        self.0.set(self.0.get() + delay);
+        std::future::ready(())
+    }
+}
+
+struct Client {
+    time: OwnTime,
+    calls: u32,
+}
+
+impl Client {
+    #[retryable(strategy = STRATEGY, timer = self.time)]
+    async fn field(&mut self, failures: u32) -> Result<u32, Failed> {
+        self.calls += 1;
+        if self.calls > failures { Ok(self.calls) } else { Err(Failed::SAFE) }
+    }
+
+    #[retryable(strategy = STRATEGY, timer = Box::new(&*time))]
+    async fn made(&self, time: &OwnTime, flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+}
+
+#[test]
+fn a_timer_of_the_users_own_needs_no_runtime() {
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("nothing real is waited for"),
+        }
+    }
+
+    let mut client = Client { time: OwnTime::default(), calls: 0 };
+    assert_eq!(now(client.field(3)), Ok(4));
+    assert_eq!(client.time.0.get(), secs(1 + 2 + 4));
+
+    let time = OwnTime::default();
+    assert_eq!(now(client.made(&time, &Flaky::new(1, Failed::SAFE.after(millis(1500))))), Ok(2));
+    assert_eq!(time.0.get(), millis(1500));
+}

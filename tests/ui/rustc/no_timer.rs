@@ -1,0 +1,13 @@
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+
+#[retryable(strategy = STORE, timer = ())]
+async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}
