@@ -143,7 +143,7 @@ impl Client {
         if self.calls > failures { Ok(self.calls) } else { Err(Failed::SAFE) }
     }
 
-    #[retryable(strategy = STRATEGY, timer = Box::new(&*time))]
+    #[retryable(strategy = STRATEGY, timer = Box::new(time))]
     async fn made(&self, time: &OwnTime, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
