@@ -78,6 +78,7 @@
 pub mod __private;
 mod adaptive;
 mod backoff;
+pub mod classify;
 mod erased;
 mod error;
 mod invalid_setting;

@@ -1,0 +1,144 @@
+//! HTTP: statuses, methods, and the headers by which a server asks to wait.
+//!
+//! By the status alone, with no error code known:
+//!
+//! | status | safe | throttling | timeout | fault | by |
+//! |---|---|---|---|---|---|
+//! | below 400 | no (not an error) | | | other | |
+//! | 408 Request Timeout | yes | | yes | client | RFC 9110, 15.5.9 |
+//! | 425 Too Early | yes | | | client | RFC 8470, 5.2 |
+//! | 429 Too Many Requests | yes | yes | | client | RFC 6585, 4 |
+//! | any other 4xx | no | | | client | RFC 9110, 15.5 |
+//! | 503 with a `Retry-After` | yes | yes | | server | RFC 9110, 15.6.4 |
+//! | 509 (bandwidth limit exceeded) | yes | yes | | server | widespread, in no RFC |
+//! | 500, 502, 503 | maybe | | | server | RFC 9110, 15.6 |
+//! | 504 Gateway Timeout | maybe | | yes | server | RFC 9110, 15.6.5 |
+//! | 501, 505 | no | | | server | RFC 9110, 15.6.2 and 15.6.6 |
+//! | any other 5xx | maybe | | | server | RFC 9110, 15.6 |
+//! | above 599 | maybe | | | server | RFC 9110, 15: an invalid status is treated as a 5xx |
+//!
+//! What maybe leads to depends on the request, see [`Classification::idempotent`] and [`idempotent_method`]. With an
+//! error code of AWS known, [`aws`](super::aws) knows better.
+//!
+//! ```
+//! use retry_core::RetrySafety;
+//! use retry_core::classify::http;
+//!
+//! let answer = http::status(502);
+//! assert_eq!(answer.is_retry_safe(), RetrySafety::Maybe);
+//! assert_eq!(answer.idempotent(http::idempotent_method("PUT")).is_retry_safe(), RetrySafety::Yes);
+//! ```
+
+pub use super::retry_after::{retry_after, retry_after_millis};
+
+use super::Classification;
+use crate::error::{ErrorFault, RetrySafety};
+use std::time::Duration;
+
+/// What a status means by itself, by the [table](self).
+///
+/// ```
+/// use retry_core::classify::{Classification, http};
+///
+/// const TOO_MANY: Classification = http::status(429);
+/// assert!(TOO_MANY.is_throttle());
+/// ```
+pub const fn status(status: u16) -> Classification {
+    status_with(status, None)
+}
+
+/// What a status means together with the wait that the response asked for, by the [table](self).
+///
+/// The wait is part of the answer, whatever the status. With one, even of zero, a 503 is throttling.
+pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classification {
+    use ErrorFault::{Client, Server};
+    use RetrySafety::{Maybe, No, Yes};
+
+    let answer = match status {
+        0..=399 => Classification::new(No),
+        408 => Classification::new(Yes).with_timeout().with_fault(Client),
+        425 => Classification::new(Yes).with_fault(Client),
+        429 => Classification::new(Yes).with_throttling().with_fault(Client),
+        400..=499 => Classification::new(No).with_fault(Client),
+        503 if retry_after.is_some() => Classification::new(Yes).with_throttling().with_fault(Server),
+        509 => Classification::new(Yes).with_throttling().with_fault(Server),
+        504 => Classification::new(Maybe).with_timeout().with_fault(Server),
+        501 | 505 => Classification::new(No).with_fault(Server),
+        500.. => Classification::new(Maybe).with_fault(Server),
+    };
+    answer.with_retry_after(retry_after)
+}
+
+/// Whether a request with this method may be carried out twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE
+/// ([RFC 9110, 9.2.2](https://www.rfc-editor.org/rfc/rfc9110.html#section-9.2.2)).
+///
+/// POST and PATCH may not, and of any other method nothing is known. Names of methods are case-sensitive (RFC 9110,
+/// 9.1), so `get` is unknown.
+pub const fn idempotent_method(method: &str) -> bool {
+    matches!(method.as_bytes(), b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE" | b"PUT" | b"DELETE")
+}
+
+#[cfg(feature = "http")]
+mod types {
+    use super::{Classification, idempotent_method, retry_after, retry_after_millis, status_with};
+    use http::header::{AsHeaderName, DATE, HeaderMap, RETRY_AFTER};
+    use http::{Method, StatusCode};
+    use std::time::{Duration, SystemTime};
+
+    /// What a response means, judged by its status and its headers.
+    ///
+    /// The wait is that of [`response_retry_after`]. Only a `Retry-After` makes a 503 throttling; an
+    /// `x-amz-retry-after` doesn't, since the services that send it do so with every kind of failure.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// use http::{HeaderMap, HeaderValue, StatusCode, header};
+    /// use retry_core::classify::http::response;
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert(header::RETRY_AFTER, HeaderValue::from_static("7"));
+    /// let answer = response(StatusCode::SERVICE_UNAVAILABLE, &headers, SystemTime::now());
+    /// assert!(answer.is_throttle());
+    /// assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
+    /// ```
+    pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
+        status_with(status.as_u16(), standard_wait(headers, now))
+            .with_retry_after(response_retry_after(headers, now))
+    }
+
+    /// What a response to a request with this method means: [`response`], with maybe turned into yes where the method is
+    /// [idempotent](idempotent_method).
+    pub fn exchange(method: &Method, status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
+        response(status, headers, now).idempotent(idempotent_method(method.as_str()))
+    }
+
+    /// The wait that a response asks for, in a `Retry-After`, with its `Date`, or in an `x-amz-retry-after`.
+    ///
+    /// If both ask, the longer wait counts, because no retry may come earlier than asked. A header that is there twice
+    /// is a list (RFC 9110, 5.3), and so malformed.
+    pub fn response_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        // `None` is less than any wait.
+        standard_wait(headers, now).max(only(headers, "x-amz-retry-after").and_then(retry_after_millis))
+    }
+
+    fn standard_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
+    }
+
+    /// The value of a header that is there once, and is text.
+    fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+        let mut values = headers.get_all(name).iter();
+        let value = values.next()?;
+        if values.next().is_some() { None } else { value.to_str().ok() }
+    }
+
+    /// What a status means [by itself](super::status).
+    impl From<StatusCode> for Classification {
+        fn from(status: StatusCode) -> Self {
+            super::status(status.as_u16())
+        }
+    }
+}
+
+#[cfg(feature = "http")]
+pub use types::{exchange, response, response_retry_after};
