@@ -3,7 +3,7 @@
 
 use crate::observe;
 use crate::policy::RetryDirective;
-use crate::strategy::{Failure, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::{BoxSleep, Clock, Timer};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -60,10 +60,7 @@ impl<K: RetryToken> Operation<K> {
         S: RetryStrategy<Token = K>,
     {
         let Token::Held(token) = &mut self.token else { return None };
-        match strategy.ready(token, clock) {
-            Ready::After(delay) if !delay.is_zero() => Some(delay),
-            Ready::After(_) | Ready::Now => None,
-        }
+        strategy.ready(token, clock).wait()
     }
 
     /// The attempt that the operation waits for will not be sent.

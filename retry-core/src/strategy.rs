@@ -34,6 +34,16 @@ pub enum Ready {
     After(Duration),
 }
 
+impl Ready {
+    /// How long to wait before asking again; `None` for now, and for a wait of zero.
+    pub const fn wait(self) -> Option<Duration> {
+        match self {
+            Self::After(wait) if !wait.is_zero() => Some(wait),
+            Self::After(_) | Self::Now => None,
+        }
+    }
+}
+
 /// What a strategy is told of an attempt that did not succeed.
 ///
 /// Driving a strategy by hand, make one from the error with [`Failure::of`].
@@ -171,7 +181,7 @@ impl From<ForeignToken> for RetryError {
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
-/// use retry_core::{Failure, Ready, RetryStrategy, RetryToken, StandardRetryStrategy, TokioTimer};
+/// use retry_core::{Failure, RetryStrategy, RetryToken, StandardRetryStrategy, TokioTimer};
 ///
 /// # #[derive(Debug)]
 /// # struct Crashed;
@@ -183,7 +193,7 @@ impl From<ForeignToken> for RetryError {
 ///
 /// let clock = TokioTimer;
 /// let mut token = STORE.acquire_initial_token(&clock)?;
-/// while let Ready::After(delay) = STORE.ready(&mut token, &clock) {
+/// while let Some(delay) = STORE.ready(&mut token, &clock).wait() {
 ///     std::thread::sleep(delay);
 /// }
 /// match send() {

@@ -147,8 +147,8 @@ impl TokenBucket {
         let Some(Refill { amount, every }) = self.refill else { return };
         let period = u64::try_from(now.since_origin().as_nanos() / every.as_nanos()).unwrap_or(u64::MAX);
         let before = self.refilled.load(Ordering::Relaxed);
-        let behind = u128::from(before.saturating_sub(period)).saturating_mul(every.as_nanos());
-        let late = behind <= DISORDER.as_nanos();
+        let refilled_at = u128::from(before).saturating_mul(every.as_nanos());
+        let late = refilled_at.saturating_sub(now.since_origin().as_nanos()) <= DISORDER.as_nanos();
         if before == period || (period < before && late) {
             return;
         }

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod attribute;
+mod classify;
 mod closure;
 mod derive;
 mod erased;

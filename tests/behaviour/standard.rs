@@ -213,6 +213,20 @@ fn every_number_is_a_setting_and_can_be_read_back() {
 }
 
 #[test]
+fn a_period_is_refilled_once_though_readings_come_late() {
+    let bucket = TokenBucket::new(1000).refill(10, secs(1));
+    let clock = ByHand::at(secs(1000));
+    assert!(bucket.try_acquire(1000, &clock));
+    for _ in 0..5 {
+        clock.set(secs(1001));
+        let _ = bucket.try_acquire(1000, &clock);
+        clock.set(Duration::new(1000, 999_999_999));
+        let _ = bucket.try_acquire(1000, &clock);
+    }
+    assert_eq!(bucket.available(), 10);
+}
+
+#[test]
 fn a_bad_setting_from_outside_is_a_typed_error() {
     let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
     assert_eq!(error.setting(), "max_attempts");

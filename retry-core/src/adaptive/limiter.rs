@@ -99,11 +99,19 @@ impl Limiter {
         self.bucket.fill
     }
 
-    /// How long to wait until the bucket holds this many sends.
-    pub(super) fn wait_for(&mut self, now: Timestamp, sends: f64) -> Duration {
-        let now = self.observe(now);
+    /// Adds what has come in.
+    pub(super) fn refill(&mut self, now: Timestamp) {
         self.bucket.refill(now);
+    }
+
+    /// How long the bucket, refilled just now, takes to hold this many sends.
+    pub(super) fn wait_for(&self, sends: f64) -> Duration {
         self.bucket.wait_for(sends)
+    }
+
+    /// How many sends there will be after this time.
+    pub(super) fn sends_within(&self, time: Duration) -> f64 {
+        self.bucket.capacity + time.as_secs_f64() * self.bucket.fill
     }
 
     /// Takes one send, for which nobody has to wait any longer.
@@ -111,9 +119,13 @@ impl Limiter {
         self.bucket.take();
     }
 
+    /// Puts one send back; what the bucket can't hold is lost.
+    pub(super) fn give_back(&mut self) {
+        self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
+    }
+
     /// Learns from a response.
     pub(super) fn response(&mut self, now: Timestamp, throttled: bool) {
-        let now = self.observe(now);
         let measured = self.measured.update(now);
         let rate = if throttled {
             let rate = if self.enabled { measured.min(self.bucket.fill) } else { measured };
@@ -125,26 +137,28 @@ impl Limiter {
         self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
     }
 
-    /// The time to reckon with: the latest, whatever the order in which threads hand their readings in.
+    /// The time to reckon with: the latest, whatever the order in which threads hand their readings in; and whether the
+    /// clock went backwards.
     ///
     /// Only if time goes on behind the latest reading, for longer than disorder explains, the clock went backwards. Then
     /// all anchors move back to where that was first seen: nothing is gained by it, and nothing freezes.
-    fn observe(&mut self, now: Timestamp) -> Timestamp {
+    pub(super) fn observe(&mut self, now: Timestamp) -> (Timestamp, bool) {
         if now >= self.latest {
             self.latest = now;
             self.behind = None;
-            return now;
+            return (now, false);
         }
         let since = self.behind.map_or(now, |earliest| earliest.min(now));
         self.behind = Some(since);
-        if now.saturating_since(since) >= DISORDER {
+        let went_back = now.saturating_since(since) >= DISORDER;
+        if went_back {
             self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(since));
             self.measured.reanchor(since);
             self.cubic.reanchor(since);
             self.latest = now;
             self.behind = None;
         }
-        self.latest
+        (self.latest, went_back)
     }
 }
 

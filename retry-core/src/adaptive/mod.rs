@@ -50,7 +50,8 @@ use std::time::Duration;
 /// to one second's worth at most.
 ///
 /// An operation that is driven by hand must end with one of the calls that take its token, or it keeps its place among
-/// those who wait.
+/// those who wait. Clocks that disagree, such as the paused ones of two tests, should not meet in one strategy: it keeps to
+/// the one that is ahead.
 #[derive(Debug)]
 pub struct AdaptiveRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     standard: StandardRetryStrategy<B, Q>,
@@ -117,9 +118,11 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
         let _ = self.phase.compare_exchange(IDLE, MEASURING, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    fn learn(&self, clock: &dyn Clock, throttled: bool) {
+    /// Learns from a response, whose operation waits no longer, if it did.
+    fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
+            queue.leave(ticket);
             queue.response(now, throttled);
         }
         if throttled {
@@ -172,23 +175,22 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         clock: &dyn Clock,
     ) -> Result<AdaptiveRetryToken, RetryError> {
         if self.standard.issued(&token.standard) {
-            self.learn(clock, failure.error_type() == Some(RetryErrorType::Throttling));
+            self.learn(clock, failure.error_type() == Some(RetryErrorType::Throttling), token.ticket);
         }
         self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
     }
 
     fn record_success(&self, token: AdaptiveRetryToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, clock)?;
-        self.learn(clock, false);
+        self.learn(clock, false, token.ticket);
         Ok(())
     }
 
     /// The backoff comes first, the permission to send directly before the attempt.
     #[inline]
     fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock) -> Ready {
-        match self.standard.ready(&mut token.standard, clock) {
-            Ready::After(backoff) if !backoff.is_zero() => return Ready::After(backoff),
-            _ => {}
+        if let Some(backoff) = self.standard.ready(&mut token.standard, clock).wait() {
+            return Ready::After(backoff);
         }
         if self.phase.load(Ordering::Relaxed) != LIMITING || token.granted || !self.standard.issued(&token.standard) {
             return Ready::Now;
@@ -202,6 +204,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
     fn release(&self, token: AdaptiveRetryToken) {
         if let (true, Some(queue)) = (self.standard.issued(&token.standard), &mut *self.lock()) {
             queue.leave(token.ticket);
+            if token.granted {
+                queue.give_back();
+            }
         }
         self.standard.release(token.standard);
     }

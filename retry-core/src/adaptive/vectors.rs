@@ -255,10 +255,18 @@ fn a_wait_shorter_than_the_clock_can_tell_is_granted_and_not_spun_on() {
     assert_eq!(bucket.wait_for(1.0), Duration::ZERO);
     bucket.take();
     assert!(bucket.capacity.abs() < 1e-9, "and never goes below zero");
-    bucket.fill = 1.0;
-    let wait = bucket.wait_for(1.0);
-    bucket.refill(Timestamp::from_origin(Duration::from_secs(1) + wait));
-    assert_eq!(bucket.wait_for(1.0), Duration::ZERO, "who comes when it was told to is not sent away again");
+    for step in 1..1000_u32 {
+        let fill = 0.5 + f64::from(step) * 0.37;
+        let mut bucket = SendBucket {
+            fill,
+            max_capacity: fill.max(1.0),
+            capacity: 0.1 / f64::from(step),
+            last_refill: Some(at(1.0)),
+        };
+        let wait = bucket.wait_for(1.0);
+        bucket.refill(at(1.0).saturating_add(wait));
+        assert_eq!(bucket.wait_for(1.0), Duration::ZERO, "who comes when it was told to is not sent away again");
+    }
 }
 
 #[test]

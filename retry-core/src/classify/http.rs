@@ -102,8 +102,7 @@ mod types {
     /// assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
     /// ```
     pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
-        status_with(status.as_u16(), standard_wait(headers, now))
-            .with_retry_after(response_retry_after(headers, now))
+        status_with(status.as_u16(), standard_wait(headers, now)).with_retry_after(response_retry_after(headers, now))
     }
 
     /// What a response to a request with this method means: [`response`], with maybe turned into yes where the method is

@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime};
 ///   from `now`. So a client's clock that is wrong does no harm where the server tells its time. A date that is past
 ///   asks for a wait of zero.
 ///
-/// Of dates that can't be in such a header the crate `httpdate` knows nothing: years before 1970, a weekday that isn't
-/// that day's, a leap second (`:60`). The two-digit year of the obsolete second form lies between 1970 and 2069.
+/// These count as malformed, too: a year before 1970, a weekday that isn't that day's, a leap second (`:60`). The two
+/// digits of a year in the obsolete second form mean 1970 to 2069.
 ///
 /// ```
 /// use retry_core::classify::http::retry_after;
@@ -78,6 +78,10 @@ fn date(value: &str) -> Option<SystemTime> {
     let text = trim(value);
     // The parser trims as well, and line ends are whitespace to it.
     if text.contains(char::is_control) {
+        return None;
+    }
+    // It takes any character for the space before the time in the second form. What follows is ` 08:49:37 GMT`.
+    if text.ends_with("GMT") && text.bytes().rev().nth(12) != Some(b' ') {
         return None;
     }
     httpdate::parse_http_date(text).ok()

@@ -1,0 +1,209 @@
+//! What is accepted as a date in a header, and what a response's headers come to.
+
+use super::Classification;
+use super::http::{exchange, response, response_retry_after, retry_after};
+use crate::error::{ErrorFault, RetrySafety};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use proptest::prelude::*;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/// The first second of the year 10000.
+const END: u64 = 253_402_300_800;
+/// The first second of the year 2070, where two digits of a year mean 1970.
+const END_OF_TWO_DIGITS: u64 = 3_155_760_000;
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// All ways to write a time: the preferred form, that of RFC 850, and that of asctime, whose day may have a zero.
+fn forms(seconds: u64) -> [String; 4] {
+    let (mut day, mut year) = (seconds / 86_400, 1970);
+    let weekday = WEEKDAYS[usize::try_from((day + 3) % 7).unwrap()];
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    while day >= 365 + u64::from(leap(year)) {
+        day -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let mut month = 0;
+    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < length {
+            break;
+        }
+        day -= length;
+        month += 1;
+    }
+    let (day, month, short, last) = (day + 1, MONTHS[month], &weekday[..3], year % 100);
+    let time = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    [
+        format!("{short}, {day:02} {month} {year} {time} GMT"),
+        format!("{weekday}, {day:02}-{month}-{last:02} {time} GMT"),
+        format!("{short} {month} {day:2} {time} {year}"),
+        format!("{short} {month} {day:02} {time} {year}"),
+    ]
+}
+
+#[test]
+fn a_date_is_understood_in_all_three_forms() {
+    let forms = forms(784_111_777);
+    assert_eq!(forms[0], "Sun, 06 Nov 1994 08:49:37 GMT");
+    assert_eq!(forms[1], "Sunday, 06-Nov-94 08:49:37 GMT");
+    assert_eq!(forms[2], "Sun Nov  6 08:49:37 1994");
+    let now = UNIX_EPOCH + secs(784_111_700);
+    for form in &forms {
+        assert_eq!(retry_after(form, None, now), Some(secs(77)), "{form}");
+        assert_eq!(retry_after(&format!(" {form}\t"), None, now), Some(secs(77)), "{form}");
+    }
+}
+
+#[test]
+fn a_date_that_is_past_asks_for_no_wait() {
+    for now in [784_111_777, 784_111_778, END * 2] {
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", None, UNIX_EPOCH + secs(now)), Some(Duration::ZERO));
+    }
+    assert_eq!(retry_after("Thu, 01 Jan 1970 00:00:00 GMT", None, SystemTime::now()), Some(Duration::ZERO));
+}
+
+#[test]
+fn the_response_s_own_date_is_what_a_date_counts_from() {
+    let until = "Sun, 06 Nov 1994 08:49:37 GMT";
+    let past = UNIX_EPOCH + secs(784_111_770);
+    // A clock that is ten years fast, and one that is slow.
+    for now in [past + secs(315_360_000), UNIX_EPOCH] {
+        assert_eq!(retry_after(until, Some("Sun, 06 Nov 1994 08:49:07 GMT"), now), Some(secs(30)));
+        assert_eq!(retry_after(until, Some(" Sunday, 06-Nov-94 08:49:07 GMT "), now), Some(secs(30)));
+        assert_eq!(retry_after(until, Some("Sun, 06 Nov 1994 08:49:38 GMT"), now), Some(Duration::ZERO));
+    }
+    // A date that is none is none.
+    assert_eq!(retry_after(until, Some("now"), past), Some(secs(7)));
+    // Seconds need no date.
+    assert_eq!(retry_after("5", Some("Sun, 06 Nov 1994 08:49:07 GMT"), past), Some(secs(5)));
+}
+
+#[test]
+fn what_is_almost_a_date_is_malformed() {
+    let malformed = [
+        "Mon, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 6 Nov 1994 08:49:37 GMT",
+        "Sun, 06 nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37 UTC",
+        "Sun, 06 Nov 1994 08:49:37 +0000",
+        "Sun, 06 Nov 1994 08:49:37",
+        "Sun, 06 Nov 1994 24:00:00 GMT",
+        "Sun, 06 Nov 1994 08:60:00 GMT",
+        "Sat, 31 Dec 2016 23:59:60 GMT",
+        "Sun, 31 Nov 1994 08:49:37 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT",
+        "Wed, 29 Feb 1995 08:49:37 GMT",
+        "Fri, 31 Dec 1969 23:59:59 GMT",
+        "Sun, 06-Nov-94 08:49:37 GMT",
+        "Sunday, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94008:49:37 GMT",
+        "GMT",
+        "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+        "1994-11-06T08:49:37Z",
+    ];
+    assert_eq!(malformed.len(), 20);
+    for text in malformed {
+        assert_eq!(retry_after(text, None, UNIX_EPOCH), None, "{text:?}");
+    }
+}
+
+/// Each character of each form, replaced by each other one.
+#[test]
+fn no_character_of_a_date_is_left_unread() {
+    for form in forms(784_111_777) {
+        let mut accepted = 0;
+        for at in 0..form.len() {
+            for by in '\0'..='\x7f' {
+                let mut text = form.clone();
+                text.replace_range(at..=at, by.encode_utf8(&mut [0; 4]));
+                if let Some(wait) = retry_after(&text, None, UNIX_EPOCH) {
+                    assert!(forms(wait.as_secs()).contains(&text), "{text:?}");
+                    accepted += 1;
+                }
+            }
+        }
+        // The character itself at each place, and other digits.
+        assert!(accepted > form.len(), "{form}");
+    }
+}
+
+fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in fields {
+        headers.append(HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap());
+    }
+    headers
+}
+
+#[test]
+fn a_response_s_headers_come_to_one_wait() {
+    let date = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
+    let until = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
+    // The last column: whether it makes a 503 throttling.
+    let cases: [(&[_], Option<Duration>, bool); 12] = [
+        (&[], None, false),
+        (&[date], None, false),
+        (&[("retry-after", "7")], Some(secs(7)), true),
+        (&[("retry-after", "0")], Some(secs(0)), true),
+        (&[("retry-after", "soon")], None, false),
+        (&[until, date], Some(secs(30)), true),
+        (&[("retry-after", "7"), ("retry-after", "7")], None, false),
+        (&[("retry-after", "\u{e9}")], None, false),
+        (&[("x-amz-retry-after", "1500")], Some(Duration::from_millis(1500)), false),
+        (&[("x-amz-retry-after", "1500"), ("retry-after", "7")], Some(secs(7)), true),
+        (&[("x-amz-retry-after", "9000"), ("retry-after", "7")], Some(secs(9)), true),
+        (&[("x-amz-retry-after", "-100"), ("retry-after", "1.5")], None, false),
+    ];
+    for (fields, wait, throttling) in cases {
+        let headers = headers(fields);
+        assert_eq!(response_retry_after(&headers, UNIX_EPOCH), wait, "{fields:?}");
+        let answer = response(StatusCode::SERVICE_UNAVAILABLE, &headers, UNIX_EPOCH);
+        assert_eq!((answer.is_throttle(), answer.retry_after()), (throttling, wait), "{fields:?}");
+    }
+}
+
+#[test]
+fn an_exchange_is_judged_by_its_method_too() {
+    let none = headers(&[]);
+    for (method, safety) in [(Method::GET, RetrySafety::Yes), (Method::POST, RetrySafety::Maybe)] {
+        let answer = exchange(&method, StatusCode::BAD_GATEWAY, &none, UNIX_EPOCH);
+        assert_eq!(answer, Classification::new(safety).with_fault(ErrorFault::Server));
+    }
+    assert_eq!(Classification::from(StatusCode::BAD_GATEWAY), super::http::status(502));
+}
+
+proptest! {
+    #[test]
+    fn every_date_is_understood(until in 0..END, since in 0..END) {
+        let wait = Some(secs(until.saturating_sub(since)));
+        for (index, form) in forms(until).iter().enumerate() {
+            if index != 1 || until < END_OF_TWO_DIGITS {
+                prop_assert_eq!(retry_after(form, None, UNIX_EPOCH + secs(since)), wait, "{}", form);
+                prop_assert_eq!(retry_after(form, Some(&forms(since)[0]), UNIX_EPOCH), wait, "{}", form);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_understood_as_a_date_is_written_as_one(
+        seconds in 0..END_OF_TWO_DIGITS, form in 0..4_usize,
+        edits in prop::collection::vec((0..40_usize, prop_oneof![" -~", "[0-9]", "\\PC"]), 0..3),
+        cut in 20..40_usize,
+    ) {
+        let mut text: Vec<char> = forms(seconds)[form].chars().take(cut).collect();
+        for (at, by) in edits {
+            let at = at % text.len();
+            text.splice(at..=at, by.chars());
+        }
+        let text: String = text.into_iter().collect();
+        if let Some(wait) = retry_after(&text, None, UNIX_EPOCH) {
+            let written = text.trim_matches([' ', '\t']);
+            prop_assert!(forms(wait.as_secs()).iter().any(|form| form == written), "{:?}", text);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What statuses mean, and the headers that ask to wait. Every row of every table is tested, here and in the modules
+//! below.
+
+mod aws;
+mod errors;
+
+use crate::support::{millis, secs};
+use proptest::prelude::*;
+use retry_core::classify::{Classification, http};
+use retry_core::{ErrorFault, ErrorInfo, RetryErrorType, RetryInfo, RetrySafety};
+use std::ops::RangeInclusive;
+use std::time::{Duration, UNIX_EPOCH};
+
+use ErrorFault::{Client, Other, Server};
+use RetrySafety::{Maybe, No, Yes};
+
+fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classification {
+    let mut verdict = Classification::new(safety).with_fault(fault);
+    for flag in flags.split_whitespace() {
+        verdict = match flag {
+            "throttling" => verdict.with_throttling(),
+            "timeout" => verdict.with_timeout(),
+            other => panic!("no such flag: {other}"),
+        };
+    }
+    verdict
+}
+
+#[test]
+fn every_status_means_what_its_row_says() {
+    let rows: &[(&[RangeInclusive<u16>], Classification)] = &[
+        (&[0..=399], verdict(No, "", Other)),
+        (&[408..=408], verdict(Yes, "timeout", Client)),
+        (&[425..=425], verdict(Yes, "", Client)),
+        (&[429..=429], verdict(Yes, "throttling", Client)),
+        (&[400..=407, 409..=424, 426..=428, 430..=499], verdict(No, "", Client)),
+        (&[509..=509], verdict(Yes, "throttling", Server)),
+        (&[500..=500, 502..=503], verdict(Maybe, "", Server)),
+        (&[504..=504], verdict(Maybe, "timeout", Server)),
+        (&[501..=501, 505..=505], verdict(No, "", Server)),
+        (&[506..=508, 510..=599], verdict(Maybe, "", Server)),
+        (&[600..=u16::MAX], verdict(Maybe, "", Server)),
+    ];
+    assert_eq!(rows.len(), 11);
+    let mut seen = 0;
+    for (statuses, expected) in rows {
+        for status in statuses.iter().cloned().flatten() {
+            assert_eq!(http::status(status), *expected, "status {status}");
+            // The one row more: a wait makes a 503 throttling, and changes no other verdict.
+            let wait = Some(secs(7));
+            let waiting = if status == 503 { verdict(Yes, "throttling", Server) } else { *expected };
+            assert_eq!(http::status_with(status, wait), waiting.with_retry_after(wait), "status {status}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 65_536);
+    assert!(http::status_with(503, Some(Duration::ZERO)).is_throttle());
+}
+
+#[test]
+fn a_status_can_be_judged_at_compile_time() {
+    const BUSY: Classification = http::status_with(503, Some(Duration::from_secs(1)));
+    const SAFE: RetrySafety = http::status(502).idempotent(http::idempotent_method("GET")).is_retry_safe();
+    const REST: (bool, bool, ErrorFault, Option<Duration>) =
+        (BUSY.is_throttle(), BUSY.is_timeout(), BUSY.fault(), BUSY.retry_after());
+    assert_eq!(SAFE, Yes);
+    assert_eq!(REST, (true, false, Server, Some(secs(1))));
+}
+
+#[test]
+fn maybe_becomes_yes_for_idempotent_methods_only() {
+    let methods = [
+        (true, ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].as_slice()),
+        (false, &["POST", "PATCH", "CONNECT", "PROPFIND", "get", "GET ", "GETS", ""]),
+    ];
+    let mut seen = 0;
+    for (idempotent, names) in methods {
+        for name in names {
+            assert_eq!(http::idempotent_method(name), idempotent, "{name}");
+            for status in 0..=999 {
+                let plain = http::status(status);
+                let judged = plain.idempotent(http::idempotent_method(name));
+                let turned = idempotent && plain.is_retry_safe() == Maybe;
+                assert_eq!(judged.is_retry_safe(), if turned { Yes } else { plain.is_retry_safe() }, "{name} {status}");
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 14);
+}
+
+#[test]
+fn an_error_type_can_hold_a_classification() {
+    #[derive(Debug, RetryInfo)]
+    enum StoreError {
+        #[retry(transparent)]
+        Answer(Classification),
+    }
+    let error = StoreError::Answer(http::status_with(503, Some(millis(250))));
+    assert_eq!(Classification::of(&error), http::status_with(503, Some(millis(250))));
+    assert_eq!(RetryErrorType::of(&error), RetryErrorType::Throttling);
+    assert_eq!(ErrorInfo::fault(&error), Server);
+}
+
+#[test]
+fn a_wait_in_seconds_is_digits_and_nothing_else() {
+    let wait = |text: &str| http::retry_after(text, None, UNIX_EPOCH);
+    let most = "9".repeat(30);
+    let valid = [("120", 120), ("0", 0), (" 120 ", 120), ("\t7", 7), ("007", 7), (most.as_str(), u64::MAX)];
+    for (text, number) in valid {
+        assert_eq!(wait(text), Some(secs(number)), "{text:?}");
+        assert_eq!(http::retry_after_millis(text), Some(millis(number)), "{text:?}");
+    }
+    let malformed = [
+        "-1", "+1", "1.5", "1e3", "120s", "", " ", "1, 2", "1,2", "120, 120", "1 2", "0x10", "1_000", "inf", "NaN",
+        "\u{661}2", "\u{a0}1", "1\n", "1\0", "soon", "invalid",
+    ];
+    assert_eq!(malformed.len(), 21);
+    for text in malformed {
+        assert_eq!(wait(text), None, "{text:?}");
+        assert_eq!(http::retry_after_millis(text), None, "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_wait_is_accepted_if_and_only_if_it_is_in_the_grammar(
+        text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],
+        date in proptest::option::of(any::<String>()),
+    ) {
+        let digits = text.trim_matches([' ', '\t']);
+        let accepted = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
+        let number = digits.bytes().fold(0_u64, |number, digit| {
+            number.saturating_mul(10).saturating_add(u64::from(digit.wrapping_sub(b'0')))
+        });
+        let seconds = http::retry_after(&text, date.as_deref(), UNIX_EPOCH);
+        prop_assert_eq!(seconds, accepted.then(|| Duration::from_secs(number)));
+        prop_assert_eq!(http::retry_after_millis(&text), accepted.then(|| Duration::from_millis(number)));
+    }
+}

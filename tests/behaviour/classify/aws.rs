@@ -1,0 +1,130 @@
+//! What error codes of AWS mean, and the shared test data about them.
+
+use super::verdict;
+use retry_core::classify::{Classification, aws, http};
+use retry_core::{ErrorFault, RetrySafety};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use ErrorFault::{Client, Other, Server};
+use RetrySafety::{No, Yes};
+
+#[derive(Deserialize)]
+struct Vectors {
+    throttling_codes: Vec<String>,
+    transient_codes_core: Vec<String>,
+    transient_status: Vec<u16>,
+    clock_skew_codes_smithy_typescript: Vec<String>,
+    cases: Vec<Case>,
+    disputed: Vec<Disputed>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    status: u16,
+    code: Option<String>,
+    expect: String,
+}
+
+/// A row on which implementations differ, with what each says.
+#[derive(Deserialize)]
+struct Disputed {
+    status: u16,
+    code: Option<String>,
+    #[serde(flatten)]
+    says: BTreeMap<String, String>,
+}
+
+fn vectors() -> Vectors {
+    serde_json::from_str(include_str!("../../vectors/classification.json")).unwrap()
+}
+
+fn judged(status: u16, code: Option<&str>) -> Classification {
+    code.map_or_else(|| aws::status(status), |code| aws::error_code(code, Some(status)))
+}
+
+/// In the words of the data.
+fn kind(verdict: Classification) -> &'static str {
+    match (verdict.is_retry_safe(), verdict.is_throttle()) {
+        (Yes, true) => "throttling",
+        (Yes, false) => "transient",
+        (No, false) => "none",
+        other => panic!("no verdict of AWS: {other:?}"),
+    }
+}
+
+#[test]
+fn every_case_of_the_shared_data_is_judged_as_agreed() {
+    let cases = vectors().cases;
+    for Case { status, code, expect } in &cases {
+        assert_eq!(kind(judged(*status, code.as_deref())), expect, "{status} {code:?}");
+    }
+    assert_eq!(cases.len(), 27);
+}
+
+/// Where implementations differ, the verdict is that of the ones named here.
+#[test]
+fn every_disputed_case_has_a_side() {
+    let sides = [
+        (429, None, "throttling", "smithy_python"),
+        (503, None, "transient", "smithy_rs"),
+        (408, None, "none", "botocore"),
+        (400, Some("PriorRequestNotComplete"), "throttling", "note"),
+    ];
+    let disputed = vectors().disputed;
+    assert_eq!(disputed.len(), sides.len());
+    for (row, (status, code, expected, side)) in disputed.iter().zip(sides) {
+        assert_eq!((row.status, row.code.as_deref()), (status, code));
+        assert_eq!(kind(judged(status, code)), expected, "{status} {code:?}");
+        assert!(row.says[side].contains(expected), "{status}: {}", row.says[side]);
+    }
+    // Outside of AWS a 408 may be retried, as its RFC says.
+    assert_eq!(http::status(408).is_retry_safe(), Yes);
+}
+
+#[test]
+fn every_error_code_means_what_its_list_says() {
+    let Vectors { throttling_codes, transient_codes_core, clock_skew_codes_smithy_typescript, .. } = vectors();
+    let mut skew_codes = clock_skew_codes_smithy_typescript;
+    // It is about permissions at least as often as about clocks.
+    skew_codes.retain(|code| code != "AccessDeniedException");
+    let lists = [
+        (throttling_codes, 14, verdict(Yes, "throttling", Client)),
+        (transient_codes_core, 2, verdict(Yes, "timeout", Client)),
+        (skew_codes, 6, verdict(No, "", Client)),
+    ];
+    for (codes, count, expected) in lists {
+        assert_eq!(codes.len(), count);
+        for code in codes {
+            assert_eq!(aws::code(&code), Some(expected), "{code}");
+            assert_eq!(aws::error_code(&code, None), expected, "{code}");
+            assert_eq!(aws::is_clock_skew(&code), count == 6, "{code}");
+            for status in 0..=999 {
+                let fault = if status < 500 { Client } else { Server };
+                assert_eq!(aws::error_code(&code, Some(status)), expected.with_fault(fault), "{code} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_code_leaves_the_word_to_the_status() {
+    let transient = vectors().transient_status;
+    assert_eq!(transient.len(), 4);
+    for code in ["InternalError", "slowdown", " SlowDown", "AccessDeniedException", ""] {
+        assert_eq!(aws::code(code), None, "{code:?}");
+        assert!(!aws::is_clock_skew(code));
+        assert_eq!(aws::error_code(code, None), verdict(No, "", Other), "{code:?}");
+        for status in 0..=u16::MAX {
+            let plain = http::status(status);
+            let expected = match status {
+                429 => verdict(Yes, "throttling", Client),
+                504 => verdict(Yes, "timeout", Server),
+                _ if transient.contains(&status) => verdict(Yes, "", Server),
+                _ => verdict(No, "", plain.fault()),
+            };
+            assert_eq!(aws::error_code(code, Some(status)), expected, "{code:?} {status}");
+            assert_eq!(aws::status(status), expected, "{status}");
+        }
+    }
+}
