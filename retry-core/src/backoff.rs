@@ -123,6 +123,11 @@ impl LinearBackoff {
     }
 
     jitter_settings!();
+
+    /// What is added for each retry.
+    pub const fn step(&self) -> Duration {
+        self.step
+    }
 }
 
 impl BackoffStrategy for LinearBackoff {

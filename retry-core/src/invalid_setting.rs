@@ -20,6 +20,16 @@ impl InvalidSetting {
     pub const fn setting(&self) -> &'static str {
         self.setting
     }
+
+    /// The value that it can't have.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// What it can be.
+    pub const fn allowed(&self) -> &'static str {
+        self.allowed
+    }
 }
 
 impl fmt::Display for InvalidSetting {

@@ -1,5 +1,5 @@
 //! What threads share. Under `--cfg loom` these are loom's, by the same names, so that the code that is checked is the
-//! code that is shipped.
+//! code that is shipped. (Reference counts are not among them: loom's `Arc` can't point to what has no size.)
 
 #[cfg(loom)]
 pub(crate) use self::checked::{

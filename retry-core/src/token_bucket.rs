@@ -124,6 +124,13 @@ impl TokenBucket {
         Ok(self.refill(amount, every))
     }
 
+    /// A full bucket of another capacity, refilled as this one is.
+    pub(crate) const fn with_capacity(self, capacity: u32) -> Self {
+        let mut bucket = Self::new(capacity);
+        bucket.refill = self.refill;
+        bucket
+    }
+
     /// What is refilled, and how often; `None` if nothing is.
     pub const fn refill_setting(&self) -> Option<(u32, Duration)> {
         match self.refill {

@@ -315,14 +315,12 @@ fn however_late_a_waiter_always_is_it_is_served_and_costs_the_others_nothing() {
                 if *asks_at > clock.time() {
                     continue;
                 }
-                match ask(&strategy, &clock, token) {
-                    Some(wait) => *asks_at = clock.time() + wait,
-                    None => {
-                        sent += 1.0;
-                        served += u32::from(index == 0);
-                        *token = new_token(&strategy, &clock);
-                        *asks_at = clock.time();
-                    }
+                let wait = ask(&strategy, &clock, token);
+                *asks_at = clock.time() + wait.unwrap_or_default();
+                if wait.is_none() {
+                    sent += 1.0;
+                    served += u32::from(index == 0);
+                    *token = new_token(&strategy, &clock);
                 }
                 if index == 0 {
                     *asks_at += millis(lateness);
@@ -502,7 +500,6 @@ fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
                     } else {
                         // It was sent, and nothing was learned of its answer.
                         sent.fetch_add(1, Ordering::SeqCst);
-                        drop(token);
                     }
                 }
             });

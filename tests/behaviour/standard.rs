@@ -227,9 +227,24 @@ fn a_period_is_refilled_once_though_readings_come_late() {
 }
 
 #[test]
+fn settings_stay_when_a_part_is_exchanged() {
+    static QUOTA: TokenBucket = TokenBucket::new(20);
+    let shared = StandardRetryStrategy::aws_2_1().max_attempts(9).with_quota(&QUOTA);
+    let steady = StandardRetryStrategy::aws_2_1().max_attempts(9).with_backoff(LinearBackoff::new(secs(3), secs(9)));
+    let own = StandardRetryStrategy::aws_2_1().max_attempts(9).settings();
+    assert_eq!((shared.settings(), steady.settings()), (own, own));
+    assert_eq!((shared.quota().available(), steady.quota().available()), (20, 500));
+    assert_eq!((steady.backoff_strategy().step(), shared.backoff_strategy().cap()), (secs(3), secs(20)));
+
+    let refilled = StandardRetryStrategy::new().quota_refill(10, secs(1)).quota_capacity(7);
+    assert_eq!((refilled.quota().refill_setting(), refilled.quota().capacity()), (Some((10, secs(1))), 7));
+}
+
+#[test]
 fn a_bad_setting_from_outside_is_a_typed_error() {
     let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
-    assert_eq!(error.setting(), "max_attempts");
+    assert_eq!((error.setting(), error.value()), ("max_attempts", "0"));
+    assert!(error.allowed().starts_with("a whole number of at least 1"));
     let text = "max_attempts = 0 is not allowed: a whole number of at least 1, since it counts the first attempt too";
     assert_eq!(error.to_string(), text);
     assert_eq!(StandardRetryStrategy::new().try_max_attempts(1).unwrap().settings().max_attempts, 1);

@@ -39,12 +39,14 @@ use std::time::Duration;
 /// | [refund](StandardRetryStrategy::refunds) for success at the first attempt | 1 | 1 | 1 |
 /// | refund for success after a retry | 1 | what the last retry cost | what the last retry cost |
 /// | [wait](StandardRetryStrategy::hint_limit) that the server asked for | a floor | a floor, cut to 20 s | a floor, cut to the backoff and 5 s |
+/// | [refill](StandardRetryStrategy::quota_refill) of the quota over time | none | none | none |
 /// | [longest](StandardRetryStrategy::max_retry_after) of those | 5 min, else the operation ends | none | none |
 ///
 /// The numbers of `new()` are those of the sample strategy in the Smithy guide, those of `aws_2_0()` the standard mode
 /// of the AWS SDKs before November 2026, and those of `aws_2_1()` the one since then.
 ///
 /// Any [`BackoffStrategy`] and any [`RetryQuota`] can take the places of its parts, see
+/// [`with_quota`](StandardRetryStrategy::with_quota), [`with_backoff`](StandardRetryStrategy::with_backoff) and
 /// [`with_parts`](StandardRetryStrategy::with_parts).
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
@@ -80,6 +82,57 @@ impl StandardRetryStrategy {
             .retry_costs(RetryCosts::new(14).throttling(5))
             .hint_limit(HintLimit::BeyondBackoff(Duration::from_secs(5)))
     }
+
+    /// The same settings with a quota of your own, or one that strategies share.
+    ///
+    /// ```
+    /// use retry_core::{ExponentialBackoff, StandardRetryStrategy, TokenBucket};
+    ///
+    /// static QUOTA: TokenBucket = TokenBucket::new(500);
+    /// static READS: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> =
+    ///     StandardRetryStrategy::aws_2_1().max_attempts(5).with_quota(&QUOTA);
+    /// static WRITES: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> =
+    ///     StandardRetryStrategy::aws_2_1().with_quota(&QUOTA);
+    /// ```
+    pub const fn with_quota<Q>(self, quota: Q) -> StandardRetryStrategy<ExponentialBackoff, Q> {
+        let Self { max_attempts, costs, first_refund, retry_refund, hint_limit, max_retry_after, backoff, quota: _ } =
+            self;
+        StandardRetryStrategy {
+            max_attempts,
+            costs,
+            first_refund,
+            retry_refund,
+            hint_limit,
+            max_retry_after,
+            backoff,
+            quota,
+        }
+    }
+
+    /// The same settings with a backoff of your own.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use retry_core::{LinearBackoff, StandardRetryStrategy};
+    ///
+    /// static STORE: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
+    ///     .max_attempts(3)
+    ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
+    /// ```
+    pub const fn with_backoff<B>(self, backoff: B) -> StandardRetryStrategy<B> {
+        let Self { max_attempts, costs, first_refund, retry_refund, hint_limit, max_retry_after, backoff: _, quota } =
+            self;
+        StandardRetryStrategy {
+            max_attempts,
+            costs,
+            first_refund,
+            retry_refund,
+            hint_limit,
+            max_retry_after,
+            backoff,
+            quota,
+        }
+    }
 }
 
 impl Default for StandardRetryStrategy {
@@ -90,22 +143,6 @@ impl Default for StandardRetryStrategy {
 
 impl<B, Q> StandardRetryStrategy<B, Q> {
     /// The default numbers around a backoff and a quota of your own.
-    ///
-    /// ```
-    /// use retry_core::{ExponentialBackoff, StandardRetryStrategy, TokenBucket};
-    /// use std::time::Duration;
-    ///
-    /// // Reads and writes retry at different paces, and draw on one quota.
-    /// static QUOTA: TokenBucket = TokenBucket::new(500);
-    /// static READS: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> = StandardRetryStrategy::with_parts(
-    ///     ExponentialBackoff::new(Duration::from_millis(50), Duration::from_secs(1)),
-    ///     &QUOTA,
-    /// );
-    /// static WRITES: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> = StandardRetryStrategy::with_parts(
-    ///     ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)),
-    ///     &QUOTA,
-    /// );
-    /// ```
     pub const fn with_parts(backoff: B, quota: Q) -> Self {
         Self {
             max_attempts: 5,
@@ -229,7 +266,8 @@ pub struct StandardRetrySettings {
 }
 
 impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
-    /// Sets the longest delay before the first retry, which doubles with each further one, and its cap.
+    /// Sets the longest delay before the first retry, which doubles with each further one, and its cap. It holds after
+    /// throttling too, unless [`throttling_base`](StandardRetryStrategy::throttling_base) follows.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = self.backoff.with_delays(base, cap);
@@ -270,7 +308,18 @@ impl<B> StandardRetryStrategy<B, TokenBucket> {
     /// refusal comes without a wait.
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {
-        self.quota = TokenBucket::new(capacity);
+        self.quota = self.quota.with_capacity(capacity);
+        self
+    }
+
+    /// Refills the quota over time, see [`TokenBucket::refill`]: by default only successes do.
+    ///
+    /// # Panics
+    ///
+    /// If the period is zero; in a `static` that is a compile error.
+    #[must_use]
+    pub const fn quota_refill(mut self, amount: u32, every: Duration) -> Self {
+        self.quota = self.quota.refill(amount, every);
         self
     }
 }
