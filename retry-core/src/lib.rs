@@ -30,6 +30,7 @@
 //!   [`BackoffStrategy`] and a [`RetryQuota`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, and
 //!   [`ScopedRetryStrategy`] keeps one strategy for each key. [`ErasedStrategy`] is for those who choose at run time.
 //! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
+//! - What statuses, error codes and foreign errors mean: [`classify`].
 //! - Time: a [`Timer`], by default tokio's.
 //!
 //! # Where a strategy lives
@@ -58,6 +59,8 @@
 //! |---|---|---|
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
+//! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
+//! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
 //! | `tracing` | no | an event for each retry, for each operation that gave up, and for each that succeeded late |
 //!
 //! The events of `tracing` have the target `retry_core`. A success at the first attempt is none.

@@ -122,7 +122,9 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
-            queue.leave(ticket);
+            if ticket.is_some() {
+                queue.leave(ticket);
+            }
             queue.response(now, throttled);
         }
         if throttled {
