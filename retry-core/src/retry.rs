@@ -136,15 +136,21 @@ impl<S, F, P, T> Retry<S, F, P, T> {
         let Self { strategy, operation, policy, timer: _ } = self;
         Retry { strategy, operation, policy, timer }
     }
+}
+
+impl<S, F, Fut, P, T> Retry<S, F, P, T>
+where
+    S: RetryStrategy,
+    F: FnMut() -> Fut,
+    Fut: Future,
+    T: Timer,
+{
+    // The bound on the policy stands at each method: there rustc says what is missing in our words.
 
     /// Carries the call out, and gives its last outcome.
-    pub async fn run<Fut>(mut self) -> Fut::Output
+    pub async fn run(mut self) -> Fut::Output
     where
-        S: RetryStrategy,
-        F: FnMut() -> Fut,
-        Fut: Future,
         P: RetryPolicy<Fut::Output>,
-        T: Timer,
     {
         self.conclude().await.outcome
     }
@@ -168,26 +174,18 @@ impl<S, F, P, T> Retry<S, F, P, T> {
     /// }
     /// # }
     /// ```
-    pub async fn report<Fut>(mut self) -> Report<Fut::Output>
+    pub async fn report(mut self) -> Report<Fut::Output>
     where
-        S: RetryStrategy,
-        F: FnMut() -> Fut,
-        Fut: Future,
         P: RetryPolicy<Fut::Output>,
-        T: Timer,
     {
         let started = self.timer.now();
         let Conclusion { outcome, attempts, reason } = self.conclude().await;
         Report { outcome, attempts, reason, elapsed: self.timer.now().saturating_since(started) }
     }
 
-    async fn conclude<Fut>(&mut self) -> Conclusion<Fut::Output>
+    async fn conclude(&mut self) -> Conclusion<Fut::Output>
     where
-        S: RetryStrategy,
-        F: FnMut() -> Fut,
-        Fut: Future,
         P: RetryPolicy<Fut::Output>,
-        T: Timer,
     {
         let Self { strategy, operation: attempt, policy, timer } = self;
         let mut operation = Operation::begin(strategy, timer);

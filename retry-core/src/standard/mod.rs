@@ -49,12 +49,7 @@ use std::time::Duration;
 /// [`with_parts`](StandardRetryStrategy::with_parts).
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
-    max_attempts: u32,
-    costs: RetryCosts,
-    first_refund: u32,
-    retry_refund: Refund,
-    hint_limit: HintLimit,
-    max_retry_after: Option<Duration>,
+    settings: StandardRetrySettings,
     backoff: B,
     quota: Q,
 }
@@ -94,18 +89,8 @@ impl StandardRetryStrategy {
     ///     StandardRetryStrategy::aws_2_1().with_quota(&QUOTA);
     /// ```
     pub const fn with_quota<Q>(self, quota: Q) -> StandardRetryStrategy<ExponentialBackoff, Q> {
-        let Self { max_attempts, costs, first_refund, retry_refund, hint_limit, max_retry_after, backoff, quota: _ } =
-            self;
-        StandardRetryStrategy {
-            max_attempts,
-            costs,
-            first_refund,
-            retry_refund,
-            hint_limit,
-            max_retry_after,
-            backoff,
-            quota,
-        }
+        let Self { settings, backoff, quota: _ } = self;
+        StandardRetryStrategy { settings, backoff, quota }
     }
 
     /// The same settings with a backoff of your own.
@@ -119,18 +104,8 @@ impl StandardRetryStrategy {
     ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
     /// ```
     pub const fn with_backoff<B>(self, backoff: B) -> StandardRetryStrategy<B> {
-        let Self { max_attempts, costs, first_refund, retry_refund, hint_limit, max_retry_after, backoff: _, quota } =
-            self;
-        StandardRetryStrategy {
-            max_attempts,
-            costs,
-            first_refund,
-            retry_refund,
-            hint_limit,
-            max_retry_after,
-            backoff,
-            quota,
-        }
+        let Self { settings, backoff: _, quota } = self;
+        StandardRetryStrategy { settings, backoff, quota }
     }
 }
 
@@ -144,12 +119,14 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// The default numbers around a backoff and a quota of your own.
     pub const fn with_parts(backoff: B, quota: Q) -> Self {
         Self {
-            max_attempts: 5,
-            costs: RetryCosts::new(5).timeout(10),
-            first_refund: 1,
-            retry_refund: Refund::Amount(1),
-            hint_limit: HintLimit::None,
-            max_retry_after: Some(Duration::from_mins(5)),
+            settings: StandardRetrySettings {
+                max_attempts: 5,
+                costs: RetryCosts::new(5).timeout(10),
+                first_refund: 1,
+                retry_refund: Refund::Amount(1),
+                hint_limit: HintLimit::None,
+                max_retry_after: Some(Duration::from_mins(5)),
+            },
             backoff,
             quota,
         }
@@ -164,7 +141,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         assert!(max_attempts >= 1, "max_attempts counts the first attempt too, so it must be at least 1");
-        self.max_attempts = max_attempts;
+        self.settings.max_attempts = max_attempts;
         self
     }
 
@@ -184,22 +161,22 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// Sets what a retry costs.
     #[must_use]
     pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
-        self.costs = costs;
+        self.settings.costs = costs;
         self
     }
 
     /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
-        self.first_refund = first_attempt;
-        self.retry_refund = after_retry;
+        self.settings.first_refund = first_attempt;
+        self.settings.retry_refund = after_retry;
         self
     }
 
     /// Sets how far a wait that the server asked for is honoured.
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
-        self.hint_limit = hint_limit;
+        self.settings.hint_limit = hint_limit;
         self
     }
 
@@ -207,20 +184,13 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong). `None` waits however long it is asked to.
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
-        self.max_retry_after = max_retry_after;
+        self.settings.max_retry_after = max_retry_after;
         self
     }
 
     /// The settings, as they are.
     pub const fn settings(&self) -> StandardRetrySettings {
-        StandardRetrySettings {
-            max_attempts: self.max_attempts,
-            costs: self.costs,
-            first_refund: self.first_refund,
-            retry_refund: self.retry_refund,
-            hint_limit: self.hint_limit,
-            max_retry_after: self.max_retry_after,
-        }
+        self.settings
     }
 
     /// The backoff.

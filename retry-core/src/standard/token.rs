@@ -48,7 +48,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     #[cold]
     fn refund_retry(&self, token: &StandardRetryToken) {
-        self.quota.refund(match self.retry_refund {
+        self.quota.refund(match self.settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.cost,
         });
@@ -76,18 +76,18 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
             return Err(RetryError::NotRetryable);
         };
-        if token.attempt() >= self.max_attempts {
+        if token.attempt() >= self.settings.max_attempts {
             return Err(RetryError::MaxAttempts);
         }
-        if failure.retry_after().zip(self.max_retry_after).is_some_and(|(hint, max)| hint > max) {
+        if failure.retry_after().zip(self.settings.max_retry_after).is_some_and(|(hint, max)| hint > max) {
             return Err(RetryError::RetryAfterTooLong);
         }
         let backoff = self.backoff.compute_next_backoff_delay(token.retry_count(), error_type);
-        let delay = self.hint_limit.wait(backoff, self.backoff.max_backoff(), failure.retry_after());
+        let delay = self.settings.hint_limit.wait(backoff, self.backoff.max_backoff(), failure.retry_after());
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
-        let cost = self.costs.of(error_type);
+        let cost = self.settings.costs.of(error_type);
         if !self.quota.try_acquire(cost, clock) {
             return Err(RetryError::QuotaExhausted);
         }
@@ -106,7 +106,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             return Err(ForeignToken);
         }
         if token.retry_count() == 0 {
-            self.quota.refund(self.first_refund);
+            self.quota.refund(self.settings.first_refund);
         } else {
             self.refund_retry(&token);
         }
