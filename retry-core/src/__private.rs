@@ -1,14 +1,18 @@
 //! What expanded code names. Nothing here is public in any other sense: it may change with every release.
 
+pub use crate::around::Around;
 pub use crate::operation::Operation;
-pub use crate::time::DEFAULT_TIMER as TIMER;
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
+use crate::around::Watch;
 use crate::error::RetryInfo;
-use crate::operation::{Settled, Wait};
+use crate::operation::{Attempt, Deadline, Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, Share};
 use crate::time::Timer;
+use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
+use std::pin::Pin;
+use std::time::Duration;
 
 /// Takes a strategy that an expression made.
 #[inline]
@@ -49,18 +53,73 @@ impl<T: Copy> Anew for T {}
 
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy, T: Timer>(strategy: &S, timer: &T) -> Operation<S::Token> {
-    Operation::begin(strategy, timer)
+pub fn begin<S: RetryStrategy, T: Timer, W: Watch + ?Sized>(
+    strategy: &S,
+    around: &Around<'_, T, W>,
+) -> Operation<S::Token, Unlimited, W::Notes> {
+    Operation::begin(strategy, Unlimited, around)
+}
+
+/// Begins an operation with limits on its time.
+#[inline]
+pub fn begin_within<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+    strategy: &S,
+    limits: L,
+    around: &Around<'_, T, W>,
+) -> Operation<S::Token, L, W::Notes> {
+    Operation::begin(strategy, limits, around)
+}
+
+/// A limit on each attempt.
+#[inline]
+pub const fn attempt_timeout(time: Duration) -> AttemptTimeout {
+    AttemptTimeout(time)
+}
+
+/// A limit on the operation, and perhaps one on each attempt.
+#[inline]
+pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxTime {
+    MaxTime::new(time, attempt_timeout)
 }
 
 /// What is to be waited for before asking again; `None` once the attempt is due.
 #[inline]
-pub fn wait<'a, S: RetryStrategy, T: Timer>(
-    operation: &'a mut Operation<S::Token>,
+pub fn wait<'a, S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+    operation: &'a mut Operation<S::Token, L, W::Notes>,
     strategy: &'a S,
-    timer: &T,
-) -> Option<impl Future<Output = ()> + use<'a, S, T>> {
-    Wait::next(operation, strategy, timer)
+    around: &Around<'_, T, W>,
+) -> Option<impl Future<Output = ()> + use<'a, S, L, T, W>> {
+    Wait::next(operation, strategy, around)
+}
+
+/// The deadline of the attempt that begins now.
+#[inline]
+pub fn deadline<K, L: Limit, N, T: Timer, W: Watch<Notes = N> + ?Sized>(
+    operation: &mut Operation<K, L, N>,
+    around: &Around<'_, T, W>,
+) -> Deadline<T, L> {
+    operation.deadline(around.timer)
+}
+
+/// Runs an attempt that has a deadline.
+#[inline]
+pub fn attempt<F: Future, T: Timer, L: Limits<F::Output>>(
+    deadline: Deadline<T, L>,
+    body: Pin<&mut F>,
+) -> Attempt<'_, F, T, L> {
+    Attempt::new(body, deadline)
+}
+
+/// The outcome of an operation whose time was up.
+#[cold]
+pub fn conclude<R, S: RetryStrategy, L: Limits<R>, T: Timer, W: Watch + ?Sized>(
+    mut operation: Operation<S::Token, L, W::Notes>,
+    strategy: &S,
+    stop: L::Stop,
+    last: L::Last,
+    around: &Around<'_, T, W>,
+) -> R {
+    operation.conclude(strategy, stop, last, around).0
 }
 
 /// What the standard policy makes of an outcome.
@@ -83,14 +142,13 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
 
 /// Tells the strategy what an attempt came to; `true` if its outcome is final.
 #[inline]
-pub fn settle<S: RetryStrategy, T: Timer>(
-    operation: &mut Operation<S::Token>,
+pub fn settle<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+    operation: &mut Operation<S::Token, L, W::Notes>,
     strategy: &S,
     directive: RetryDirective,
-    timer: &T,
-    name: &'static str,
+    around: &Around<'_, T, W>,
 ) -> bool {
-    matches!(operation.settle(strategy, directive, timer, name), Settled::Done { .. })
+    matches!(operation.settle(strategy, directive, around), Settled::Done { .. })
 }
 
 /// An outcome that the standard policy can judge.

@@ -1,6 +1,6 @@
 //! Strategies that are chosen at run time.
 
-use crate::strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
+use crate::strategy::{Calls, DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
 use crate::time::Clock;
 use std::any::Any;
 use std::fmt;
@@ -97,6 +97,10 @@ impl RetryStrategy for ErasedStrategy {
     fn release(&self, token: ErasedToken) {
         self.strategy.release(token);
     }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.strategy.quota_level()
+    }
 }
 
 impl Share<ErasedStrategy> for Calls {}
@@ -130,6 +134,14 @@ impl RetryToken for ErasedToken {
 
     fn delay(&self) -> Duration {
         self.token.delay()
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        self.token.delay_source()
+    }
+
+    fn is_limited(&self) -> bool {
+        self.token.is_limited()
     }
 }
 
@@ -179,5 +191,9 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         if let Ok(token) = token.into_inner() {
             self.0.release(token);
         }
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.0.quota_level()
     }
 }

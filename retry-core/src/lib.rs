@@ -80,6 +80,7 @@
 #[doc(hidden)]
 pub mod __private;
 mod adaptive;
+mod around;
 mod backoff;
 pub mod classify;
 mod erased;
@@ -96,6 +97,7 @@ mod standard;
 mod strategy;
 mod sync;
 mod time;
+mod time_limit;
 mod token_bucket;
 mod wait_field;
 
@@ -105,17 +107,18 @@ pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 pub use invalid_setting::InvalidSetting;
 pub use jitter::Jitter;
-pub use observe::Report;
+pub use observe::{Event, EventKind, Observer, Report};
 pub use policy::{PolicyFn, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, policy_fn};
 pub use retry::{NoHint, Retry, When, retry};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
-pub use strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
+pub use strategy::{Calls, DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
 #[cfg(not(feature = "tokio"))]
 pub use time::EnableTheFeatureTokioOrPassATimer;
 #[cfg(feature = "tokio")]
 pub use time::TokioTimer;
 pub use time::{Clock, DefaultTimer, Timer, Timestamp};
+pub use time_limit::{TimeLimit, TimedOut};
 pub use token_bucket::{RetryQuota, TokenBucket};
 
 #[cfg(feature = "macros")]

@@ -1,10 +1,13 @@
 //! Retries without macros: a closure that makes a future, and a strategy.
 
-use crate::observe::Report;
-use crate::operation::{Operation, Settled, Wait};
+use crate::around::{Around, Unobserved, Watch};
+use crate::observe::{Observer, Report};
+use crate::operation::{Attempt, Operation, Settled, Wait};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryError, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
+use crate::time_limit::{Limit, Limits, MaxTime, Unlimited};
+use std::pin::pin;
 use std::time::Duration;
 
 /// Retries a call, as the strategy allows.
@@ -38,20 +41,30 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    Retry { strategy, operation, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER }
+    let call = Call { strategy, operation, name: std::any::type_name::<F>() };
+    Retry { call, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER, observer: Unobserved, limits: Unlimited }
 }
 
 /// A call to be retried: made by [`retry()`], carried out by [`run`](Retry::run) or [`report`](Retry::report).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run().await` or `.report().await`"]
-pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer> {
-    strategy: S,
-    operation: F,
+pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved, L = Unlimited> {
+    call: Call<S, F>,
     policy: P,
     timer: T,
+    observer: O,
+    limits: L,
 }
 
-impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
+/// What is called, and by which strategy it is retried.
+#[derive(Clone, Debug)]
+struct Call<S, F> {
+    strategy: S,
+    operation: F,
+    name: &'static str,
+}
+
+impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// Says whether the call may be carried out twice; see [`StandardRetryPolicy::idempotent`].
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.policy = self.policy.idempotent(idempotent);
@@ -73,18 +86,17 @@ impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
     /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
     /// # }
     /// ```
-    pub fn when<Fut, O, E, W>(self, when: W) -> Retry<S, F, When<W>, T>
+    pub fn when<Fut, R, E, W>(self, when: W) -> Retry<S, F, When<W>, T, O, L>
     where
         F: FnMut() -> Fut,
-        Fut: Future<Output = Result<O, E>>,
+        Fut: Future<Output = Result<R, E>>,
         W: Fn(&E) -> bool,
     {
-        let Self { strategy, operation, policy: _, timer } = self;
-        Retry { strategy, operation, policy: When { when, retry_after: NoHint }, timer }
+        self.policy(When { when, retry_after: NoHint })
     }
 }
 
-impl<S, F, W, T> Retry<S, F, When<W>, T> {
+impl<S, F, W, T, O, L> Retry<S, F, When<W>, T, O, L> {
     /// Says how long the server asked to wait, if it did; the wait before the retry is at least that long. It follows
     /// [`when`](Retry::when).
     ///
@@ -98,18 +110,18 @@ impl<S, F, W, T> Retry<S, F, When<W>, T> {
     /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
     /// # }
     /// ```
-    pub fn retry_after<Fut, O, E, H>(self, retry_after: H) -> Retry<S, F, When<W, H>, T>
+    pub fn retry_after<Fut, R, E, H>(self, retry_after: H) -> Retry<S, F, When<W, H>, T, O, L>
     where
         F: FnMut() -> Fut,
-        Fut: Future<Output = Result<O, E>>,
+        Fut: Future<Output = Result<R, E>>,
         H: Fn(&E) -> Option<Duration>,
     {
-        let Self { strategy, operation, policy, timer } = self;
-        Retry { strategy, operation, policy: When { when: policy.when, retry_after }, timer }
+        let Self { call, policy: When { when, retry_after: _ }, timer, observer, limits } = self;
+        Retry { call, policy: When { when, retry_after }, timer, observer, limits }
     }
 }
 
-impl<S, F, P, T> Retry<S, F, P, T> {
+impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// Sets what outcomes mean, `Ok` included: [`StandardRetryPolicy`] unless you say otherwise.
     ///
     /// ```
@@ -126,24 +138,86 @@ impl<S, F, P, T> Retry<S, F, P, T> {
     /// ```
     ///
     /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
-    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T> {
-        let Self { strategy, operation, policy: _, timer } = self;
-        Retry { strategy, operation, policy, timer }
+    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L> {
+        let Self { call, policy: _, timer, observer, limits } = self;
+        Retry { call, policy, timer, observer, limits }
     }
 
     /// Sets clock and sleeper: [`DefaultTimer`] unless you say otherwise.
-    pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U> {
-        let Self { strategy, operation, policy, timer: _ } = self;
-        Retry { strategy, operation, policy, timer }
+    pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
+        let Self { call, policy, timer: _, observer, limits } = self;
+        Retry { call, policy, timer, observer, limits }
+    }
+
+    /// Sets who is told what happens to the call: nobody unless you say otherwise.
+    pub fn observer<N: Observer>(self, observer: N) -> Retry<S, F, P, T, N, L> {
+        let Self { call, policy, timer, observer: _, limits } = self;
+        Retry { call, policy, timer, observer, limits }
+    }
+
+    /// Sets the name by which observers and events know the call: the path of the closure unless you say otherwise.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.call.name = name;
+        self
+    }
+
+    fn within<M>(self, limits: M) -> Retry<S, F, P, T, O, M> {
+        let Self { call, policy, timer, observer, limits: _ } = self;
+        Retry { call, policy, timer, observer, limits }
     }
 }
 
-impl<S, F, Fut, P, T> Retry<S, F, P, T>
+impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
+    /// Sets how long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. No
+    /// limit unless you say otherwise.
+    ///
+    /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. Then the call ends
+    /// with [`RetryError::MaxTime`]; its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`]. (An
+    /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut.)
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// #[derive(RetryInfo)]
+    /// #[retry(transparent)]
+    /// struct NoAnswer(TimedOut);
+    ///
+    /// impl From<TimedOut> for NoAnswer {
+    ///     fn from(error: TimedOut) -> Self {
+    ///         Self(error)
+    ///     }
+    /// }
+    ///
+    /// # async fn fetch() -> Result<(), NoAnswer> { Ok(()) }
+    /// # async fn example() -> Result<(), NoAnswer> {
+    /// let call = retry(&STORE, || fetch());
+    /// call.max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5)).run().await
+    /// # }
+    /// ```
+    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, MaxTime> {
+        let limits = MaxTime::new(time, self.limits.attempt_timeout());
+        self.within(limits)
+    }
+
+    /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`] for
+    /// its outcome, and the policy judges that like any other.
+    ///
+    /// See [`max_time`](Retry::max_time) for an example.
+    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {
+        let limits = self.limits.with_attempt_timeout(time);
+        self.within(limits)
+    }
+}
+
+impl<S, F, Fut, P, T, O, L> Retry<S, F, P, T, O, L>
 where
     S: RetryStrategy,
     F: FnMut() -> Fut,
     Fut: Future,
     T: Timer,
+    O: Watch,
+    L: Limits<Fut::Output>,
 {
     // The bound on the policy stands at each method: there rustc says what is missing in our words.
 
@@ -187,15 +261,24 @@ where
     where
         P: RetryPolicy<Fut::Output>,
     {
-        let Self { strategy, operation: attempt, policy, timer } = self;
-        let mut operation = Operation::begin(strategy, timer);
+        let Self { call: Call { strategy, operation: body, name }, policy, timer, observer, limits } = self;
+        let around = &Around::new(name).timer(timer).observer(observer);
+        let mut operation = Operation::begin(strategy, *limits, around);
+        let mut last = L::Last::default();
         loop {
-            while let Some(wait) = Wait::next(&mut operation, strategy, timer) {
+            while let Some(wait) = Wait::next(&mut operation, strategy, around) {
                 wait.await;
             }
-            let outcome = attempt().await;
-            match operation.settle(strategy, policy.evaluate(&outcome), timer, std::any::type_name::<F>()) {
-                Settled::Again => {}
+            let deadline = operation.deadline(timer);
+            let outcome = match Attempt::new(pin!(body()), deadline).await {
+                Ok(outcome) => outcome,
+                Err(stop) => {
+                    let (outcome, attempts) = operation.conclude(strategy, stop, last, around);
+                    return Conclusion { outcome, attempts, reason: Some(RetryError::MaxTime) };
+                }
+            };
+            match operation.settle(strategy, policy.evaluate(&outcome), around) {
+                Settled::Again => L::keep(&mut last, outcome),
                 Settled::Done { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }

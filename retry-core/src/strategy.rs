@@ -22,6 +22,36 @@ pub trait RetryToken {
 
     /// The backoff before this attempt, for information. [`RetryStrategy::ready`] says what is left to wait.
     fn delay(&self) -> Duration;
+
+    /// What set that delay, for information. The backoff, unless the implementation says otherwise.
+    fn delay_source(&self) -> DelaySource {
+        DelaySource::Backoff
+    }
+
+    /// Whether what it waits for is a limiter on sends, for information. No, unless the implementation says otherwise.
+    fn is_limited(&self) -> bool {
+        false
+    }
+}
+
+/// What set the delay before a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DelaySource {
+    /// The backoff.
+    Backoff,
+    /// The wait that the server asked for, which was longer.
+    RetryAfter,
+}
+
+impl DelaySource {
+    /// The name as it appears in events: `backoff`, `retry_after`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Backoff => "backoff",
+            Self::RetryAfter => "retry_after",
+        }
+    }
 }
 
 /// Whether an attempt may be sent.
@@ -248,10 +278,16 @@ pub trait RetryStrategy {
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock) -> Ready;
 
     /// Called instead of the above when an operation ends before the token's attempt was sent, because its future was
-    /// dropped: what was paid for that attempt comes back.
+    /// dropped or its time was up: what was paid for that attempt comes back.
     ///
     /// A foreign token is ignored.
     fn release(&self, token: Self::Token);
+
+    /// What the retry quota holds now, for those who observe; `None` if there is none to speak of, as it is unless the
+    /// implementation says otherwise.
+    fn quota_level(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// A pointer to a strategy is that strategy: tokens pass from one to the other.
@@ -288,6 +324,10 @@ macro_rules! forward {
             #[inline]
             fn release(&self, token: Self::Token) {
                 (**self).release(token);
+            }
+
+            fn quota_level(&self) -> Option<u32> {
+                (**self).quota_level()
             }
         }
     )+};

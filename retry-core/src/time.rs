@@ -131,11 +131,11 @@ pub struct EnableTheFeatureTokioOrPassATimer;
 
 /// The default timer as a value.
 #[cfg(feature = "tokio")]
-pub const DEFAULT_TIMER: DefaultTimer = TokioTimer;
+pub(crate) const DEFAULT_TIMER: DefaultTimer = TokioTimer;
 
 /// The default timer as a value.
 #[cfg(not(feature = "tokio"))]
-pub const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
+pub(crate) const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
 /// So that the missing timer is all that rustc complains of. There is no way to ask it.
 #[cfg(not(feature = "tokio"))]
@@ -149,7 +149,8 @@ impl Clock for EnableTheFeatureTokioOrPassATimer {
 mod with_tokio {
     use super::{Clock, Duration, Timer, Timestamp};
     use std::sync::OnceLock;
-    use tokio::time::Instant;
+    use tokio::task::coop::{Unconstrained, unconstrained};
+    use tokio::time::{Instant, Sleep};
 
     /// Tokio's clock and timer, so that its paused time works in tests.
     ///
@@ -175,10 +176,11 @@ mod with_tokio {
     }
 
     impl Timer for TokioTimer {
-        type Sleep = tokio::time::Sleep;
+        /// An attempt that leaves its task no budget must not keep its own deadline from being seen.
+        type Sleep = Unconstrained<Sleep>;
 
         fn sleep(&self, delay: Duration) -> Self::Sleep {
-            tokio::time::sleep(delay)
+            unconstrained(tokio::time::sleep(delay))
         }
     }
 }

@@ -37,15 +37,18 @@ fn a_function() {
         &expect![[r#"
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
+                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    ::core::concat!(::core::module_path!(), "::", "get"),
+                );
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::named(&STORE),
-                    &::retry_core::__private::TIMER,
+                    __RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &STORE,
-                        &::retry_core::__private::TIMER,
+                        __RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -65,8 +68,7 @@ fn a_function() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        &::retry_core::__private::TIMER,
-                        ::core::concat!(::core::module_path!(), "::", "get"),
+                        __RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -96,15 +98,15 @@ fn a_method_with_all_options() {
                 body: Vec<u8>,
                 tries: u32,
             ) -> io::Result<impl Sized> {
-                let mut __operation = my::retry::__private::begin(
-                    &self.retry,
-                    &my::retry::__private::TIMER,
+                const __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
+                    ::core::concat!(::core::module_path!(), "::", "put"),
                 );
+                let mut __operation = my::retry::__private::begin(&self.retry, __RETRYABLE_AROUND);
                 loop {
                     while let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
                         &mut __operation,
                         &self.retry,
-                        &my::retry::__private::TIMER,
+                        __RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -126,8 +128,7 @@ fn a_method_with_all_options() {
                             &__outcome,
                             &my::retry::StandardRetryPolicy::new().idempotent(false),
                         ),
-                        &my::retry::__private::TIMER,
-                        ::core::concat!(::core::module_path!(), "::", "put"),
+                        __RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -149,15 +150,18 @@ fn a_function_with_a_strategy_of_its_own() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
+                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    ::core::concat!(::core::module_path!(), "::", "ping"),
+                );
                 let mut __operation = ::retry_core::__private::begin(
                     &__RETRYABLE_STRATEGY,
-                    &::retry_core::__private::TIMER,
+                    __RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &__RETRYABLE_STRATEGY,
-                        &::retry_core::__private::TIMER,
+                        __RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -175,8 +179,7 @@ fn a_function_with_a_strategy_of_its_own() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        &::retry_core::__private::TIMER,
-                        ::core::concat!(::core::module_path!(), "::", "ping"),
+                        __RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -198,15 +201,18 @@ fn a_strategy_from_a_call() {
         &expect![[r#"
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
                 let __strategy = ::retry_core::__private::shared(pool.strategy());
+                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    ::core::concat!(::core::module_path!(), "::", "ping"),
+                );
                 let mut __operation = ::retry_core::__private::begin(
                     &__strategy,
-                    &::retry_core::__private::TIMER,
+                    __RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &__strategy,
-                        &::retry_core::__private::TIMER,
+                        __RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -224,8 +230,7 @@ fn a_strategy_from_a_call() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        &::retry_core::__private::TIMER,
-                        ::core::concat!(::core::module_path!(), "::", "ping"),
+                        __RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -406,7 +411,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `clone`, `timer` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `clone`, `observer`, `timer` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

@@ -5,7 +5,8 @@ use retry_core::{Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 /// Writes each event as a line: level, message and fields.
@@ -27,11 +28,11 @@ impl<S: Subscriber> Layer<S> for Lines {
         assert_eq!(event.metadata().target(), "retry_core");
         let mut line = Line(format!("{}:", event.metadata().name()));
         event.record(&mut line);
-        let level = if *event.metadata().level() == Level::WARN { "WARN" } else { "DEBUG" };
-        self.0.lock().unwrap().push(format!("{level} {}", line.0));
+        self.0.lock().unwrap().push(format!("{} {}", event.metadata().level(), line.0));
     }
 }
 
+/// All that is told of an operation.
 async fn lines(operation: impl Future) -> Vec<String> {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::registry().with(lines.clone());
@@ -40,7 +41,8 @@ async fn lines(operation: impl Future) -> Vec<String> {
     std::mem::take(&mut lines.0.lock().unwrap())
 }
 
-static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
+/// Nothing fails that goes by this one, so its quota stays full.
+static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new();
 
 #[retryable(strategy = STRATEGY)]
 async fn get(flaky: &Flaky) -> Result<u32, Failed> {
@@ -48,65 +50,119 @@ async fn get(flaky: &Flaky) -> Result<u32, Failed> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_success_at_the_first_attempt_is_no_event() {
-    assert!(lines(get(&Flaky::new(0, Failed::SAFE))).await.is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn retries_and_late_successes_are_events() {
-    let operation = r#"operation="behaviour::events::get""#;
+async fn a_success_at_the_first_attempt_is_traced_only() {
     assert_eq!(
-        lines(get(&Flaky::new(2, Failed::THROTTLED))).await,
+        lines(get(&Flaky::new(0, Failed::SAFE))).await,
         [
-            format!(r#"DEBUG retry_scheduled: {operation} attempt=1 error_type="throttling" delay_ms=1000"#),
-            format!(r#"DEBUG retry_scheduled: {operation} attempt=2 error_type="throttling" delay_ms=2000"#),
-            format!("DEBUG succeeded: {operation} attempts=3"),
+            r#"TRACE attempt_started: operation="behaviour::events::get" attempt=1"#,
+            r#"TRACE succeeded: operation="behaviour::events::get" attempt=1 recorded=true quota=500"#,
         ]
     );
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_subscriber_that_listens_to_warnings_only_is_told_nothing_else() {
+    let lines = Lines::default();
+    let layer = lines.clone().with_filter(LevelFilter::WARN);
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    let strategy = StandardRetryStrategy::new();
+    let call = |flaky: Flaky| {
+        let strategy = &strategy;
+        async move { retry(strategy, || async { flaky.call() }).run().await }
+    };
+    assert!(call(Flaky::new(1, Failed::THROTTLED)).await.is_ok());
+    assert!(call(Flaky::new(1, Failed::FATAL)).await.is_err());
+    assert!(lines.0.lock().unwrap().is_empty());
+    assert!(call(Flaky::new(9, Failed::SAFE)).await.is_err());
+    assert_eq!(lines.0.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_and_late_successes_are_events() {
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
+    let flaky = Flaky::new(2, Failed::THROTTLED.after(secs(2)));
+    let all = lines(retry(&strategy, || async { flaky.call() }).name("get").run()).await;
+    assert_eq!(
+        all,
+        [
+            r#"TRACE attempt_started: operation="get" attempt=1"#,
+            r#"DEBUG attempt_failed: operation="get" attempt=1 error_type="throttling" retryable=true retry_after_ms=2000"#,
+            r#"DEBUG retry_scheduled: operation="get" attempt=1 delay_ms=2000 delay_source="retry_after" quota=495"#,
+            r#"TRACE attempt_started: operation="get" attempt=2"#,
+            r#"DEBUG attempt_failed: operation="get" attempt=2 error_type="throttling" retryable=true retry_after_ms=2000"#,
+            r#"DEBUG retry_scheduled: operation="get" attempt=2 delay_ms=2000 delay_source="backoff" quota=490"#,
+            r#"TRACE attempt_started: operation="get" attempt=3"#,
+            r#"DEBUG succeeded: operation="get" attempt=3 recorded=true quota=491"#,
+        ]
+    );
+}
+
+/// The last event of an operation.
+async fn last(operation: impl Future) -> String {
+    lines(operation).await.pop().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_reason_to_stop_is_an_event() {
-    let operation = r#"operation="behaviour::events::get""#;
+    let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(25);
+    let stopped = |error: Failed| {
+        let strategy = &strategy;
+        last(async move { retry(strategy, || async { Err::<(), _>(error) }).name("get").run().await })
+    };
     assert_eq!(
-        lines(get(&Flaky::new(1, Failed::FATAL))).await,
-        [format!(r#"DEBUG stopped: {operation} attempts=1 error_type="client_side" reason="not_retryable""#)]
+        stopped(Failed::FATAL).await,
+        r#"DEBUG stopped: operation="get" attempt=1 reason="not_retryable" error_type="client_side" quota=25"#
     );
     assert_eq!(
-        lines(get(&Flaky::new(1, Failed::SAFE.after(secs(999))))).await,
-        [format!(r#"WARN stopped: {operation} attempts=1 error_type="other" reason="retry_after_too_long""#)]
+        stopped(Failed::SAFE.after(secs(999))).await,
+        r#"WARN stopped: operation="get" attempt=1 reason="retry_after_too_long" error_type="other" quota=25"#
     );
-    let all = lines(get(&Flaky::new(9, Failed::TIMEOUT))).await;
     assert_eq!(
-        all.last().unwrap(),
-        &format!(r#"WARN stopped: {operation} attempts=5 error_type="timeout" reason="max_attempts""#)
+        stopped(Failed::SAFE).await,
+        r#"WARN stopped: operation="get" attempt=5 reason="max_attempts" error_type="other" quota=5"#
     );
-    assert_eq!(all.len(), 5);
+    assert_eq!(
+        stopped(Failed::TIMEOUT).await,
+        r#"WARN stopped: operation="get" attempt=1 reason="quota_exhausted" error_type="timeout" quota=5"#
+    );
+    assert_eq!(
+        last(retry(&strategy, std::future::pending::<Result<(), Failed>>).max_time(secs(1)).name("get").run()).await,
+        r#"WARN stopped: operation="get" attempt=1 reason="max_time" error_type="unknown" quota=5"#
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_success_that_nobody_recorded_is_an_event() {
+async fn a_success_that_nobody_recorded_is_a_warning() {
     let forgetful = Recorder::new().forgetting();
-    let all = lines(async { retry(&forgetful, || async { Ok::<_, Failed>(()) }).run().await }).await;
-    assert_eq!(all.len(), 1);
-    assert!(all[0].starts_with("WARN not_recorded: operation="), "{}", all[0]);
-    assert!(all[0].ends_with(r#"attempts=1 reason="foreign_token""#), "{}", all[0]);
+    assert_eq!(
+        last(retry(&forgetful, || async { Ok::<_, Failed>(()) }).name("get").run()).await,
+        r#"WARN succeeded: operation="get" attempt=1 recorded=false"#
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_initial_token_is_an_event_even_if_the_attempt_succeeds() {
-    let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
-    let all = lines(async { retry(&refusing, || async { Ok::<_, Failed>(()) }).run().await }).await;
-    assert_eq!(all.len(), 1);
-    assert!(all[0].starts_with("WARN refused: operation="), "{}", all[0]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_refused_initial_token_is_an_event() {
+async fn a_refused_initial_token_is_an_event_whatever_the_attempt_comes_to() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
-    let all = lines(async { retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).run().await }).await;
-    assert_eq!(all.len(), 2);
-    assert!(all[0].starts_with("WARN refused: operation=\"behaviour::events"), "{}", all[0]);
-    assert!(all[0].ends_with(r#"reason="quota_exhausted""#), "{}", all[0]);
-    assert!(all[1].ends_with(r#"attempts=1 error_type="other" reason="refused""#), "{}", all[1]);
+    assert_eq!(
+        lines(retry(&refusing, || async { Ok::<_, Failed>(()) }).name("get").run()).await,
+        [
+            r#"WARN refused: operation="get" attempt=1 reason="quota_exhausted""#,
+            r#"TRACE attempt_started: operation="get" attempt=1"#,
+            r#"WARN succeeded: operation="get" attempt=1 recorded=false"#,
+        ]
+    );
+    assert_eq!(
+        last(retry(&refusing, || async { Err::<(), _>(Failed::SAFE) }).name("get").run()).await,
+        r#"WARN stopped: operation="get" attempt=1 reason="refused" error_type="other""#
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_name_of_a_closure_is_its_path() {
+    let all = lines(retry(&STRATEGY, || async { Ok::<_, Failed>(()) }).run()).await;
+    assert!(
+        all[0].starts_with("TRACE attempt_started: operation=\"behaviour::events::the_name_of_a_closure"),
+        "{}",
+        all[0]
+    );
 }

@@ -15,4 +15,5 @@ mod scoped;
 mod standard;
 mod strategy_option;
 mod support;
+mod time_limits;
 mod vectors;

@@ -53,7 +53,7 @@ fn a_pointer_to_a_strategy_is_that_strategy() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pointer_to_a_timer_is_that_timer() {
-    type Erased = dyn Timer<Sleep = tokio::time::Sleep>;
+    type Erased = dyn Timer<Sleep = <TokioTimer as Timer>::Sleep>;
 
     let timers: [Box<Erased>; 3] = [Box::new(TokioTimer), Box::new(&TokioTimer), Box::new(Arc::new(TokioTimer))];
     for timer in timers {

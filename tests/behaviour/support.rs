@@ -2,7 +2,7 @@
 
 use retry_core::{
     Clock, ErrorFault, ErrorInfo, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetrySafety, RetryStrategy,
-    RetryToken, Timestamp,
+    RetryToken, TimedOut, Timestamp,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -59,6 +59,13 @@ impl RetryInfo for Failed {
 
     fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+}
+
+/// What the error of an attempt that was cut is made of doesn't matter here.
+impl From<TimedOut> for Failed {
+    fn from(_: TimedOut) -> Self {
+        Self::TIMEOUT
     }
 }
 

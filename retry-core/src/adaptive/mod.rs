@@ -9,7 +9,7 @@ mod vectors;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::RetryErrorType;
 use crate::standard::{StandardRetryStrategy, StandardRetryToken};
-use crate::strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use crate::token_bucket::{RetryQuota, TokenBucket};
@@ -157,6 +157,14 @@ impl RetryToken for AdaptiveRetryToken {
     fn delay(&self) -> Duration {
         self.standard.delay()
     }
+
+    fn delay_source(&self) -> DelaySource {
+        self.standard.delay_source()
+    }
+
+    fn is_limited(&self) -> bool {
+        self.ticket.is_some()
+    }
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<B, Q> {
@@ -211,5 +219,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
             }
         }
         self.standard.release(token.standard);
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.standard.quota_level()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Refund, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
-use crate::strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use crate::token_bucket::RetryQuota;
 use std::num::NonZeroU32;
@@ -19,6 +19,7 @@ pub struct StandardRetryToken {
     cost: u32,
     /// The backoff is still to be slept.
     waiting: bool,
+    delay_source: DelaySource,
 }
 
 impl RetryToken for StandardRetryToken {
@@ -28,6 +29,10 @@ impl RetryToken for StandardRetryToken {
 
     fn delay(&self) -> Duration {
         Duration::from_nanos(self.delay)
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        self.delay_source
     }
 }
 
@@ -60,7 +65,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[inline]
     fn acquire_initial_token(&self, _clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
-        Ok(StandardRetryToken { issuer: self.identity(), delay: 0, attempt: NonZeroU32::MIN, cost: 0, waiting: false })
+        Ok(StandardRetryToken {
+            issuer: self.identity(),
+            delay: 0,
+            attempt: NonZeroU32::MIN,
+            cost: 0,
+            waiting: false,
+            delay_source: DelaySource::Backoff,
+        })
     }
 
     #[inline]
@@ -97,6 +109,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             attempt: token.attempt.saturating_add(1),
             cost,
             waiting: true,
+            delay_source: if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff },
         })
     }
 
@@ -128,5 +141,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if self.issued(&token) {
             self.quota.refund(token.cost);
         }
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        Some(self.quota.available())
     }
 }

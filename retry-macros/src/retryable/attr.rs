@@ -4,6 +4,7 @@ use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::options::{self, Place, Written};
 use crate::retryable::strategy::{OWN, Own};
 use proc_macro2::{Ident, TokenStream};
+use std::time::Duration;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Lit, Path, Token};
@@ -11,7 +12,17 @@ use syn::{Expr, ExprLit, Lit, Path, Token};
 const OPTIONS: Place = Place {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
-    options: &["strategy", "policy", "idempotent", "clone", "timer", "crate"],
+    options: &[
+        "strategy",
+        "policy",
+        "idempotent",
+        "max_time",
+        "attempt_timeout",
+        "clone",
+        "observer",
+        "timer",
+        "crate",
+    ],
     main: Some("strategy"),
     elsewhere: &[],
     synonyms: &[
@@ -25,6 +36,12 @@ const OPTIONS: Place = Place {
         ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
         ("when", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
         ("retryable", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
+        ("deadline", "write `max_time`"),
+        ("max_elapsed_time", "write `max_time`"),
+        ("max_duration", "write `max_time`"),
+        ("notify", "write `observer`"),
+        ("on_retry", "write `observer`"),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
@@ -39,7 +56,10 @@ pub(super) struct Options {
     pub(super) idempotent: Option<bool>,
     /// The words that said the one above.
     pub(super) idempotent_option: Option<Written>,
+    pub(super) max_time: Option<Limit>,
+    pub(super) attempt_timeout: Option<Limit>,
     pub(super) clone: Vec<Ident>,
+    pub(super) observer: Option<Expr>,
     pub(super) timer: Option<Expr>,
     pub(super) crate_path: Option<Path>,
 }
@@ -48,6 +68,13 @@ pub(super) struct Options {
 pub(super) enum Strategy {
     /// A text: a static of the function's own.
     Own(Own),
+    Expr(Expr),
+}
+
+/// The value of `max_time` or `attempt_timeout`.
+pub(super) enum Limit {
+    /// A text.
+    Constant(Duration),
     Expr(Expr),
 }
 
@@ -64,7 +91,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
             }
+            "max_time" => read.max_time = read_limit(&option, diagnostics),
+            "attempt_timeout" => read.attempt_timeout = read_limit(&option, diagnostics),
             "clone" => read.clone = read_names(&option, diagnostics),
+            "observer" => read.observer = read_expr(&option, "OBSERVER", diagnostics),
             "timer" => read.timer = read_expr(&option, "TIMER", diagnostics),
             "crate" => read.crate_path = option.path(diagnostics),
             _ => {}
@@ -112,6 +142,33 @@ fn read_expr(option: &Written, example: &str, diagnostics: &mut Diagnostics) -> 
         diagnostics.error(option, format!("write an expression: `{} = {example}`", option.name));
     }
     value
+}
+
+/// A text, or an expression that is evaluated in each call.
+fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Limit> {
+    let name = &option.name;
+    match option.value() {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => {
+            let duration = option.duration(diagnostics)?;
+            if duration.is_zero() {
+                diagnostics.error(option, format!("`{name}` is zero, which leaves no time for any attempt"));
+            }
+            Some(Limit::Constant(duration))
+        }
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(
+                literal,
+                format!("a time needs a unit: `{name} = \"30s\"`, or an expression that gives a `Duration`"),
+            );
+            None
+        }
+        Some(expr) => Some(Limit::Expr(expr.clone())),
+        None => {
+            diagnostics
+                .error(option, format!("write a time: `{name} = \"30s\"`, or an expression that gives a `Duration`"));
+            None
+        }
+    }
 }
 
 fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {

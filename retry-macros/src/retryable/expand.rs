@@ -1,28 +1,40 @@
 //! Writes the loop into the function. It cannot fail.
 
+use crate::retryable::attr::Limit;
 use crate::retryable::strategy::{Own, Source};
-use crate::retryable::validate::{Call, Policy};
+use crate::retryable::validate::{Call, Limits, Policy};
 use crate::tokens::mentions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 pub(super) fn expand(call: Call) -> TokenStream {
     let rebound = rebound(&call);
-    let Call { function, arguments: _, clone: _, outcome, strategy, policy, timer, crate_path } = call;
+    let Call { function, arguments: _, clone: _, outcome, strategy, policy, limits, observer, timer, crate_path } =
+        call;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature, body) =
         (&function.vis, &function.modifiers.defaultness, &function.sig, &function.block.stmts);
-    let name = signature.ident.to_string();
-    let name = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let Access { setup, first, again } = access(&strategy, &private, &crate_path);
-    let (timer_setup, timer) = timer_access(timer.as_ref(), &private);
+
+    let name = signature.ident.to_string();
+    let around = Ident::new("__RETRYABLE_AROUND", Span::mixed_site());
+    let (timer_setup, timer) = surrounding("timer", timer.as_ref());
+    let (observer_setup, observer) = surrounding("observer", observer.as_ref());
+    let around_setup = quote! {
+        const #around: #private::Around<'static> =
+            #private::Around::new(::core::concat!(::core::module_path!(), "::", #name));
+        #timer_setup
+        #observer_setup
+    };
+    let around = quote!(&#around #timer #observer);
 
     let operation = local("operation");
     let wait = local("wait");
     let result = local("outcome");
+    let (stop, last) = (local("stop"), local("last"));
     let directive = match policy {
         Policy::Standard { idempotent } => {
             let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
@@ -37,32 +49,84 @@ pub(super) fn expand(call: Call) -> TokenStream {
         }
     };
 
+    let attempt = quote! {
+        async {
+            if false {
+                return #private::unreached::<#outcome>();
+            }
+            #rebound
+            #(#body)*
+        }
+    };
+    // Whether an outcome can say that the time was up is a matter of the return type, too.
+    let limited = || respan(quote!(#private::attempt), outcome.span());
+    let deadline = quote!(#private::deadline(&mut #operation, #around));
+    let (begin, attempt, keep) = match limits {
+        Limits::None => (quote!(#private::begin(#first, #around)), quote!(let #result = #attempt.await;), None),
+        Limits::Attempt(limit) => {
+            let (limit, limited) = (duration(limit), limited());
+            (
+                quote!(#private::begin_within(#first, #private::attempt_timeout(#limit), #around)),
+                quote! {
+                    let ::core::result::Result::Ok(#result) =
+                        #limited(#deadline, ::core::pin::pin!(#attempt)).await;
+                },
+                None,
+            )
+        }
+        Limits::MaxTime(max_time, attempt_timeout) => {
+            let (max_time, limited) = (duration(max_time), limited());
+            let attempt_timeout = match attempt_timeout.map(duration) {
+                Some(limit) => quote!(::core::option::Option::Some(#limit)),
+                None => quote!(::core::option::Option::None),
+            };
+            (
+                quote! {
+                    #private::begin_within(#first, #private::max_time(#max_time, #attempt_timeout), #around);
+                    let mut #last = ::core::option::Option::None
+                },
+                quote! {
+                    let #result = match #limited(#deadline, ::core::pin::pin!(#attempt)).await {
+                        ::core::result::Result::Ok(#result) => #result,
+                        ::core::result::Result::Err(#stop) => {
+                            return #private::conclude(#operation, #again, #stop, #last, #around);
+                        }
+                    };
+                },
+                Some(quote!(#last = ::core::option::Option::Some(#result);)),
+            )
+        }
+    };
+
     quote! {
         #(#outer)*
         #vis #modifiers #signature {
             #(#inner)*
             #setup
-            #timer_setup
-            let mut #operation = #private::begin(#first, #timer);
+            #around_setup
+            let mut #operation = #begin;
             loop {
-                while let ::core::option::Option::Some(#wait) =
-                    #private::wait(&mut #operation, #again, #timer)
-                {
+                while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
                     #wait.await;
                 }
-                let #result = async {
-                    if false {
-                        return #private::unreached::<#outcome>();
-                    }
-                    #rebound
-                    #(#body)*
-                }
-                .await;
-                if #private::settle(&mut #operation, #again, #directive, #timer, #name) {
+                #attempt
+                if #private::settle(&mut #operation, #again, #directive, #around) {
                     return #result;
                 }
+                #keep
             }
         }
+    }
+}
+
+/// A time as an expression.
+fn duration(limit: Limit) -> TokenStream {
+    match limit {
+        Limit::Constant(time) => {
+            let (secs, nanos) = (time.as_secs(), time.subsec_nanos());
+            quote!(::core::time::Duration::new(#secs, #nanos))
+        }
+        Limit::Expr(expr) => expr.to_token_stream(),
     }
 }
 
@@ -127,16 +191,18 @@ fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> A
     }
 }
 
-/// What stands before the loop for the timer, and a reference to it.
-fn timer_access(timer: Option<&Source>, private: &TokenStream) -> (TokenStream, TokenStream) {
-    match timer {
-        None | Some(Source::Own(_)) => (TokenStream::new(), quote!(&#private::TIMER)),
+/// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
+fn surrounding(name: &str, source: Option<&Source>) -> (TokenStream, TokenStream) {
+    let method = Ident::new(name, Span::call_site());
+    match source {
+        None | Some(Source::Own(_)) => (TokenStream::new(), TokenStream::new()),
         Some(Source::Static(place) | Source::Place(place)) => {
-            (TokenStream::new(), quote_spanned!(place.span()=> &#place))
+            let place = quote_spanned!(place.span()=> &#place);
+            (TokenStream::new(), quote!(.#method(#place)))
         }
         Some(Source::Once(expr)) => {
-            let once = local("timer");
-            (quote!(let #once = #expr;), quote!(&#once))
+            let once = local(name);
+            (quote!(let #once = #expr;), quote!(.#method(&#once)))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How the expressions behind `strategy =` and `timer =` are evaluated.
+//! How the expressions behind `strategy =`, `timer =` and `observer =` are evaluated.
 
 use crate::options::ungrouped;
 use crate::retryable::signature::Argument;

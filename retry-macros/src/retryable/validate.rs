@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::ungrouped;
-use crate::retryable::attr::{self, Options};
+use crate::retryable::attr::{self, Limit, Options};
 use crate::retryable::signature::{self, Argument};
 use crate::retryable::strategy::Source;
 use proc_macro2::Ident;
@@ -17,9 +17,20 @@ pub(super) struct Call {
     pub(super) outcome: Type,
     pub(super) strategy: Source,
     pub(super) policy: Policy,
+    pub(super) limits: Limits,
+    pub(super) observer: Option<Source>,
     /// None for the default one.
     pub(super) timer: Option<Source>,
     pub(super) crate_path: Path,
+}
+
+/// How much time there is.
+pub(super) enum Limits {
+    None,
+    /// For each attempt.
+    Attempt(Limit),
+    /// For all of them, and perhaps for each.
+    MaxTime(Limit, Option<Limit>),
 }
 
 /// What outcomes mean.
@@ -33,7 +44,23 @@ pub(super) enum Policy {
 }
 
 pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut Diagnostics) -> Option<Call> {
-    let Options { strategy, policy, idempotent, idempotent_option, clone, timer, crate_path } = options;
+    let Options {
+        strategy,
+        policy,
+        idempotent,
+        idempotent_option,
+        max_time,
+        attempt_timeout,
+        clone,
+        observer,
+        timer,
+        crate_path,
+    } = options;
+    let limits = match (max_time, attempt_timeout) {
+        (None, None) => Limits::None,
+        (None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
+        (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
+    };
     if let (Some(_), Some(option)) = (&policy, idempotent_option) {
         diagnostics.error(
             option,
@@ -51,7 +78,9 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     };
     Some(Call {
         outcome: signature::outcome(&function.sig).unwrap_or_else(|| parse_quote!(())),
+        observer: observer.map(|observer| Source::of(&observer, &arguments)),
         timer: timer.map(|timer| Source::of(&timer, &arguments)),
+        limits,
         policy: match policy {
             None => Policy::Standard { idempotent },
             Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),

@@ -1,0 +1,131 @@
+//! What surrounds an operation: its name, its timer, and who observes it.
+
+use crate::observe::trace::{self, Level};
+use crate::observe::{Event, EventKind, Observer};
+use crate::time::{Clock, DEFAULT_TIMER, DefaultTimer, Timer, Timestamp};
+
+/// Name, timer and observer of an operation: references, made anew wherever they are needed, so that nothing stays
+/// borrowed while the body runs.
+#[derive(Debug)]
+pub struct Around<'a, T = DefaultTimer, W: ?Sized = Unobserved> {
+    name: &'static str,
+    pub(crate) timer: &'a T,
+    watch: &'a W,
+}
+
+impl<T, W: ?Sized> Copy for Around<'_, T, W> {}
+
+impl<T, W: ?Sized> Clone for Around<'_, T, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl Around<'static> {
+    /// The default timer, and nobody who observes.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, timer: &DEFAULT_TIMER, watch: &Unobserved }
+    }
+}
+
+impl<'a, T, W: ?Sized> Around<'a, T, W> {
+    /// Another timer.
+    #[inline]
+    pub const fn timer<U: Timer>(self, timer: &'a U) -> Around<'a, U, W> {
+        Around { name: self.name, timer, watch: self.watch }
+    }
+
+    /// Somebody who observes.
+    #[inline]
+    pub const fn observer<O: Watch + ?Sized>(self, watch: &'a O) -> Around<'a, T, O> {
+        Around { name: self.name, timer: self.timer, watch }
+    }
+}
+
+impl<T: Timer, W: Watch + ?Sized> Around<'_, T, W> {
+    #[inline]
+    pub(crate) fn begin(&self) -> W::Notes {
+        self.watch.begin(self.name, self.timer)
+    }
+
+    /// Tells an event to whoever wants to know; if nobody does, it isn't even made.
+    #[inline]
+    pub(crate) fn tell(&self, notes: &W::Notes, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
+        if W::wants(notes) || trace::is_enabled(level) {
+            self.tell_now(notes, level, attempt, kind());
+        }
+    }
+
+    #[cold]
+    fn tell_now(&self, notes: &W::Notes, level: Level, attempt: u32, kind: EventKind) {
+        trace::emit(level, self.name, attempt, &kind);
+        self.watch.tell(notes, self.timer, self.name, attempt, kind);
+    }
+}
+
+/// Somebody or nobody who observes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no observer",
+    label = "this does not implement `Observer`",
+    note = "an observer implements `fn observe(&self, event: &Event)`"
+)]
+pub trait Watch {
+    /// What there is to remember from one event to the next.
+    type Notes;
+
+    /// An operation begins.
+    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Self::Notes;
+
+    /// Whether there is anybody to tell.
+    fn wants(notes: &Self::Notes) -> bool;
+
+    /// Something happened.
+    fn tell(&self, notes: &Self::Notes, clock: &dyn Clock, operation: &'static str, attempt: u32, kind: EventKind);
+}
+
+/// Nobody observes.
+#[derive(Clone, Copy, Debug)]
+pub struct Unobserved;
+
+impl Watch for Unobserved {
+    type Notes = ();
+
+    #[inline]
+    fn begin(&self, _: &'static str, _: &dyn Clock) {}
+
+    #[inline]
+    fn wants((): &()) -> bool {
+        false
+    }
+
+    fn tell(&self, (): &(), _: &dyn Clock, _: &'static str, _: u32, _: EventKind) {}
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: Observer + ?Sized> Watch for O {
+    /// When the operation began; none if the observer doesn't care for it.
+    type Notes = Option<Timestamp>;
+
+    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Option<Timestamp> {
+        self.is_interested(operation).then(|| clock.now())
+    }
+
+    #[inline]
+    fn wants(began: &Option<Timestamp>) -> bool {
+        began.is_some()
+    }
+
+    fn tell(
+        &self,
+        began: &Option<Timestamp>,
+        clock: &dyn Clock,
+        operation: &'static str,
+        attempt: u32,
+        kind: EventKind,
+    ) {
+        if let Some(began) = began {
+            let elapsed = clock.now().saturating_since(*began);
+            self.observe(&Event { operation, attempt, elapsed, kind });
+        }
+    }
+}

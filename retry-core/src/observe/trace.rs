@@ -1,0 +1,116 @@
+//! Events for `tracing`.
+
+#[cfg(feature = "tracing")]
+pub(crate) use with_tracing::{emit, is_enabled};
+
+/// How loud an event is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Level {
+    /// Of every operation, even if nothing went wrong.
+    Trace,
+    /// Something went wrong as it may.
+    Debug,
+    /// A retry that made sense was not possible.
+    Warn,
+}
+
+#[cfg(not(feature = "tracing"))]
+#[inline]
+pub(crate) const fn is_enabled(_: Level) -> bool {
+    false
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) const fn emit(_: Level, _: &'static str, _: u32, _: &super::EventKind) {}
+
+#[cfg(feature = "tracing")]
+mod with_tracing {
+    use super::Level;
+    use crate::observe::EventKind;
+    use crate::policy::RetryErrorType;
+    use std::time::Duration;
+    use tracing::level_filters::LevelFilter;
+
+    const TARGET: &str = "retry_core";
+
+    impl Level {
+        const fn of_tracing(self) -> tracing::Level {
+            match self {
+                Self::Trace => tracing::Level::TRACE,
+                Self::Debug => tracing::Level::DEBUG,
+                Self::Warn => tracing::Level::WARN,
+            }
+        }
+    }
+
+    /// Whether any subscriber at all listens to events of this level.
+    #[inline]
+    pub(crate) fn is_enabled(level: Level) -> bool {
+        let level = level.of_tracing();
+        level <= tracing::level_filters::STATIC_MAX_LEVEL && level <= LevelFilter::current()
+    }
+
+    fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
+        error_type.map_or("unknown", RetryErrorType::as_str)
+    }
+
+    fn millis(time: Duration) -> u64 {
+        u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// An event of a level that only the run time knows.
+    macro_rules! event {
+        ($level:expr, $name:literal, $($fields:tt)*) => {
+            match $level {
+                Level::Trace => tracing::event!(name: $name, target: TARGET, tracing::Level::TRACE, $($fields)*),
+                Level::Debug => tracing::event!(name: $name, target: TARGET, tracing::Level::DEBUG, $($fields)*),
+                Level::Warn => tracing::event!(name: $name, target: TARGET, tracing::Level::WARN, $($fields)*),
+            }
+        };
+    }
+
+    pub(crate) fn emit(level: Level, operation: &'static str, attempt: u32, kind: &EventKind) {
+        match *kind {
+            EventKind::Refused { reason } => {
+                event!(level, "refused", operation, attempt, reason = reason.as_str(), "no initial token");
+            }
+            EventKind::Limited { wait } => {
+                event!(level, "limited", operation, attempt, wait_ms = millis(wait), "the send is held back");
+            }
+            EventKind::AttemptStarted => event!(level, "attempt_started", operation, attempt, "attempt started"),
+            EventKind::AttemptFailed { failure } => event!(
+                level,
+                "attempt_failed",
+                operation,
+                attempt,
+                error_type = name_of(failure.error_type()),
+                retryable = failure.is_retryable(),
+                retry_after_ms = failure.retry_after().map(millis),
+                "attempt failed"
+            ),
+            EventKind::RetryScheduled { delay, delay_source, quota } => event!(
+                level,
+                "retry_scheduled",
+                operation,
+                attempt,
+                delay_ms = millis(delay),
+                delay_source = delay_source.as_str(),
+                quota,
+                "retry scheduled"
+            ),
+            EventKind::Stopped { reason, error_type, quota } => event!(
+                level,
+                "stopped",
+                operation,
+                attempt,
+                reason = reason.as_str(),
+                error_type = name_of(error_type),
+                quota,
+                "stopped"
+            ),
+            EventKind::Succeeded { recorded, quota } => {
+                event!(level, "succeeded", operation, attempt, recorded, quota, "succeeded");
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The wait before an attempt.
+
+use super::{Operation, Token};
+use crate::around::{Around, Watch};
+use crate::observe::EventKind;
+use crate::observe::trace::Level;
+use crate::strategy::{RetryStrategy, RetryToken};
+use crate::time::{BoxSleep, Timer};
+use crate::time_limit::Limit;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// An operation that waits: dropped meanwhile, the attempt that it waits for is given up.
+///
+/// It borrows the strategy while it waits, and only then.
+#[must_use = "futures do nothing unless polled"]
+pub(crate) struct Wait<'a, S: RetryStrategy, T: Timer> {
+    /// None once it is over.
+    guard: Option<Guard<'a, S>>,
+    sleep: BoxSleep<T>,
+}
+
+impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
+    /// What is to be waited for before asking again; `None` once the attempt is due, which must follow at once.
+    #[inline]
+    pub(crate) fn next<L: Limit, W: Watch + ?Sized>(
+        operation: &'a mut Operation<S::Token, L, W::Notes>,
+        strategy: &'a S,
+        around: &Around<'_, T, W>,
+    ) -> Option<Self> {
+        let delay = operation.delay(strategy, around)?;
+        Some(Self::new(&mut operation.token, strategy, around.timer, delay))
+    }
+
+    #[cold]
+    fn new(token: &'a mut Token<S::Token>, strategy: &'a S, timer: &T, delay: Duration) -> Self {
+        let guard = Guard { token, strategy };
+        let sleep = Box::pin(timer.sleep(delay));
+        Self { guard: Some(guard), sleep }
+    }
+}
+
+impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        ready!(self.sleep.as_mut().poll(context));
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
+    /// How long to wait before asking again; `None` once the attempt is due, or will never be.
+    #[inline]
+    fn delay<S, T, W>(&mut self, strategy: &S, around: &Around<'_, T, W>) -> Option<Duration>
+    where
+        S: RetryStrategy<Token = K>,
+        T: Timer,
+        W: Watch<Notes = N> + ?Sized,
+    {
+        let guard = Guard { token: &mut self.token, strategy };
+        let (attempt, wait, limited) = match guard.token {
+            Token::Held(token) => {
+                let wait = strategy.ready(token, around.timer).wait();
+                (token.attempt(), wait, wait.is_some() && token.is_limited())
+            }
+            _ => (1, None, false),
+        };
+        self.stopped = self.limits.is_over(wait.unwrap_or_default(), around.timer);
+        if self.stopped.is_some() {
+            drop(guard);
+            self.token = Token::Unsent(attempt.saturating_sub(1));
+            return None;
+        }
+        match wait {
+            None => around.tell(&self.notes, Level::Trace, attempt, || EventKind::AttemptStarted),
+            Some(wait) if limited => {
+                around.tell(&self.notes, Level::Debug, attempt, || EventKind::Limited { wait });
+            }
+            Some(_) => {}
+        }
+        guard.disarm();
+        wait
+    }
+}
+
+/// Gives an attempt up, unless it is disarmed. It comes before anything of the user's that may panic: a strategy's
+/// answer, a timer, a sleep, an observer.
+pub(super) struct Guard<'a, S: RetryStrategy> {
+    token: &'a mut Token<S::Token>,
+    strategy: &'a S,
+}
+
+impl<'a, S: RetryStrategy> Guard<'a, S> {
+    pub(super) fn new(token: &'a mut Token<S::Token>, strategy: &'a S) -> Self {
+        Self { token, strategy }
+    }
+
+    #[inline]
+    pub(super) fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl<S: RetryStrategy> Drop for Guard<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Token::Held(token) = self.token.take() {
+            self.strategy.release(token);
+        }
+    }
+}
