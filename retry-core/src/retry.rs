@@ -261,27 +261,34 @@ where
     where
         P: RetryPolicy<Fut::Output>,
     {
-        let Self { call: Call { strategy, operation: body, name }, policy, timer, observer, limits } = self;
-        let around = &Around::new(name).timer(timer).observer(observer);
-        let mut operation = Operation::begin(strategy, *limits, around);
+        let mut operation = Operation::begin(&self.call.strategy, self.limits, &self.around());
         let mut last = L::Last::default();
         loop {
-            while let Some(wait) = Wait::next(&mut operation, strategy, around) {
+            while let Some(wait) = Wait::next(&mut operation, &self.call.strategy, &self.around()) {
                 wait.await;
             }
-            let deadline = operation.deadline(timer);
-            let outcome = match Attempt::new(pin!(body()), deadline).await {
-                Ok(outcome) => outcome,
-                Err(stop) => {
-                    let (outcome, attempts) = operation.conclude(strategy, stop, last, around);
-                    return Conclusion { outcome, attempts, reason: Some(RetryError::MaxTime) };
+            let outcome = if L::ARE_NONE {
+                (self.call.operation)().await
+            } else {
+                let deadline = operation.deadline(&self.timer);
+                match Attempt::new(pin!((self.call.operation)()), deadline).await {
+                    Ok(outcome) => outcome,
+                    Err(stop) => {
+                        let (outcome, attempts) = operation.conclude(&self.call.strategy, stop, last, &self.around());
+                        return Conclusion { outcome, attempts, reason: Some(RetryError::MaxTime) };
+                    }
                 }
             };
-            match operation.settle(strategy, policy.evaluate(&outcome), around) {
+            match operation.settle(&self.call.strategy, self.policy.evaluate(&outcome), &self.around()) {
                 Settled::Again => L::keep(&mut last, outcome),
                 Settled::Done { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }
+    }
+
+    #[inline]
+    fn around(&self) -> Around<'_, T, O> {
+        Around::new(self.call.name).timer(&self.timer).observer(&self.observer)
     }
 }
 

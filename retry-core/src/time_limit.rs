@@ -98,6 +98,8 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
 
 /// The limits of an operation, which it carries along.
 pub trait Limit: Copy {
+    /// There is nothing to look after.
+    const ARE_NONE: bool = false;
     /// What ends an operation before it has an outcome.
     type Stop: Copy + Debug + Unpin;
     /// What an attempt comes to when it is cut.
@@ -145,6 +147,8 @@ pub trait Limits<R>: Limit {
 pub struct Unlimited;
 
 impl Limit for Unlimited {
+    const ARE_NONE: bool = true;
+
     type Stop = Infallible;
     type Cut = Infallible;
 

@@ -132,37 +132,62 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     {
         let remaining = self.limits.remaining(around.timer);
         let failure = Failure::from_directive(directive).with_remaining(remaining);
-        let token = match self.token.take() {
-            Token::Held(token) => Some(token),
-            _ => None,
+        let Token::Held(token) = self.token.take() else {
+            around.tell(&self.notes, Level::Debug, 1, || EventKind::AttemptFailed { failure });
+            return self.stopped(strategy, &failure, 1, RetryError::Refused, around);
         };
-        let attempts = token.as_ref().map_or(1, RetryToken::attempt);
+        let attempts = token.attempt();
         around.tell(&self.notes, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        let next = token.ok_or(RetryError::Refused);
-        match next.and_then(|token| strategy.refresh_retry_token(token, &failure, around.timer)) {
+        match strategy.refresh_retry_token(token, &failure, around.timer) {
             Ok(token) => {
-                let (delay, delay_source) = (token.delay(), token.delay_source());
                 self.token = Token::Held(token);
-                // Should the observer panic, the retry is given up.
-                let guard = Guard::new(&mut self.token, strategy);
-                around.tell(&self.notes, Level::Debug, attempts, || EventKind::RetryScheduled {
-                    delay,
-                    delay_source,
-                    quota: strategy.quota_level(),
-                });
-                guard.disarm();
+                self.scheduled(strategy, attempts, around);
                 Settled::Again
             }
-            Err(reason) => {
-                let level = if reason == RetryError::NotRetryable { Level::Debug } else { Level::Warn };
-                around.tell(&self.notes, level, attempts, || EventKind::Stopped {
-                    reason,
-                    error_type: failure.error_type(),
-                    quota: strategy.quota_level(),
-                });
-                Settled::Done { attempts, reason: Some(reason) }
-            }
+            Err(reason) => self.stopped(strategy, &failure, attempts, reason, around),
         }
+    }
+
+    #[inline]
+    fn scheduled<S, T, W>(&mut self, strategy: &S, attempt: u32, around: &Around<'_, T, W>)
+    where
+        S: RetryStrategy<Token = K>,
+        T: Timer,
+        W: Watch<Notes = N> + ?Sized,
+    {
+        // Should the observer panic, the retry is given up.
+        let guard = Guard::new(&mut self.token, strategy);
+        if let Token::Held(token) = guard.token() {
+            around.tell(&self.notes, Level::Debug, attempt, || EventKind::RetryScheduled {
+                delay: token.delay(),
+                delay_source: token.delay_source(),
+                quota: strategy.quota_level(),
+            });
+        }
+        guard.disarm();
+    }
+
+    #[inline]
+    fn stopped<S, T, W>(
+        &self,
+        strategy: &S,
+        failure: &Failure,
+        attempts: u32,
+        reason: RetryError,
+        around: &Around<'_, T, W>,
+    ) -> Settled
+    where
+        S: RetryStrategy<Token = K>,
+        T: Timer,
+        W: Watch<Notes = N> + ?Sized,
+    {
+        let level = if reason == RetryError::NotRetryable { Level::Debug } else { Level::Warn };
+        around.tell(&self.notes, level, attempts, || EventKind::Stopped {
+            reason,
+            error_type: failure.error_type(),
+            quota: strategy.quota_level(),
+        });
+        Settled::Done { attempts, reason: Some(reason) }
     }
 
     /// The end of an operation whose time was up: its outcome, and how many attempts there were.

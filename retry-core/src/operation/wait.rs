@@ -100,6 +100,10 @@ impl<'a, S: RetryStrategy> Guard<'a, S> {
         Self { token, strategy }
     }
 
+    pub(super) fn token(&self) -> &Token<S::Token> {
+        self.token
+    }
+
     #[inline]
     pub(super) fn disarm(self) {
         std::mem::forget(self);
