@@ -1,77 +1,16 @@
 //! `max_time` and `attempt_timeout`, in both forms: each case runs with the attribute and with a closure.
 
+use crate::script::{Error, Limits, SAFE, Script, attempt_timeout, judge, max_time, time_was_up};
 use crate::support::{Failed, Recorder, assert_send, millis, secs};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, RetryDirective, RetryError, RetryErrorType, RetryInfo,
-    RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer,
-    retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, RetryError, RetryInfo, RetryQuota, RetrySafety,
+    RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer, retry, retryable,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::{Instant, advance, sleep};
-
-#[derive(Clone, Copy, Debug, PartialEq, RetryInfo)]
-enum Error {
-    #[retry(transparent)]
-    Failed(Failed),
-    #[retry(transparent)]
-    TimedOut(TimedOut),
-}
-
-impl From<TimedOut> for Error {
-    fn from(error: TimedOut) -> Self {
-        Self::TimedOut(error)
-    }
-}
-
-const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
-
-/// Which time was up, and how long that was.
-fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Duration)> {
-    match outcome {
-        Err(Error::TimedOut(error)) => Some((error.limit(), error.time())),
-        _ => None,
-    }
-}
-
-/// What each attempt takes, and what it comes to; the last one is repeated.
-struct Script {
-    attempts: Vec<(Duration, Result<u32, Error>)>,
-    begun: RefCell<Vec<Duration>>,
-    started: Instant,
-}
-
-impl Script {
-    fn new(attempts: impl IntoIterator<Item = (Duration, Result<u32, Error>)>) -> Self {
-        Self { attempts: attempts.into_iter().collect(), begun: RefCell::default(), started: Instant::now() }
-    }
-
-    async fn attempt(&self) -> Result<u32, Error> {
-        let attempt = self.begun.borrow().len();
-        self.begun.borrow_mut().push(self.started.elapsed());
-        let (time, outcome) = self.attempts[attempt.min(self.attempts.len() - 1)];
-        sleep(time).await;
-        outcome
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Limits {
-    max_time: Duration,
-    attempt_timeout: Duration,
-}
-
-const NONE: Limits = Limits { max_time: Duration::MAX, attempt_timeout: Duration::MAX };
-
-const fn max_time(max_time: Duration) -> Limits {
-    Limits { max_time, ..NONE }
-}
-
-const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
-    Limits { attempt_timeout, ..NONE }
-}
 
 /// What became of an operation.
 struct Run {
@@ -81,16 +20,6 @@ struct Run {
     elapsed: Duration,
     /// Only a closure's report tells.
     reason: Option<Option<RetryError>>,
-}
-
-/// Zero is a failure that is worth a retry, an error is what it says.
-fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
-    match outcome {
-        Ok(0) => RetryDirective::retry(RetryErrorType::Other),
-        Ok(_) => RetryDirective::Succeed,
-        Err(error) if error.is_retry_safe() == RetrySafety::No => RetryDirective::fail(None),
-        Err(error) => RetryDirective::retry(RetryErrorType::of(error)).after(error.retry_after()),
-    }
 }
 
 #[retryable(

@@ -1,0 +1,427 @@
+//! What an observer is told, and what it costs where nobody observes.
+
+use crate::script::{Error, Limits, NONE, Script, judge, max_time};
+use crate::support::{ByHand, Failed, Recorder, millis, poll_once, secs};
+use proptest::prelude::*;
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, DelaySource, Event, EventKind, Failure, Jitter, Observer, RetryError, RetryErrorType,
+    RetryQuota, RetryStrategy, StandardRetryStrategy, Timer, Timestamp, TokioTimer, policy_fn, retry, retryable,
+};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Log(RefCell<Vec<Event>>);
+
+impl Observer for Log {
+    fn observe(&self, event: &Event) {
+        self.0.borrow_mut().push(*event);
+    }
+}
+
+impl Log {
+    fn kinds(&self) -> Vec<&'static str> {
+        self.0.borrow().iter().map(|event| event.kind.as_str()).collect()
+    }
+}
+
+#[retryable(
+    strategy = strategy,
+    policy = policy_fn(judge),
+    observer = log,
+    max_time = limits.max_time,
+    attempt_timeout = limits.attempt_timeout
+)]
+async fn attribute<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Script, log: &Log) -> Result<u32, Error> {
+    script.attempt().await
+}
+
+async fn closure<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Script, log: &Log) -> Result<u32, Error> {
+    let call = retry(strategy, || script.attempt()).policy(policy_fn(judge)).observer(log).name("closure");
+    call.max_time(limits.max_time).attempt_timeout(limits.attempt_timeout).run().await
+}
+
+/// The same, in the form that is asked for.
+async fn run(
+    form: Form,
+    strategy: &impl RetryStrategy,
+    limits: Limits,
+    script: &Script,
+    log: &Log,
+) -> Result<u32, Error> {
+    match form {
+        Form::Attribute => attribute(strategy, limits, script, log).await,
+        Form::Closure => closure(strategy, limits, script, log).await,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Attribute,
+    Closure,
+}
+
+const FORMS: [Form; 2] = [Form::Attribute, Form::Closure];
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
+    let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(3))));
+    let timeout = Err(Error::Failed(Failed::TIMEOUT));
+    for (form, name) in [(Form::Attribute, "behaviour::observer::attribute"), (Form::Closure, "closure")] {
+        let (strategy, log) = (standard(), Log::default());
+        let script = Script::new([(secs(1), hint), (secs(1), timeout), (secs(1), Ok(7))]);
+        assert_eq!(run(form, &strategy, NONE, &script, &log).await, Ok(7));
+        let events = log.0.into_inner();
+        assert!(events.iter().all(|event| event.operation == name), "{events:?}");
+        let when: Vec<_> = events.iter().map(|event| (event.kind.as_str(), event.attempt, event.elapsed)).collect();
+        assert_eq!(
+            when,
+            [
+                ("attempt_started", 1, secs(0)),
+                ("attempt_failed", 1, secs(1)),
+                ("retry_scheduled", 1, secs(1)),
+                ("attempt_started", 2, secs(4)),
+                ("attempt_failed", 2, secs(5)),
+                ("retry_scheduled", 2, secs(5)),
+                ("attempt_started", 3, secs(7)),
+                ("succeeded", 3, secs(8)),
+            ]
+        );
+        let EventKind::AttemptFailed { failure, .. } = events[1].kind else { panic!("{:?}", events[1]) };
+        assert_eq!(failure.error_type(), Some(RetryErrorType::Throttling));
+        assert_eq!((failure.is_retryable(), failure.retry_after()), (true, Some(secs(3))));
+        let EventKind::RetryScheduled { delay, delay_source, quota, .. } = events[2].kind else { panic!() };
+        assert_eq!((delay, delay_source, quota), (secs(3), DelaySource::RetryAfter, Some(495)));
+        let EventKind::RetryScheduled { delay, delay_source, quota, .. } = events[5].kind else { panic!() };
+        assert_eq!((delay, delay_source, quota), (secs(2), DelaySource::Backoff, Some(485)));
+        assert!(matches!(events[7].kind, EventKind::Succeeded { recorded: true, quota: Some(486), .. }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_why_an_operation_stopped() {
+    for form in FORMS {
+        let stopped = |strategy: StandardRetryStrategy, limits: Limits, attempts: Vec<(Duration, Error)>| async move {
+            let (script, log) =
+                (Script::new(attempts.into_iter().map(|(time, error)| (time, Err(error)))), Log::default());
+            assert!(run(form, &strategy, limits, &script, &log).await.is_err());
+            let event = *log.0.borrow().last().unwrap();
+            let EventKind::Stopped { reason, error_type, quota, .. } = event.kind else { panic!("{event:?}") };
+            (event.attempt, reason, error_type, quota)
+        };
+        let failed = |failed: Failed| vec![(secs(1), Error::Failed(failed))];
+        assert_eq!(
+            stopped(standard(), NONE, failed(Failed::FATAL)).await,
+            (1, RetryError::NotRetryable, None, Some(500))
+        );
+        assert_eq!(
+            stopped(standard().max_attempts(2), NONE, failed(Failed::THROTTLED)).await,
+            (2, RetryError::MaxAttempts, Some(RetryErrorType::Throttling), Some(495))
+        );
+        assert_eq!(
+            stopped(standard().quota_capacity(4), NONE, failed(Failed::SAFE)).await,
+            (1, RetryError::QuotaExhausted, Some(RetryErrorType::Other), Some(4))
+        );
+        assert_eq!(
+            stopped(standard(), NONE, failed(Failed::SAFE.after(secs(301)))).await,
+            (1, RetryError::RetryAfterTooLong, Some(RetryErrorType::Other), Some(500))
+        );
+        assert_eq!(
+            stopped(standard(), max_time(millis(500)), failed(Failed::SAFE)).await,
+            (1, RetryError::MaxTime, None, Some(500)),
+            "the attempt was cut"
+        );
+        assert_eq!(
+            stopped(standard(), max_time(millis(1500)), failed(Failed::SAFE)).await,
+            (1, RetryError::MaxTime, Some(RetryErrorType::Other), Some(500)),
+            "the delay would have ended too late"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_a_strategy_that_refuses_or_forgets() {
+    let ok = [(secs(0), Ok(1))];
+    for form in FORMS {
+        let (refusing, log) = (Recorder::new().refusing_initial_token(RetryError::QuotaExhausted), Log::default());
+        assert_eq!(run(form, &refusing, NONE, &Script::new(ok), &log).await, Ok(1));
+        assert_eq!(log.kinds(), ["refused", "attempt_started", "succeeded"]);
+        assert!(matches!(
+            log.0.borrow()[..],
+            [
+                Event { kind: EventKind::Refused { reason: RetryError::QuotaExhausted, .. }, .. },
+                _,
+                Event { kind: EventKind::Succeeded { recorded: false, quota: None, .. }, .. },
+            ]
+        ));
+
+        let (forgetful, log) = (Recorder::new().forgetting(), Log::default());
+        assert_eq!(run(form, &forgetful, NONE, &Script::new(ok), &log).await, Ok(1));
+        assert!(matches!(log.0.borrow()[1].kind, EventKind::Succeeded { recorded: false, .. }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_is_told_of_waits_for_the_limiter_and_not_of_the_backoff() {
+    for form in FORMS {
+        let strategy = AdaptiveRetryStrategy::over(standard().max_attempts(3));
+        let (script, log) = (Script::new([(secs(0), Err(Error::Failed(Failed::THROTTLED)))]), Log::default());
+        assert!(run(form, &strategy, NONE, &script, &log).await.is_err());
+        let kinds = log.kinds();
+        let events = log.0.into_inner();
+        assert_eq!(kinds[..3], ["attempt_started", "attempt_failed", "retry_scheduled"]);
+        let limited: Vec<_> = events
+            .iter()
+            .filter_map(|event| match event.kind {
+                EventKind::Limited { wait, .. } => Some((event.attempt, event.elapsed, wait)),
+                _ => None,
+            })
+            .collect();
+        // The least rate there is: half a send in a second, of which there was nothing at the start.
+        assert!(limited.iter().all(|(attempt, at, _)| *attempt > 1 && *at >= secs(1)), "{limited:?}");
+        let waited: Duration = limited.iter().filter(|(attempt, ..)| *attempt == 2).map(|(_, _, wait)| *wait).sum();
+        let second = events.iter().find(|event| event.attempt == 2 && event.kind == EventKind::AttemptStarted).unwrap();
+        assert_eq!(secs(1) + waited, second.elapsed, "backoff and waits together are the time before an attempt");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_is_not_interested_is_asked_once_and_no_clock_is_read_for_it() {
+    struct Bored(Cell<Vec<&'static str>>);
+    impl Observer for Bored {
+        fn is_interested(&self, operation: &'static str) -> bool {
+            let mut asked = self.0.take();
+            asked.push(operation);
+            self.0.set(asked);
+            false
+        }
+
+        fn observe(&self, event: &Event) {
+            panic!("it did not want to know: {event:?}");
+        }
+    }
+
+    let (bored, log, clock) = (Bored(Cell::default()), Log::default(), Sleepless(ByHand::at(secs(5))));
+    let strategy = standard().backoff(Duration::ZERO, Duration::ZERO).max_attempts(2);
+    let call = || retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&clock).name("call");
+    assert_eq!(clock.0.readings_of(|| at_once(call().run()).unwrap_err()), 0);
+    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&bored).run()).unwrap_err()), 0);
+    assert_eq!(bored.0.take(), ["call"]);
+    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&log).run()).unwrap_err()), 1 + 6);
+    assert_eq!(log.0.borrow().len(), 6, "one reading for each event, and one at the start");
+}
+
+/// What a future comes to that has nothing to wait for.
+fn at_once<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_panics_leaves_the_quota_as_it_was() {
+    struct Touchy(&'static str);
+    impl Observer for Touchy {
+        fn observe(&self, event: &Event) {
+            assert_ne!(event.kind.as_str(), self.0);
+        }
+    }
+
+    for (touchy, left) in [("attempt_started", 500), ("attempt_failed", 500), ("retry_scheduled", 500)] {
+        let strategy = standard();
+        let call = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).observer(Touchy(touchy));
+        let call = AssertUnwindSafe(call.run());
+        assert!(catch_unwind(move || poll_once(pin!({ call }.0))).is_err());
+        assert_eq!(strategy.quota().available(), left, "{touchy}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_may_be_anything_that_points_to_one() {
+    static COUNT: Count = Count(AtomicU32::new(0));
+    struct Count(AtomicU32);
+    impl Observer for Count {
+        fn observe(&self, _: &Event) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    struct Client {
+        observer: Arc<dyn Observer + Send + Sync>,
+        sent: u32,
+    }
+    impl Client {
+        fn observer(&self) -> &dyn Observer {
+            &*self.observer
+        }
+
+        #[retryable(strategy = "standard", observer = self.observer)]
+        async fn send(&mut self) -> Result<u32, Failed> {
+            self.sent += 1;
+            Ok(self.sent)
+        }
+
+        #[retryable(strategy = "standard", observer = self.observer())]
+        async fn look(&self) -> Result<u32, Failed> {
+            Ok(self.sent)
+        }
+    }
+
+    #[retryable(strategy = "standard", observer = COUNT)]
+    async fn call() -> Result<(), Failed> {
+        Ok(())
+    }
+
+    let mut client = Client { observer: Arc::new(&COUNT), sent: 0 };
+    assert_eq!(client.send().await, Ok(1));
+    assert_eq!(client.look().await, Ok(1));
+    assert_eq!(call().await, Ok(()));
+    let boxed: Box<dyn Observer> = Box::new(&COUNT);
+    let strategy = standard();
+    assert_eq!(retry(&strategy, || async { Ok::<_, Failed>(()) }).observer(boxed).run().await, Ok(()));
+    assert_eq!(COUNT.0.load(Ordering::Relaxed), 2 * 4);
+}
+
+/// A clock that is set by hand, and never sleeps.
+struct Sleepless(ByHand);
+
+impl Clock for Sleepless {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
+impl Timer for Sleepless {
+    type Sleep = std::future::Ready<()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        std::future::ready(())
+    }
+}
+
+/// The grammar in the documentation of [`Observer`], as a machine: what may follow, by what came before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Begun,
+    /// An attempt is to come, and may be held back.
+    Due,
+    Started,
+    Failed,
+    Ended,
+}
+
+impl State {
+    fn next(self, event: &str) -> Option<Self> {
+        Some(match (self, event) {
+            (Self::Begun, "refused") | (Self::Begun | Self::Due, "limited") | (Self::Failed, "retry_scheduled") => {
+                Self::Due
+            }
+            (Self::Begun | Self::Due, "attempt_started") => Self::Started,
+            (Self::Started, "attempt_failed") => Self::Failed,
+            (Self::Started, "succeeded") | (Self::Begun | Self::Due | Self::Started | Self::Failed, "stopped") => {
+                Self::Ended
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Follows the events through the grammar, and adds up what they say.
+fn check(events: &[Event], ended: bool, script: &Script, outcome: Option<&Result<u32, Error>>) {
+    let mut state = State::Begun;
+    let (mut attempts, mut elapsed, mut retries) = (0, Duration::ZERO, 0);
+    for event in events {
+        let kind = event.kind.as_str();
+        state = state.next(kind).unwrap_or_else(|| panic!("`{kind}` after {state:?}: {events:?}"));
+        assert!(event.elapsed >= elapsed);
+        elapsed = event.elapsed;
+        match event.kind {
+            EventKind::AttemptStarted => {
+                attempts += 1;
+                assert_eq!(event.attempt, attempts);
+            }
+            EventKind::Limited { .. } | EventKind::Refused { .. } => assert_eq!(event.attempt, attempts + 1),
+            EventKind::RetryScheduled { .. } => retries += 1,
+            _ => assert_eq!(event.attempt, attempts),
+        }
+    }
+    assert_eq!(state == State::Ended, ended, "{events:?}");
+    assert_eq!(attempts as usize, script.begun.borrow().len(), "each attempt is told once: {events:?}");
+    assert!(retries == attempts || retries + 1 == attempts || attempts == 0);
+    if let Some(outcome) = outcome {
+        let succeeded = matches!(events.last().unwrap().kind, EventKind::Succeeded { .. });
+        assert_eq!(succeeded, matches!(outcome, Ok(1..)));
+    }
+}
+
+fn outcomes() -> impl Strategy<Value = Result<u32, Error>> {
+    let failed = prop_oneof![
+        4 => Just(Failed::SAFE),
+        4 => Just(Failed::THROTTLED),
+        2 => Just(Failed::TIMEOUT),
+        1 => Just(Failed::FATAL),
+        2 => (0..40_u64).prop_map(|after| Failed::THROTTLED.after(secs(after))),
+        1 => Just(Failed::SAFE.after(Duration::MAX)),
+    ];
+    prop_oneof![1 => Just(Ok(1)), 1 => Just(Ok(0)), 5 => failed.prop_map(|failed| Err(Error::Failed(failed)))]
+}
+
+fn times() -> impl Strategy<Value = Duration> {
+    prop_oneof![1 => Just(Duration::ZERO), 6 => (0..12_000_u64).prop_map(millis), 1 => Just(Duration::MAX / 4)]
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (times(), times()).prop_map(|(max_time, attempt_timeout)| Limits { max_time, attempt_timeout })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn max_time_is_never_passed_and_no_event_is_lost_or_invented(
+        attempts in proptest::collection::vec((times(), outcomes()), 1..6),
+        limits in limits(),
+        max_attempts in 1..6_u32,
+        factor in 0.0..=1.0,
+        quota in 0..40_u32,
+        throttled_before in any::<bool>(),
+        adaptive in any::<bool>(),
+        form in prop_oneof![Just(Form::Attribute), Just(Form::Closure)],
+        dropped_after in proptest::option::of(times()),
+    ) {
+        // A body that takes for ever would never end without a limit.
+        let limits = Limits { max_time: limits.max_time.min(secs(100_000)), ..limits };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let standard = standard().jitter(Jitter::Fixed(factor)).max_attempts(max_attempts).quota_capacity(quota);
+            let (script, log) = (Script::new(attempts), Log::default());
+            let time = dropped_after.unwrap_or(Duration::MAX / 4);
+            let outcome = if adaptive {
+                let strategy = AdaptiveRetryStrategy::over(standard);
+                if throttled_before {
+                    let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+                    let throttled = Failure::of(&Failed::THROTTLED);
+                    let _ = strategy.refresh_retry_token(token, &throttled, &TokioTimer).map(|it| strategy.release(it));
+                }
+                timeout(time, run(form, &strategy, limits, &script, &log)).await
+            } else {
+                timeout(time, run(form, &standard, limits, &script, &log)).await
+            };
+            let elapsed = script.started.elapsed();
+            assert!(elapsed <= limits.max_time, "{elapsed:?} of {:?}", limits.max_time);
+            check(&log.0.borrow(), outcome.is_ok(), &script, outcome.as_ref().ok());
+        });
+    }
+}

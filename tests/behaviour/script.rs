@@ -1,0 +1,78 @@
+//! Operations whose attempts take as long as they are told, and come to what they are told.
+
+use crate::support::Failed;
+use retry_core::{RetryDirective, RetryErrorType, RetryInfo, RetrySafety, TimeLimit, TimedOut};
+use std::cell::RefCell;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+#[derive(Clone, Copy, Debug, PartialEq, RetryInfo)]
+pub(crate) enum Error {
+    #[retry(transparent)]
+    Failed(Failed),
+    #[retry(transparent)]
+    TimedOut(TimedOut),
+}
+
+impl From<TimedOut> for Error {
+    fn from(error: TimedOut) -> Self {
+        Self::TimedOut(error)
+    }
+}
+
+pub(crate) const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
+
+/// Which time was up, and how long that was.
+pub(crate) fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Duration)> {
+    match outcome {
+        Err(Error::TimedOut(error)) => Some((error.limit(), error.time())),
+        _ => None,
+    }
+}
+
+/// What each attempt takes, and what it comes to; the last one is repeated.
+pub(crate) struct Script {
+    attempts: Vec<(Duration, Result<u32, Error>)>,
+    pub(crate) begun: RefCell<Vec<Duration>>,
+    pub(crate) started: Instant,
+}
+
+impl Script {
+    pub(crate) fn new(attempts: impl IntoIterator<Item = (Duration, Result<u32, Error>)>) -> Self {
+        Self { attempts: attempts.into_iter().collect(), begun: RefCell::default(), started: Instant::now() }
+    }
+
+    pub(crate) async fn attempt(&self) -> Result<u32, Error> {
+        let attempt = self.begun.borrow().len();
+        self.begun.borrow_mut().push(self.started.elapsed());
+        let (time, outcome) = self.attempts[attempt.min(self.attempts.len() - 1)];
+        sleep(time).await;
+        outcome
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) max_time: Duration,
+    pub(crate) attempt_timeout: Duration,
+}
+
+pub(crate) const NONE: Limits = Limits { max_time: Duration::MAX, attempt_timeout: Duration::MAX };
+
+pub(crate) const fn max_time(max_time: Duration) -> Limits {
+    Limits { max_time, ..NONE }
+}
+
+pub(crate) const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
+    Limits { attempt_timeout, ..NONE }
+}
+
+/// Zero is a failure that is worth a retry, an error is what it says.
+pub(crate) fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
+    match outcome {
+        Ok(0) => RetryDirective::retry(RetryErrorType::Other),
+        Ok(_) => RetryDirective::Succeed,
+        Err(error) if error.is_retry_safe() == RetrySafety::No => RetryDirective::fail(None),
+        Err(error) => RetryDirective::retry(RetryErrorType::of(error)).after(error.retry_after()),
+    }
+}
