@@ -6,11 +6,13 @@ pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
 use crate::around::Watch;
 use crate::error::RetryInfo;
+use crate::observe::Observer;
 use crate::operation::{Attempt, Deadline, Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, Share};
 use crate::time::Timer;
 use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -88,7 +90,7 @@ pub fn wait<'a, S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
     operation: &'a mut Operation<S::Token, L, W::Notes>,
     strategy: &'a S,
     around: &Around<'_, T, W>,
-) -> Option<impl Future<Output = ()> + use<'a, S, L, T, W>> {
+) -> Option<Wait<'a, S, T>> {
     Wait::next(operation, strategy, around)
 }
 
@@ -103,23 +105,32 @@ pub fn deadline<K, L: Limit, N, T: Timer, W: Watch<Notes = N> + ?Sized>(
 
 /// Runs an attempt that has a deadline.
 #[inline]
-pub fn attempt<F: Future, T: Timer, L: Limits<F::Output>>(
-    deadline: Deadline<T, L>,
-    body: Pin<&mut F>,
-) -> Attempt<'_, F, T, L> {
+pub fn attempt<F: Future, T: Timer, L: Limit>(deadline: Deadline<T, L>, body: Pin<&mut F>) -> Attempt<'_, F, T, L> {
     Attempt::new(body, deadline)
 }
 
-/// The outcome of an operation whose time was up.
+/// An attempt was cut: it goes on with the outcome of that, or breaks off with the outcome of the operation.
 #[cold]
-pub fn conclude<R, S: RetryStrategy, L: Limits<R>, T: Timer, W: Watch + ?Sized>(
-    mut operation: Operation<S::Token, L, W::Notes>,
+pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Timer, W: Watch + ?Sized>(
+    operation: &mut Operation<S::Token, L, W::Notes>,
     strategy: &S,
-    stop: L::Stop,
-    last: L::Last,
+    cut: L::Cut,
+    last: &mut L::Last,
     around: &Around<'_, T, W>,
-) -> R {
-    operation.conclude(strategy, stop, last, around).0
+) -> ControlFlow<R, R> {
+    operation.cut(strategy, cut, last, around)
+}
+
+/// The timer that an expression gives. What is complained of if it is none is this, and not each use of it.
+#[inline]
+pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer + use<T>) {
+    timer
+}
+
+/// The observer that an expression gives, in the same way.
+#[inline]
+pub const fn observer<O: Observer + ?Sized>(observer: &O) -> &(impl Watch + ?Sized + use<O>) {
+    observer
 }
 
 /// What the standard policy makes of an outcome.

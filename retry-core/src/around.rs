@@ -64,11 +64,6 @@ impl<T: Timer, W: Watch + ?Sized> Around<'_, T, W> {
 }
 
 /// Somebody or nobody who observes.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no observer",
-    label = "this does not implement `Observer`",
-    note = "an observer implements `fn observe(&self, event: &Event)`"
-)]
 pub trait Watch {
     /// What there is to remember from one event to the next.
     type Notes;
@@ -101,7 +96,6 @@ impl Watch for Unobserved {
     fn tell(&self, (): &(), _: &dyn Clock, _: &'static str, _: u32, _: EventKind) {}
 }
 
-#[diagnostic::do_not_recommend]
 impl<O: Observer + ?Sized> Watch for O {
     /// When the operation began; none if the observer doesn't care for it.
     type Notes = Option<Timestamp>;

@@ -31,7 +31,8 @@
 //!   [`ScopedRetryStrategy`] keeps one strategy for each key. [`ErasedStrategy`] is for those who choose at run time.
 //! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
 //! - What statuses, error codes and foreign errors mean: [`classify`].
-//! - Time: a [`Timer`], by default tokio's.
+//! - Time: a [`Timer`], by default tokio's. Limits on it are options of the call; what was cut is a [`TimedOut`].
+//! - What happens: an [`Observer`], or the [`Report`] of one call.
 //!
 //! # Where a strategy lives
 //!
@@ -61,20 +62,27 @@
 //! | `tokio` | yes | `TokioTimer`, the default timer |
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
-//! | `tracing` | no | an event for each retry, for each operation that gave up, and for each that succeeded late |
+//! | `tracing` | no | all events of an [`Observer`], as events of `tracing` |
 //!
-//! The events of `tracing` have the target `retry_core`. A success at the first attempt is none.
+//! # Events
+//!
+//! What happens to an operation is told to its [`Observer`], if it has one, and with the feature `tracing` to the
+//! subscriber. There the events have the target `retry_core` and the fields `operation`, `attempt` and those below. What
+//! follows what, [`Observer`] says.
 //!
 //! | event's name | level | fields |
 //! |---|---|---|
-//! | `retry_scheduled` | debug | `operation`, `attempt` (that failed), `error_type`, `delay_ms` |
-//! | `succeeded` | debug | `operation`, `attempts` |
-//! | `stopped` | debug if the failure is not retryable, else warn | `operation`, `attempts`, `error_type`, `reason` |
-//! | `refused` | warn | `operation`, `reason`: the strategy gave no initial token |
-//! | `not_recorded` | warn | `operation`, `attempts`, `reason`: the strategy did not know the token of a success |
+//! | `refused` | warn | `reason`: the strategy gave no initial token |
+//! | `limited` | debug | `wait_ms`: a limiter holds the attempt back |
+//! | `attempt_started` | trace | |
+//! | `attempt_failed` | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
+//! | `retry_scheduled` | debug | `delay_ms`, `delay_source`, `quota` |
+//! | `stopped` | debug if the failure is not retryable, else warn | `reason`, `error_type`, `quota` |
+//! | `succeeded` | trace at the first attempt, debug after a retry, warn if it was not recorded | `recorded`, `quota` |
 //!
-//! `operation` is the path of the function, or of the closure for [`retry()`]; `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one
-//! from [`RetryError::as_str`].
+//! `operation` is the path of the function, or of the closure for [`retry()`] if it was given no name; `error_type` a name from
+//! [`RetryErrorType::as_str`] or `unknown`, `reason` one from [`RetryError::as_str`], `delay_source` one from
+//! [`DelaySource::as_str`], and `quota` what the retry quota holds afterwards.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

@@ -7,6 +7,7 @@ use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPo
 use crate::strategy::{Calls, RetryError, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
 use crate::time_limit::{Limit, Limits, MaxTime, Unlimited};
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -273,10 +274,13 @@ where
                 let deadline = operation.deadline(&self.timer);
                 match Attempt::new(pin!((self.call.operation)()), deadline).await {
                     Ok(outcome) => outcome,
-                    Err(stop) => {
-                        let (outcome, attempts) = operation.conclude(&self.call.strategy, stop, last, &self.around());
-                        return Conclusion { outcome, attempts, reason: Some(RetryError::MaxTime) };
-                    }
+                    Err(cut) => match operation.cut(&self.call.strategy, cut, &mut last, &self.around()) {
+                        ControlFlow::Continue(outcome) => outcome,
+                        ControlFlow::Break(outcome) => {
+                            let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
+                            return Conclusion { outcome, attempts, reason };
+                        }
+                    },
                 }
             };
             match operation.settle(&self.call.strategy, self.policy.evaluate(&outcome), &self.around()) {

@@ -5,6 +5,7 @@ use crate::time::{Clock, Timestamp};
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt::{self, Debug};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// There was no outcome in time: what a caller gets for an attempt that was cut.
@@ -100,9 +101,7 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
 pub trait Limit: Copy {
     /// There is nothing to look after.
     const ARE_NONE: bool = false;
-    /// What ends an operation before it has an outcome.
-    type Stop: Copy + Debug + Unpin;
-    /// What an attempt comes to when it is cut.
+    /// What cuts an attempt, or keeps it from being made.
     type Cut: Copy + Debug + Unpin;
 
     /// The operation begins.
@@ -112,10 +111,10 @@ pub trait Limit: Copy {
     fn remaining(&mut self, clock: &dyn Clock) -> Option<Duration>;
 
     /// Whether the time is up for what would come after this wait.
-    fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Stop>;
+    fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Cut>;
 
     /// When an attempt that begins now is to be cut, and what it comes to then.
-    fn cut(&mut self, clock: &dyn Clock) -> Option<(Duration, Self::Cut)>;
+    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, Self::Cut)>;
 
     /// The same with a limit on each attempt.
     type WithAttemptTimeout: Limit;
@@ -132,14 +131,11 @@ pub trait Limits<R>: Limit {
     /// The last outcome, where it may be needed after a wait.
     type Last: Default;
 
-    /// An attempt was cut: that is its outcome, or the end of the operation.
-    fn strike(cut: Self::Cut) -> Result<R, Self::Stop>;
-
     /// Another attempt follows this outcome.
     fn keep(last: &mut Self::Last, outcome: R);
 
-    /// The outcome of an operation that was stopped.
-    fn conclude(stop: Self::Stop, last: Self::Last) -> R;
+    /// An attempt was cut: it goes on with the outcome of that, or breaks off with the one of the operation.
+    fn cut(cut: Self::Cut, last: &mut Self::Last) -> ControlFlow<R, R>;
 }
 
 /// No limit at all, and no cost.
@@ -149,7 +145,6 @@ pub struct Unlimited;
 impl Limit for Unlimited {
     const ARE_NONE: bool = true;
 
-    type Stop = Infallible;
     type Cut = Infallible;
 
     #[inline]
@@ -166,7 +161,7 @@ impl Limit for Unlimited {
     }
 
     #[inline]
-    fn cut(&mut self, _: &dyn Clock) -> Option<(Duration, Infallible)> {
+    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, Infallible)> {
         None
     }
 
@@ -184,16 +179,12 @@ impl Limit for Unlimited {
 impl<R> Limits<R> for Unlimited {
     type Last = ();
 
-    fn strike(cut: Infallible) -> Result<R, Infallible> {
-        match cut {}
-    }
-
     /// It is dropped before the wait.
     #[inline]
     fn keep((): &mut (), _: R) {}
 
-    fn conclude(stop: Infallible, (): ()) -> R {
-        match stop {}
+    fn cut(cut: Infallible, (): &mut ()) -> ControlFlow<R, R> {
+        match cut {}
     }
 }
 
@@ -202,7 +193,6 @@ impl<R> Limits<R> for Unlimited {
 pub struct AttemptTimeout(pub(crate) Duration);
 
 impl Limit for AttemptTimeout {
-    type Stop = Infallible;
     type Cut = TimedOut;
 
     fn start(&mut self, _: &dyn Clock) {}
@@ -211,11 +201,11 @@ impl Limit for AttemptTimeout {
         None
     }
 
-    fn is_over(&mut self, _: Duration, _: &dyn Clock) -> Option<Infallible> {
+    fn is_over(&mut self, _: Duration, _: &dyn Clock) -> Option<TimedOut> {
         None
     }
 
-    fn cut(&mut self, _: &dyn Clock) -> Option<(Duration, TimedOut)> {
+    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, TimedOut)> {
         Some((self.0, TimedOut { limit: TimeLimit::Attempt, time: self.0 }))
     }
 
@@ -233,14 +223,10 @@ impl Limit for AttemptTimeout {
 impl<R: OutOfTime> Limits<R> for AttemptTimeout {
     type Last = ();
 
-    fn strike(cut: TimedOut) -> Result<R, Infallible> {
-        Ok(R::out_of_time(cut))
-    }
-
     fn keep((): &mut (), _: R) {}
 
-    fn conclude(stop: Infallible, (): ()) -> R {
-        match stop {}
+    fn cut(cut: TimedOut, (): &mut ()) -> ControlFlow<R, R> {
+        ControlFlow::Continue(R::out_of_time(cut))
     }
 }
 
@@ -275,7 +261,6 @@ impl MaxTime {
 }
 
 impl Limit for MaxTime {
-    type Stop = TimedOut;
     type Cut = TimedOut;
 
     fn start(&mut self, clock: &dyn Clock) {
@@ -293,7 +278,7 @@ impl Limit for MaxTime {
         }
     }
 
-    fn cut(&mut self, clock: &dyn Clock) -> Option<(Duration, TimedOut)> {
+    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, TimedOut)> {
         let left = self.reckon(clock).unwrap_or_default();
         Some(match self.attempt_timeout {
             Some(time) if time < left => (time, TimedOut { limit: TimeLimit::Attempt, time }),
@@ -316,18 +301,14 @@ impl Limit for MaxTime {
 impl<R: OutOfTime> Limits<R> for MaxTime {
     type Last = Option<R>;
 
-    fn strike(cut: TimedOut) -> Result<R, TimedOut> {
-        match cut.limit {
-            TimeLimit::Attempt => Ok(R::out_of_time(cut)),
-            TimeLimit::Operation => Err(cut),
-        }
-    }
-
     fn keep(last: &mut Option<R>, outcome: R) {
         *last = Some(outcome);
     }
 
-    fn conclude(stop: TimedOut, last: Option<R>) -> R {
-        last.unwrap_or_else(|| R::out_of_time(stop))
+    fn cut(cut: TimedOut, last: &mut Option<R>) -> ControlFlow<R, R> {
+        match cut.limit {
+            TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
+            TimeLimit::Operation => ControlFlow::Break(last.take().unwrap_or_else(|| R::out_of_time(cut))),
+        }
     }
 }

@@ -243,6 +243,76 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// `idempotent` is a setting of the standard policy, so it can't stand beside another one.
 ///
+/// # `max_time`
+///
+/// How long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. No limit by default.
+/// A text with a unit, or an expression that gives a `Duration` and is evaluated once in each call.
+///
+/// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. What the caller gets then is
+/// the last outcome that there was, else a `TimedOut`, so the error type implements `From<TimedOut>`:
+///
+/// ```
+/// use retry_core::{RetryInfo, TimedOut, retryable};
+///
+/// #[derive(RetryInfo)]
+/// enum StoreError {
+///     #[retry(throttling)]
+///     SlowDown,
+///     #[retry(transparent)]
+///     NoAnswer(TimedOut),
+/// }
+///
+/// impl From<TimedOut> for StoreError {
+///     fn from(error: TimedOut) -> Self {
+///         Self::NoAnswer(error)
+///     }
+/// }
+///
+/// #[retryable(strategy = "standard", max_time = "30s", attempt_timeout = "5s")]
+/// async fn get(key: &str) -> Result<String, StoreError> {
+///     // One attempt.
+/// #   Ok(key.to_owned())
+/// }
+/// ```
+///
+/// Because the last outcome is kept, the future is `Send` only if the outcome is. An attempt that blocks its thread can't be
+/// cut.
+///
+/// # `attempt_timeout`
+///
+/// How long one attempt may take, given as for `max_time`, and cut to what remains of that. No limit by default. An attempt
+/// that is cut has a `TimedOut` for its outcome, and is judged like any other: it is a timeout, of which nobody knows whether
+/// it was acted upon. The error type implements `From<TimedOut>`.
+///
+/// # `observer`
+///
+/// Who is told what happens, an `Observer`; nobody by default, and then there is no cost. A place is borrowed anew between
+/// attempts, as a strategy is; any other expression is evaluated once in each call. The operation's name is the path of the
+/// function.
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// use retry_core::{Event, EventKind, Observer};
+///
+/// /// Says so whenever an operation gives up.
+/// struct Alarm;
+///
+/// impl Observer for Alarm {
+///     fn observe(&self, event: &Event) {
+///         if let EventKind::Stopped { reason, .. } = event.kind {
+///             eprintln!("{} gave up after {} attempts: {reason}", event.operation, event.attempt);
+///         }
+///     }
+/// }
+///
+/// #[retryable(strategy = "standard", observer = Alarm)]
+/// async fn send() -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
+///
 /// # `timer`
 ///
 /// Clock and sleeper: a `Timer`. By default tokio's. A place is borrowed anew between attempts, as a strategy is; any other

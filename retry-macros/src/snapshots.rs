@@ -42,13 +42,13 @@ fn a_function() {
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::named(&STORE),
-                    __RETRYABLE_AROUND,
+                    &__RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &STORE,
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -68,7 +68,7 @@ fn a_function() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -101,12 +101,12 @@ fn a_method_with_all_options() {
                 const __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
                     ::core::concat!(::core::module_path!(), "::", "put"),
                 );
-                let mut __operation = my::retry::__private::begin(&self.retry, __RETRYABLE_AROUND);
+                let mut __operation = my::retry::__private::begin(&self.retry, &__RETRYABLE_AROUND);
                 loop {
                     while let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
                         &mut __operation,
                         &self.retry,
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -128,7 +128,7 @@ fn a_method_with_all_options() {
                             &__outcome,
                             &my::retry::StandardRetryPolicy::new().idempotent(false),
                         ),
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -155,13 +155,13 @@ fn a_function_with_a_strategy_of_its_own() {
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     &__RETRYABLE_STRATEGY,
-                    __RETRYABLE_AROUND,
+                    &__RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &__RETRYABLE_STRATEGY,
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -179,7 +179,7 @@ fn a_function_with_a_strategy_of_its_own() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
@@ -206,13 +206,13 @@ fn a_strategy_from_a_call() {
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     &__strategy,
-                    __RETRYABLE_AROUND,
+                    &__RETRYABLE_AROUND,
                 );
                 loop {
                     while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                         &mut __operation,
                         &__strategy,
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         __wait.await;
                     }
@@ -230,7 +230,7 @@ fn a_strategy_from_a_call() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         ),
-                        __RETRYABLE_AROUND,
+                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }

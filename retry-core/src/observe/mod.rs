@@ -62,6 +62,11 @@ use std::time::Duration;
 /// If the operation is dropped, or its body panics, they end at that point.
 ///
 /// An observer is called in the middle of the operation, so it should be quick. If it panics, so does the operation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no observer",
+    label = "this does not implement `Observer`",
+    note = "an observer implements `fn observe(&self, event: &Event)`"
+)]
 pub trait Observer {
     /// Whether it wants to be told of an operation with this name. It is asked once, when the operation begins; if it
     /// says no, nothing of that operation is made or told. Yes, unless it says otherwise.

@@ -2,15 +2,15 @@
 
 use super::Operation;
 use crate::time::{BoxSleep, Timer};
-use crate::time_limit::{Limit, Limits};
+use crate::time_limit::Limit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// What will cut the attempt that is about to begin. It borrows nothing.
 pub struct Deadline<T: Timer, L: Limit> {
-    /// The time was up before.
-    stopped: Option<L::Stop>,
-    /// What the attempt comes to if it is cut.
+    /// The time was up before, so that the attempt is not made.
+    is_over: bool,
+    /// What will cut it; none without a limit.
     cut: Option<L::Cut>,
     /// Until when it has time. None if there is no time left; then it is polled once.
     sleep: Option<BoxSleep<T>>,
@@ -20,14 +20,12 @@ impl<K, L: Limit, N> Operation<K, L, N> {
     /// The deadline of the attempt that begins now.
     #[inline]
     pub(crate) fn deadline<T: Timer>(&mut self, timer: &T) -> Deadline<T, L> {
-        let (mut sleep, mut cut) = (None, None);
-        if self.stopped.is_none()
-            && let Some((time, outcome)) = self.limits.cut(timer)
-        {
-            cut = Some(outcome);
-            sleep = (!time.is_zero()).then(|| Box::pin(timer.sleep(time)));
+        if self.stopped.is_some() {
+            return Deadline { is_over: true, cut: self.stopped, sleep: None };
         }
-        Deadline { stopped: self.stopped, cut, sleep }
+        let (time, cut) = self.limits.next_cut(timer).unzip();
+        let sleep = time.filter(|time| !time.is_zero()).map(|time| Box::pin(timer.sleep(time)));
+        Deadline { is_over: false, cut, sleep }
     }
 }
 
@@ -45,24 +43,22 @@ impl<'a, F, T: Timer, L: Limit> Attempt<'a, F, T, L> {
     }
 }
 
-impl<F: Future, T: Timer, L: Limits<F::Output>> Future for Attempt<'_, F, T, L> {
-    /// The outcome, or what ends the operation without one.
-    type Output = Result<F::Output, L::Stop>;
+impl<F: Future, T: Timer, L: Limit> Future for Attempt<'_, F, T, L> {
+    /// The outcome, or what cut it.
+    type Output = Result<F::Output, L::Cut>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { body, deadline } = self.get_mut();
-        if let Some(stop) = deadline.stopped {
-            return Poll::Ready(Err(stop));
+        if !deadline.is_over {
+            // An outcome that is there when the time is up counts.
+            if let Poll::Ready(outcome) = body.as_mut().poll(context) {
+                return Poll::Ready(Ok(outcome));
+            }
+            if let Some(sleep) = &mut deadline.sleep {
+                ready!(sleep.as_mut().poll(context));
+            }
         }
-        // An outcome that is there when the time is up counts.
-        if let Poll::Ready(outcome) = body.as_mut().poll(context) {
-            return Poll::Ready(Ok(outcome));
-        }
-        let Some(cut) = deadline.cut else { return Poll::Pending };
-        if let Some(sleep) = &mut deadline.sleep {
-            ready!(sleep.as_mut().poll(context));
-        }
-        Poll::Ready(L::strike(cut))
+        deadline.cut.map_or(Poll::Pending, |cut| Poll::Ready(Err(cut)))
     }
 }

@@ -14,6 +14,7 @@ use crate::policy::RetryDirective;
 use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Timer;
 use crate::time_limit::{Limit, Limits, Unlimited};
+use std::ops::ControlFlow;
 use wait::Guard;
 
 /// One call of a retried function: plain data that borrows nothing, so that nothing of the strategy is held while the
@@ -25,7 +26,7 @@ pub struct Operation<K, L: Limit = Unlimited, N = ()> {
     token: Token<K>,
     limits: L,
     /// Its time was up before an attempt could begin.
-    stopped: Option<L::Stop>,
+    stopped: Option<L::Cut>,
     notes: N,
 }
 
@@ -190,33 +191,42 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         Settled::Done { attempts, reason: Some(reason) }
     }
 
-    /// The end of an operation whose time was up: its outcome, and how many attempts there were.
+    /// An attempt was cut, or not made: it goes on with the outcome of that, or breaks off with the outcome of the
+    /// operation.
     #[cold]
-    pub(crate) fn conclude<R, S, T, W>(
+    pub(crate) fn cut<R, S, T, W>(
         &mut self,
         strategy: &S,
-        stop: L::Stop,
-        last: L::Last,
+        cut: L::Cut,
+        last: &mut L::Last,
         around: &Around<'_, T, W>,
-    ) -> (R, u32)
+    ) -> ControlFlow<R, R>
     where
         L: Limits<R>,
         S: RetryStrategy<Token = K>,
         T: Timer,
         W: Watch<Notes = N> + ?Sized,
     {
-        // The token of an attempt that was cut is dropped: nothing is learned of it, and nothing given back.
-        let attempts = match self.token.take() {
+        let flow = L::cut(cut, last);
+        if flow.is_break() {
+            // The token of an attempt that was cut is dropped: nothing is learned of it, and nothing given back.
+            let attempts = self.attempts();
+            self.token = Token::Unsent(attempts);
+            around.tell(&self.notes, Level::Warn, attempts, || EventKind::Stopped {
+                reason: RetryError::MaxTime,
+                error_type: None,
+                quota: strategy.quota_level(),
+            });
+        }
+        flow
+    }
+
+    /// How many attempts there were.
+    pub(crate) fn attempts(&self) -> u32 {
+        match &self.token {
             Token::Held(token) => token.attempt(),
-            Token::Refused => 1,
-            Token::Unsent(attempts) => attempts,
-            Token::Gone => 0,
-        };
-        around.tell(&self.notes, Level::Warn, attempts, || EventKind::Stopped {
-            reason: RetryError::MaxTime,
-            error_type: None,
-            quota: strategy.quota_level(),
-        });
-        (L::conclude(stop, last), attempts)
+            Token::Refused | Token::Gone => 1,
+            Token::Unsent(attempts) => *attempts,
+        }
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 ///
 /// It borrows the strategy while it waits, and only then.
 #[must_use = "futures do nothing unless polled"]
-pub(crate) struct Wait<'a, S: RetryStrategy, T: Timer> {
+pub struct Wait<'a, S: RetryStrategy, T: Timer> {
     /// None once it is over.
     guard: Option<Guard<'a, S>>,
     sleep: BoxSleep<T>,

@@ -21,8 +21,8 @@ pub(super) fn expand(call: Call) -> TokenStream {
 
     let name = signature.ident.to_string();
     let around = Ident::new("__RETRYABLE_AROUND", Span::mixed_site());
-    let (timer_setup, timer) = surrounding("timer", timer.as_ref());
-    let (observer_setup, observer) = surrounding("observer", observer.as_ref());
+    let (timer_setup, timer) = surrounding("timer", timer.as_ref(), &private);
+    let (observer_setup, observer) = surrounding("observer", observer.as_ref(), &private);
     let around_setup = quote! {
         const #around: #private::Around<'static> =
             #private::Around::new(::core::concat!(::core::module_path!(), "::", #name));
@@ -34,7 +34,6 @@ pub(super) fn expand(call: Call) -> TokenStream {
     let operation = local("operation");
     let wait = local("wait");
     let result = local("outcome");
-    let (stop, last) = (local("stop"), local("last"));
     let directive = match policy {
         Policy::Standard { idempotent } => {
             let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
@@ -58,43 +57,28 @@ pub(super) fn expand(call: Call) -> TokenStream {
             #(#body)*
         }
     };
-    // Whether an outcome can say that the time was up is a matter of the return type, too.
-    let limited = || respan(quote!(#private::attempt), outcome.span());
-    let deadline = quote!(#private::deadline(&mut #operation, #around));
-    let (begin, attempt, keep) = match limits {
-        Limits::None => (quote!(#private::begin(#first, #around)), quote!(let #result = #attempt.await;), None),
-        Limits::Attempt(limit) => {
-            let (limit, limited) = (duration(limit), limited());
-            (
-                quote!(#private::begin_within(#first, #private::attempt_timeout(#limit), #around)),
-                quote! {
-                    let ::core::result::Result::Ok(#result) =
-                        #limited(#deadline, ::core::pin::pin!(#attempt)).await;
-                },
-                None,
-            )
-        }
-        Limits::MaxTime(max_time, attempt_timeout) => {
-            let (max_time, limited) = (duration(max_time), limited());
-            let attempt_timeout = match attempt_timeout.map(duration) {
-                Some(limit) => quote!(::core::option::Option::Some(#limit)),
-                None => quote!(::core::option::Option::None),
+    let Limited { limits, last, setup: last_setup, keep } = limited(limits, &private, &result);
+    let (begin, attempt) = match limits {
+        None => (quote!(#private::begin(#first, #around)), quote!(#attempt.await)),
+        Some(limits) => {
+            let cut = local("cut");
+            // Whether an outcome can say that the time was up is a matter of the return type, too.
+            let next = respan(quote!(#private::cut(&mut #operation, #again, #cut, #last, #around)), outcome.span());
+            let attempt = quote! {
+                match #private::attempt(
+                    #private::deadline(&mut #operation, #around),
+                    ::core::pin::pin!(#attempt),
+                )
+                .await
+                {
+                    ::core::result::Result::Ok(#result) => #result,
+                    ::core::result::Result::Err(#cut) => match #next {
+                        ::core::ops::ControlFlow::Continue(#result) => #result,
+                        ::core::ops::ControlFlow::Break(#result) => return #result,
+                    },
+                }
             };
-            (
-                quote! {
-                    #private::begin_within(#first, #private::max_time(#max_time, #attempt_timeout), #around);
-                    let mut #last = ::core::option::Option::None
-                },
-                quote! {
-                    let #result = match #limited(#deadline, ::core::pin::pin!(#attempt)).await {
-                        ::core::result::Result::Ok(#result) => #result,
-                        ::core::result::Result::Err(#stop) => {
-                            return #private::conclude(#operation, #again, #stop, #last, #around);
-                        }
-                    };
-                },
-                Some(quote!(#last = ::core::option::Option::Some(#result);)),
-            )
+            (quote!(#private::begin_within(#first, #limits, #around)), attempt)
         }
     };
 
@@ -104,16 +88,55 @@ pub(super) fn expand(call: Call) -> TokenStream {
             #(#inner)*
             #setup
             #around_setup
+            #last_setup
             let mut #operation = #begin;
             loop {
                 while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
                     #wait.await;
                 }
-                #attempt
+                let #result = #attempt;
                 if #private::settle(&mut #operation, #again, #directive, #around) {
                     return #result;
                 }
                 #keep
+            }
+        }
+    }
+}
+
+/// What a limit on the time brings with it.
+#[derive(Default)]
+struct Limited {
+    /// The limits.
+    limits: Option<TokenStream>,
+    /// A reference to where the last outcome is kept.
+    last: TokenStream,
+    /// What stands before the loop for that.
+    setup: TokenStream,
+    /// What keeps an outcome.
+    keep: TokenStream,
+}
+
+fn limited(limits: Limits, private: &TokenStream, outcome: &Ident) -> Limited {
+    match limits {
+        Limits::None => Limited::default(),
+        Limits::Attempt(time) => {
+            let time = duration(time);
+            let limits = Some(quote!(#private::attempt_timeout(#time)));
+            Limited { limits, last: quote!(&mut ()), ..Limited::default() }
+        }
+        Limits::MaxTime(max_time, attempt_timeout) => {
+            let max_time = duration(max_time);
+            let attempt_timeout = match attempt_timeout.map(duration) {
+                Some(time) => quote!(::core::option::Option::Some(#time)),
+                None => quote!(::core::option::Option::None),
+            };
+            let last = local("last");
+            Limited {
+                limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
+                last: quote!(&mut #last),
+                setup: quote!(let mut #last = ::core::option::Option::None;),
+                keep: quote!(#last = ::core::option::Option::Some(#outcome);),
             }
         }
     }
@@ -192,17 +215,19 @@ fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> A
 }
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
-fn surrounding(name: &str, source: Option<&Source>) -> (TokenStream, TokenStream) {
+fn surrounding(name: &str, source: Option<&Source>, private: &TokenStream) -> (TokenStream, TokenStream) {
     let method = Ident::new(name, Span::call_site());
     match source {
         None | Some(Source::Own(_)) => (TokenStream::new(), TokenStream::new()),
         Some(Source::Static(place) | Source::Place(place)) => {
-            let place = quote_spanned!(place.span()=> &#place);
+            let place = respan(quote!(#private::#method(&#place)), place.span());
             (TokenStream::new(), quote!(.#method(#place)))
         }
         Some(Source::Once(expr)) => {
             let once = local(name);
-            (quote!(let #once = #expr;), quote!(.#method(&#once)))
+            // Whether it is what it should be is a matter of the user's expression, so that is where rustc shall point.
+            let reference = respan(quote!(#private::#method(&#once)), expr.span());
+            (quote!(let #once = #expr;), quote!(.#method(#reference)))
         }
     }
 }
