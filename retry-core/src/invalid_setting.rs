@@ -34,7 +34,8 @@ impl InvalidSetting {
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {} is not allowed: {}", self.setting, self.value, self.allowed)
+        // In quotes and escaped, since a value from outside can be empty or hold a line break.
+        write!(f, "{} = {:?} is not allowed: {}", self.setting, self.value, self.allowed)
     }
 }
 

@@ -6,6 +6,8 @@ mod token;
 pub use rules::{HintLimit, Refund, RetryCosts};
 pub use token::StandardRetryToken;
 
+pub(crate) use rules::MaxAttempts;
+
 use crate::backoff::ExponentialBackoff;
 use crate::invalid_setting::InvalidSetting;
 use crate::jitter::Jitter;
@@ -151,11 +153,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     ///
     /// If it is 0.
     pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
-        if max_attempts == 0 {
-            let allowed = "a whole number of at least 1, since it counts the first attempt too";
-            return Err(InvalidSetting::new("max_attempts", max_attempts, allowed));
-        }
-        Ok(self.max_attempts(max_attempts))
+        MaxAttempts::new(max_attempts).map(|max_attempts| self.max_attempts(max_attempts.get()))
     }
 
     /// Sets what a retry costs.

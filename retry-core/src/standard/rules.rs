@@ -1,7 +1,11 @@
-//! The numbers of the standard strategy that belong together: what retries cost, what successes give back, and how far
-//! a wait that the server asked for is honoured.
+//! The numbers of the standard strategy that have rules of their own: what retries cost, what successes give back, how
+//! far a wait that the server asked for is honoured, and how many attempts there can be.
 
+use crate::invalid_setting::InvalidSetting;
 use crate::policy::RetryErrorType;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What a retry costs the quota, by the class of the failure before it.
@@ -74,5 +78,32 @@ impl HintLimit {
             Self::MaxBackoff => hint.min(max_backoff),
             Self::BeyondBackoff(excess) => hint.min(backoff.saturating_add(excess)),
         })
+    }
+}
+
+/// A number of attempts that came in at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MaxAttempts(NonZeroU32);
+
+impl MaxAttempts {
+    pub(crate) fn new(max_attempts: u32) -> Result<Self, InvalidSetting> {
+        NonZeroU32::new(max_attempts).map(Self).ok_or_else(|| Self::invalid(max_attempts))
+    }
+
+    pub(crate) const fn get(self) -> u32 {
+        self.0.get()
+    }
+
+    fn invalid(value: impl fmt::Display) -> InvalidSetting {
+        let allowed = "a whole number from 1 to 4294967295, since it counts the first attempt too";
+        InvalidSetting::new("max_attempts", value, allowed)
+    }
+}
+
+impl FromStr for MaxAttempts {
+    type Err = InvalidSetting;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSetting> {
+        text.trim().parse().map(Self).map_err(|_| Self::invalid(text))
     }
 }
