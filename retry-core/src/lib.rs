@@ -29,6 +29,7 @@
 //! - Whether, when and how often: a [`RetryStrategy`]; begin with [`StandardRetryStrategy`], which is made of a
 //!   [`BackoffStrategy`] and a [`RetryQuota`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, and
 //!   [`ScopedRetryStrategy`] keeps one strategy for each key. [`ErasedStrategy`] is for those who choose at run time.
+//! - Settings that come in at run time, from the environment say: [`RetryConfig`].
 //! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
 //! - What statuses, error codes and foreign errors mean: [`classify`].
 //! - Time: a [`Timer`], by default tokio's. Limits on it are options of the call; what was cut is a [`TimedOut`].
@@ -37,7 +38,7 @@
 //! # Where a strategy lives
 //!
 //! In a `static`, as above, since all its constructors are `const`; in a [`LazyLock`](std::sync::LazyLock) if its settings
-//! come from a configuration; in a field of a client; in an [`Arc`](std::sync::Arc) in many clients. All of these are
+//! come from a [configuration](RetryConfig); in a field of a client; in an [`Arc`](std::sync::Arc) in many clients. All of these are
 //! strategies and can be named where one is asked for. What matters is that all calls on one resource share one, because
 //! its quota is what protects the resource. A strategy that is made anew for each call protects nobody; most ways to do
 //! that don't compile.
@@ -60,8 +61,10 @@
 //! |---|---|---|
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
+//! | `config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared config file |
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
+//! | `serde` | no | [`RetryConfig`] and [`RetryMode`] can be serialized and deserialized |
 //! | `tracing` | no | all events of an [`Observer`], as events of `tracing` |
 //!
 //! # Events
@@ -91,6 +94,7 @@ mod adaptive;
 mod around;
 mod backoff;
 pub mod classify;
+mod config;
 mod erased;
 mod error;
 mod invalid_setting;
@@ -111,6 +115,7 @@ mod wait_field;
 
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use backoff::{BackoffStrategy, ConstantBackoff, ExponentialBackoff, LinearBackoff, NoBackoff};
+pub use config::{ConfigError, ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 pub use invalid_setting::InvalidSetting;

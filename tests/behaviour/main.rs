@@ -4,6 +4,7 @@ mod adaptive;
 mod attribute;
 mod classify;
 mod closure;
+mod config;
 mod derive;
 mod erased;
 mod events;

@@ -1,0 +1,131 @@
+//! A strategy whose mode only the run time knows.
+
+use super::RetryMode;
+use crate::adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
+use crate::standard::{StandardRetryStrategy, StandardRetryToken};
+use crate::strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::time::Clock;
+use std::time::Duration;
+
+/// The standard or the adaptive strategy, as a [`RetryConfig`](crate::RetryConfig) chose.
+///
+/// It is the strategy itself, and not a box around it: a call costs one comparison more, and allocates nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "there is one for a resource, and a box would cost each call")]
+pub enum ConfiguredStrategy {
+    /// [`RetryMode::Standard`]
+    Standard(StandardRetryStrategy),
+    /// [`RetryMode::Adaptive`]
+    Adaptive(AdaptiveRetryStrategy),
+}
+
+impl ConfiguredStrategy {
+    /// Which of the two it is.
+    pub const fn retry_mode(&self) -> RetryMode {
+        match self {
+            Self::Standard(_) => RetryMode::Standard,
+            Self::Adaptive(_) => RetryMode::Adaptive,
+        }
+    }
+
+    /// The standard strategy, or the one below the limiter of the adaptive: settings, backoff and quota.
+    pub fn standard(&self) -> &StandardRetryStrategy {
+        match self {
+            Self::Standard(strategy) => strategy,
+            Self::Adaptive(strategy) => strategy.standard(),
+        }
+    }
+}
+
+/// The token of a [`ConfiguredStrategy`].
+#[derive(Debug)]
+pub struct ConfiguredToken(Token);
+
+#[derive(Debug)]
+enum Token {
+    Standard(StandardRetryToken),
+    Adaptive(AdaptiveRetryToken),
+}
+
+impl RetryToken for ConfiguredToken {
+    fn attempt(&self) -> u32 {
+        match &self.0 {
+            Token::Standard(token) => token.attempt(),
+            Token::Adaptive(token) => token.attempt(),
+        }
+    }
+
+    fn delay(&self) -> Duration {
+        match &self.0 {
+            Token::Standard(token) => token.delay(),
+            Token::Adaptive(token) => token.delay(),
+        }
+    }
+}
+
+impl ConfiguredToken {
+    const fn standard(token: StandardRetryToken) -> Self {
+        Self(Token::Standard(token))
+    }
+
+    const fn adaptive(token: AdaptiveRetryToken) -> Self {
+        Self(Token::Adaptive(token))
+    }
+}
+
+/// A token of the other mode must be from another strategy; whether one of the same mode is, that strategy finds out.
+impl RetryStrategy for ConfiguredStrategy {
+    type Token = ConfiguredToken;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ConfiguredToken, RetryError> {
+        match self {
+            Self::Standard(strategy) => strategy.acquire_initial_token(clock).map(ConfiguredToken::standard),
+            Self::Adaptive(strategy) => strategy.acquire_initial_token(clock).map(ConfiguredToken::adaptive),
+        }
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: ConfiguredToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<ConfiguredToken, RetryError> {
+        match (self, token.0) {
+            (Self::Standard(strategy), Token::Standard(token)) => {
+                strategy.refresh_retry_token(token, failure, clock).map(ConfiguredToken::standard)
+            }
+            (Self::Adaptive(strategy), Token::Adaptive(token)) => {
+                strategy.refresh_retry_token(token, failure, clock).map(ConfiguredToken::adaptive)
+            }
+            _ => Err(RetryError::ForeignToken),
+        }
+    }
+
+    #[inline]
+    fn record_success(&self, token: ConfiguredToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        match (self, token.0) {
+            (Self::Standard(strategy), Token::Standard(token)) => strategy.record_success(token, clock),
+            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.record_success(token, clock),
+            _ => Err(ForeignToken),
+        }
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock) -> Ready {
+        match (self, &mut token.0) {
+            (Self::Standard(strategy), Token::Standard(token)) => strategy.ready(token, clock),
+            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.ready(token, clock),
+            _ => Ready::Now,
+        }
+    }
+
+    fn release(&self, token: ConfiguredToken) {
+        match (self, token.0) {
+            (Self::Standard(strategy), Token::Standard(token)) => strategy.release(token),
+            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.release(token),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Where a setting came from, and what is wrong with it.
+
+use crate::invalid_setting::InvalidSetting;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why settings that came in at run time can't be used: one that is not allowed, or a file that can't be read.
+///
+/// As text it is one line that names the source, and the setting, its value and what is allowed, or what is wrong with
+/// the file:
+///
+/// ```text
+/// environment variable AWS_MAX_ATTEMPTS: max_attempts = "0" is not allowed: a whole number from 1 to 4294967295, since it counts the first attempt too
+/// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory (os error 21)
+/// ```
+#[derive(Debug)]
+pub struct ConfigError {
+    found_in: ConfigSource,
+    problem: Problem,
+}
+
+#[derive(Debug)]
+#[cfg_attr(not(feature = "config"), expect(dead_code, reason = "without the feature no file is read"))]
+enum Problem {
+    Setting(InvalidSetting),
+    Unreadable(io::Error),
+    Malformed(String),
+}
+
+impl ConfigError {
+    pub(super) const fn setting_in(found_in: ConfigSource, setting: InvalidSetting) -> Self {
+        Self { found_in, problem: Problem::Setting(setting) }
+    }
+
+    #[cfg(feature = "config")]
+    pub(super) const fn unreadable(found_in: ConfigSource, error: io::Error) -> Self {
+        Self { found_in, problem: Problem::Unreadable(error) }
+    }
+
+    #[cfg(feature = "config")]
+    pub(super) const fn malformed(found_in: ConfigSource, what: String) -> Self {
+        Self { found_in, problem: Problem::Malformed(what) }
+    }
+
+    /// Where the mistake is.
+    pub const fn found_in(&self) -> &ConfigSource {
+        &self.found_in
+    }
+
+    /// The setting that is not allowed: its name, its value, and what is allowed. `None` if the file is what is wrong.
+    pub const fn setting(&self) -> Option<&InvalidSetting> {
+        match &self.problem {
+            Problem::Setting(setting) => Some(setting),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.found_in)?;
+        match &self.problem {
+            Problem::Setting(setting) => setting.fmt(f),
+            Problem::Unreadable(error) => write!(f, "the file can't be read: {error}"),
+            Problem::Malformed(what) => write!(f, "the file is malformed: {what}"),
+        }
+    }
+}
+
+impl Error for ConfigError {
+    /// The [`io::Error`] of a file that can't be read.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.problem {
+            Problem::Unreadable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Where a setting came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigSource {
+    /// The program itself: a setter, or what was deserialized.
+    Code,
+    /// The environment variable of this name.
+    Variable(&'static str),
+    /// A profile of a shared config file.
+    #[non_exhaustive]
+    Profile {
+        /// The name of the profile.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl fmt::Display for ConfigSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code => f.write_str("code"),
+            Self::Variable(name) => write!(f, "environment variable {name}"),
+            Self::Profile { name, file } => write!(f, "profile {name:?} in the file {:?}", file.to_string_lossy()),
+        }
+    }
+}

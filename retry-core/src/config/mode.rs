@@ -1,0 +1,57 @@
+//! The retry modes.
+
+use crate::invalid_setting::InvalidSetting;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which strategy a [`RetryConfig`](crate::RetryConfig) makes.
+///
+/// As text it is `standard` or `adaptive`. What is read may have space around it and be in any case, and `legacy`,
+/// which older files have, is another name of `standard`.
+///
+/// ```
+/// use retry_core::RetryMode;
+///
+/// assert_eq!(" Legacy ".parse(), Ok(RetryMode::Standard));
+/// assert_eq!(RetryMode::Adaptive.to_string(), "adaptive");
+///
+/// let error = "fast".parse::<RetryMode>().unwrap_err();
+/// assert_eq!(error.to_string(), r#"retry_mode = "fast" is not allowed: standard, adaptive or legacy"#);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RetryMode {
+    /// A [`StandardRetryStrategy`](crate::StandardRetryStrategy).
+    #[default]
+    Standard,
+    /// An [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
+    Adaptive,
+}
+
+impl RetryMode {
+    /// The name: `standard` or `adaptive`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Adaptive => "adaptive",
+        }
+    }
+}
+
+impl FromStr for RetryMode {
+    type Err = InvalidSetting;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSetting> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "standard" | "legacy" => Ok(Self::Standard),
+            "adaptive" => Ok(Self::Adaptive),
+            _ => Err(InvalidSetting::new("retry_mode", text, "standard, adaptive or legacy")),
+        }
+    }
+}
+
+impl fmt::Display for RetryMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

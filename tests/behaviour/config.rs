@@ -1,0 +1,242 @@
+//! Settings that come in at run time, and the strategy that they make.
+
+mod file;
+mod sources;
+mod text_form;
+
+use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ConfigSource, ConfiguredStrategy, ConfiguredToken, Failure, ForeignToken, HintLimit,
+    Jitter, Ready, RetryConfig, RetryError, RetryErrorType, RetryMode, RetryQuota, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retry, retryable,
+};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, LazyLock};
+
+const CLOCK: &dyn Clock = &TokioTimer;
+
+/// A directory of the test's own, which goes with it.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// An environment of the test's own.
+fn variables<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
+    |name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
+}
+
+fn in_mode(mode: RetryMode) -> ConfiguredStrategy {
+    RetryConfig::new().retry_mode(mode).build_on(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)))
+}
+
+const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
+
+#[test]
+fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
+    let preset = StandardRetryStrategy::aws_2_1;
+    let bases = |strategy: &ConfiguredStrategy| {
+        let backoff = strategy.standard().backoff_strategy();
+        (backoff.base(RetryErrorType::Other), backoff.base(RetryErrorType::Throttling), backoff.cap())
+    };
+
+    let silent = RetryConfig::new().build_on(preset());
+    assert!(matches!(silent, ConfiguredStrategy::Standard(_)));
+    assert_eq!(silent.standard().settings(), preset().settings());
+    assert_eq!(bases(&silent), (millis(50), secs(1), secs(20)));
+    assert_eq!(silent.standard().quota().capacity(), 500);
+    assert_eq!(RetryConfig::new().build().standard().settings(), StandardRetryStrategy::new().settings());
+
+    let full = RetryConfig::new()
+        .retry_mode(RetryMode::Adaptive)
+        .max_attempts(7)
+        .unwrap()
+        .backoff(millis(10), secs(2))
+        .throttling_base(millis(300))
+        .max_retry_after(secs(9))
+        .quota_capacity(42);
+    let strategy = full.build_on(preset());
+    let settings = strategy.standard().settings();
+    assert!(matches!(strategy, ConfiguredStrategy::Adaptive(_)));
+    assert_eq!((settings.max_attempts, settings.max_retry_after), (7, Some(secs(9))));
+    assert_eq!(bases(&strategy), (millis(10), millis(300), secs(2)));
+    assert_eq!((strategy.standard().quota().capacity(), strategy.standard().quota().available()), (42, 42));
+    assert_eq!(settings.hint_limit, HintLimit::BeyondBackoff(secs(5)), "nobody can say it, so it is the base's");
+    assert_eq!(settings.costs, preset().settings().costs);
+
+    let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset());
+    assert_eq!(bases(&backoff_alone), (millis(10), millis(10), secs(2)), "as the setter of the strategy does it");
+    let throttling_alone = RetryConfig::new().throttling_base(secs(3)).build_on(preset());
+    assert_eq!(bases(&throttling_alone), (millis(50), secs(3), secs(20)));
+}
+
+#[test]
+fn what_was_said_can_be_read_back() {
+    let config = RetryConfig::new();
+    assert_eq!((config.retry_mode_setting(), config.retry_mode_source()), (None, None));
+    assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (None, None));
+    assert_eq!((config.backoff_setting(), config.throttling_base_setting()), (None, None));
+    assert_eq!((config.max_retry_after_setting(), config.quota_capacity_setting()), (None, None));
+
+    let config = RetryConfig::new().retry_mode(RetryMode::Standard).max_attempts(2).unwrap().backoff(secs(1), secs(2));
+    let config = config.throttling_base(secs(3)).max_retry_after(secs(4)).quota_capacity(5);
+    assert_eq!(config.retry_mode_setting(), Some(RetryMode::Standard));
+    assert_eq!(config.retry_mode_source(), Some(&ConfigSource::Code));
+    assert_eq!(config.max_attempts_setting(), Some(2));
+    assert_eq!(config.max_attempts_source(), Some(&ConfigSource::Code));
+    assert_eq!(config.backoff_setting(), Some((secs(1), secs(2))));
+    assert_eq!(config.throttling_base_setting(), Some(secs(3)));
+    assert_eq!(config.max_retry_after_setting(), Some(secs(4)));
+    assert_eq!(config.quota_capacity_setting(), Some(5));
+}
+
+#[test]
+fn each_build_makes_a_quota_of_its_own() {
+    let config = RetryConfig::new().quota_capacity(10);
+    let (one, other) = (config.build(), config.build());
+    assert!(one.standard().quota().try_acquire(10, CLOCK));
+    assert_eq!(other.standard().quota().available(), 10);
+}
+
+fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
+    let token = strategy.acquire_initial_token(CLOCK).unwrap();
+    strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
+}
+
+#[test]
+fn a_token_tells_what_the_token_of_the_mode_tells() {
+    for mode in MODES {
+        let strategy = in_mode(mode);
+        assert_eq!(strategy.retry_mode(), mode);
+        let mut token = second(&strategy);
+        assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
+        assert_eq!(strategy.ready(&mut token, CLOCK), Ready::After(secs(1)));
+        assert_eq!(strategy.ready(&mut token, CLOCK), Ready::Now);
+        assert_eq!(strategy.standard().quota().available(), 495);
+        strategy.release(token);
+        assert_eq!(strategy.standard().quota().available(), 500);
+        assert_eq!(strategy.record_success(second(&strategy), CLOCK), Ok(()));
+        assert_eq!(strategy.standard().quota().available(), 496);
+    }
+}
+
+#[test]
+fn a_foreign_token_is_refused_and_nothing_is_changed() {
+    for (ours, theirs) in MODES.into_iter().flat_map(|ours| MODES.map(|theirs| (ours, theirs))) {
+        let (ours, theirs) = (in_mode(ours), in_mode(theirs));
+        assert!(ours.standard().quota().try_acquire(100, CLOCK));
+        let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::THROTTLED), CLOCK);
+        assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
+        assert_eq!(ours.record_success(second(&theirs), CLOCK), Err(ForeignToken));
+        assert_eq!(ours.ready(&mut second(&theirs), CLOCK), Ready::Now);
+        ours.release(second(&theirs));
+        assert_eq!(ours.standard().quota().available(), 400);
+        if let ConfiguredStrategy::Adaptive(adaptive) = &ours {
+            assert_eq!(adaptive.send_rate(), None, "nothing was learned of the throttling");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_adaptive_mode_limits_sends() {
+    let strategy = in_mode(RetryMode::Adaptive);
+    let flaky = Flaky::new(1, Failed::THROTTLED);
+    retry(&strategy, || async { flaky.call() }).run().await.unwrap();
+    let ConfiguredStrategy::Adaptive(adaptive) = &strategy else { panic!("it is the adaptive one") };
+    assert!(adaptive.send_rate().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
+    for mode in MODES {
+        let strategy = in_mode(mode);
+        {
+            let flaky = Flaky::new(u32::MAX, Failed::SAFE);
+            let mut call = pin!(retry(&strategy, || async { flaky.call() }).run());
+            poll_once(call.as_mut());
+            assert_eq!(strategy.standard().quota().available(), 495);
+        }
+        assert_eq!(strategy.standard().quota().available(), 500);
+    }
+}
+
+macro_rules! lazily {
+    ($mode:expr, $attempts:expr) => {
+        LazyLock::new(|| RetryConfig::new().retry_mode($mode).max_attempts($attempts).unwrap().build())
+    };
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_takes_a_static_that_is_configured_when_it_is_first_used() {
+    static STANDARD: LazyLock<ConfiguredStrategy> = lazily!(RetryMode::Standard, 3);
+    static ADAPTIVE: LazyLock<ConfiguredStrategy> = lazily!(RetryMode::Adaptive, 4);
+
+    #[retryable(strategy = STANDARD)]
+    async fn standard(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+    #[retryable(strategy = ADAPTIVE)]
+    async fn adaptive(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    let flaky = [(); 2].map(|()| Flaky::new(u32::MAX, Failed::SAFE));
+    assert_send(standard(&flaky[0])).await.unwrap_err();
+    assert_send(adaptive(&flaky[1])).await.unwrap_err();
+    assert_eq!(flaky.map(|flaky| flaky.calls()), [3, 4]);
+    assert_eq!(STANDARD.standard().quota().available(), 490);
+    assert_eq!(ADAPTIVE.standard().quota().available(), 485);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_attribute_takes_a_field_and_an_arc_of_one() {
+    struct Client {
+        retry: ConfiguredStrategy,
+        shared: Arc<ConfiguredStrategy>,
+        calls: u32,
+    }
+    impl Client {
+        #[retryable(strategy = self.retry)]
+        async fn own(&mut self) -> Result<(), Failed> {
+            self.calls += 1;
+            Err(Failed::SAFE)
+        }
+        #[retryable(strategy = Arc::clone(&self.shared))]
+        async fn shared(&mut self) -> Result<(), Failed> {
+            self.calls += 1;
+            Err(Failed::SAFE)
+        }
+    }
+
+    let attempts = |attempts| RetryConfig::new().max_attempts(attempts).unwrap().build();
+    let mut client = Client { retry: attempts(2), shared: Arc::new(attempts(3)), calls: 0 };
+    client.own().await.unwrap_err();
+    assert_eq!(client.calls, 2);
+    client.shared().await.unwrap_err();
+    assert_eq!(client.calls, 5);
+}
+
+#[test]
+fn a_variant_can_be_made_by_hand_and_each_scope_can_have_one() {
+    static FIXED: ConfiguredStrategy = ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::new());
+    static SCOPES: ScopedRetryStrategy<String, ConfiguredStrategy> =
+        ScopedRetryStrategy::new(|| RetryConfig::new().quota_capacity(7).build());
+    assert_eq!(FIXED.retry_mode(), RetryMode::Adaptive);
+    assert_eq!(SCOPES.scope("bucket").standard().quota().capacity(), 7);
+}

@@ -1,0 +1,198 @@
+//! The shared config file: where it is, which part of it counts, and what it looks like.
+
+use super::{Files, variables};
+use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+fn read(profile: &str, text: &str) -> Result<RetryConfig, ConfigError> {
+    RetryConfig::new().or_profile(profile, Path::new("/etc/aws"), text)
+}
+
+fn attempts(profile: &str, text: &str) -> Option<u32> {
+    read(profile, text).unwrap().max_attempts_setting()
+}
+
+#[test]
+fn the_profile_is_default_or_the_one_that_is_named() {
+    let text =
+        "[default]\nmax_attempts=1\n[profile a]\nmax_attempts=2\n[profile A]\nmax_attempts=3\n[a]\nmax_attempts=4\n";
+    assert_eq!(attempts("default", text), Some(1));
+    assert_eq!(attempts("a", text), Some(2));
+    assert_eq!(attempts("A", text), Some(3), "a name has a case");
+    assert_eq!(attempts("b", text), None, "it may be in the file of credentials");
+    assert_eq!(attempts("profile a", text), None);
+    assert_eq!(attempts("", text), None);
+
+    let files = Files::new();
+    let file = files.write("config", text);
+    let mut said = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
+    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap().max_attempts_setting(), Some(1));
+    said.push(("AWS_PROFILE", "a"));
+    let config = RetryConfig::new().or_variables(variables(&said)).unwrap();
+    assert_eq!(config.max_attempts_setting(), Some(2));
+    let source = config.max_attempts_source().unwrap();
+    assert_eq!(source.to_string(), format!(r#"profile "a" in the file {file:?}"#));
+    said[1] = ("AWS_PROFILE", "missing");
+    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap(), RetryConfig::new());
+}
+
+#[test]
+fn the_default_profile_may_have_its_prefix_and_hides_the_one_without() {
+    assert_eq!(attempts("default", "[profile default]\nmax_attempts = 2"), Some(2));
+    for text in [
+        "[default]\nmax_attempts = 1\nretry_mode = adaptive\n[profile default]\nmax_attempts = 2",
+        "[profile default]\nmax_attempts = 2\n[default]\nmax_attempts = 1\nretry_mode = adaptive",
+    ] {
+        let config = read("default", text).unwrap();
+        assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (Some(2), None));
+    }
+}
+
+#[test]
+fn a_section_names_a_profile_as_the_sdks_and_the_cli_write_it() {
+    for section in [
+        "[profile a b]",
+        "[profile\ta b]",
+        "[ profile   a b\t]",
+        "[profile 'a b']",
+        "[profile \"a b\"] # see [profile c]",
+        "[profile a b]; adjacent",
+    ] {
+        assert_eq!(attempts("a b", &format!("{section}\nmax_attempts = 3")), Some(3), "{section}");
+    }
+    let name = "some-thing:long/the_one%only.foo@bar+";
+    assert_eq!(attempts(name, &format!("[profile {name}]\nmax_attempts = 3")), Some(3));
+    for section in ["[a]", "[profilea]", "[profile b]", "[sso-session a]", "[services a]", "[profile]", "[]"] {
+        assert_eq!(attempts("a", &format!("{section}\nmax_attempts = 3")), None, "{section}");
+    }
+}
+
+#[test]
+fn values_are_taken_to_the_letter_and_comments_are_not_part_of_them() {
+    for line in [
+        "max_attempts=3",
+        "max_attempts = 3",
+        "MAX_ATTEMPTS \t=  \t3 \t",
+        "max_attempts = 3 # three",
+        "max_attempts = 3 ; three # or not",
+        "max_attempts = 3\r",
+        "max_attempts = 2\nmax_attempts = 3",
+        "# max_attempts = 4\nmax_attempts = 3",
+        "; max_attempts = 4\nmax_attempts = 3",
+        "Max_Attempts = 3",
+        "max_attempts = 3\n\n   \t\n# end",
+        "  max_attempts = 3\n  region = x",
+    ] {
+        assert_eq!(attempts("default", &format!("[default]\n{line}\nregion = eu-west-1")), Some(3), "{line}");
+    }
+    for value in ["3# three", "3; three", "\"3\"", "'3'", "3 \\", "3\\"] {
+        let error = read("default", &format!("[default]\nmax_attempts = {value}\nregion = x")).unwrap_err();
+        assert_eq!(error.setting().unwrap().value(), value);
+    }
+    // A backslash at the end of a line swallows nothing.
+    assert_eq!(attempts("default", "[default]\npath = C:\\data\\\nmax_attempts = 3"), Some(3));
+    assert_eq!(
+        attempts("default", "\u{feff}[default]\r\nmax_attempts = 3\r\n"),
+        Some(3),
+        "as an editor on Windows leaves it"
+    );
+    assert_eq!(attempts("default", ""), None);
+}
+
+#[test]
+fn what_is_nested_or_continued_is_not_the_profiles_own() {
+    let text = "
+[default]
+region = eu-west-1
+s3 =
+  max_concurrent_requests = 20
+  max_attempts = 30
+
+  # a comment
+  addressing_style = path
+credential_process = /bin/sh -c 'a = b'
+  [ -e file ]
+  [profile next]
+\targument
+retry_mode = adaptive
+[profile next]
+s3 =
+    max_attempts = 30
+max_attempts = 4
+";
+    let config = read("default", text).unwrap();
+    assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (None, Some(RetryMode::Adaptive)));
+    assert_eq!(attempts("next", text), Some(4));
+    let error = read("default", "[default]\nmax_attempts = 3\n 4").unwrap_err();
+    assert_eq!(error.setting().unwrap().value(), if cfg!(windows) { "3\r\n4" } else { "3\n4" });
+}
+
+#[test]
+fn sections_of_one_name_are_one() {
+    let parts =
+        ["[profile a]", "retry_mode = adaptive", "max_attempts = 2", "[profile b]", "[profile a]", "max_attempts = 3"];
+    let text = &parts.join("\n");
+    let config = read("a", text).unwrap();
+    assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (Some(3), Some(RetryMode::Adaptive)));
+}
+
+#[test]
+fn a_malformed_file_is_an_error() {
+    for (text, what) in [
+        ("max_attempts = 3", "there is a line before the first section"),
+        ("[default]\nmax_attempts 3", r#"the line "max_attempts 3" in section [default] has no `=`"#),
+        (
+            "[default]\nmax_attempts = 3\n[profile b]\noops\u{1b}[2J",
+            r#"the line "oops\u{1b}[2J" in section [profile b] has no `=`"#,
+        ),
+        ("[default\nmax_attempts = 3", "line 1: Found opening bracket for section name but no closing bracket"),
+        ("[default]\n= 3", "line 2:0: Key cannot be empty"),
+    ] {
+        let error = read("default", text).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(r#"profile "default" in the file "/etc/aws": the file is malformed: {what}"#)
+        );
+        assert!(error.setting().is_none() && error.source().is_none());
+    }
+}
+
+#[test]
+fn the_file_is_where_the_environment_says_or_in_the_home_directory() {
+    let files = Files::new();
+    files.write(".aws/config", "[default]\nmax_attempts = 2");
+    files.write("other", "[default]\nmax_attempts = 3");
+    let (home, other) = (files.path().to_str().unwrap(), files.path().join("other"));
+    let found =
+        |said: &[(&str, &str)]| RetryConfig::new().or_variables(variables(said)).unwrap().max_attempts_setting();
+    assert_eq!(found(&[("HOME", home)]), Some(2));
+    assert_eq!(found(&[("HOME", "/nowhere"), ("AWS_CONFIG_FILE", other.to_str().unwrap())]), Some(3));
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~/other")]), Some(3));
+    assert_eq!(found(&[("AWS_CONFIG_FILE", "~/other")]), None, "no home");
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~other")]), None, "that is a name");
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "/nowhere/at/all")]), None, "a missing file is no error");
+    assert_eq!(found(&[("USERPROFILE", home)]), cfg!(windows).then_some(2));
+    assert_eq!(found(&[]), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    let files = Files::new();
+    let latin = files.write("latin", b"[default]\nname = caf\xe9\n");
+    let under_a_file = latin.join("config");
+    for (path, kind, why) in [
+        (files.path(), io::ErrorKind::IsADirectory, "Is a directory (os error 21)"),
+        (&latin, io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"),
+        (&under_a_file, io::ErrorKind::NotADirectory, "Not a directory (os error 20)"),
+    ] {
+        let said = [("AWS_CONFIG_FILE", path.to_str().unwrap()), ("AWS_PROFILE", "a")];
+        let error = RetryConfig::new().or_variables(variables(&said)).unwrap_err();
+        assert_eq!(error.to_string(), format!(r#"profile "a" in the file {path:?}: the file can't be read: {why}"#));
+        assert!(matches!(error.found_in(), ConfigSource::Profile { name, file, .. } if name == "a" && file == path));
+        assert_eq!(error.source().unwrap().downcast_ref::<io::Error>().unwrap().kind(), kind);
+        assert!(error.setting().is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! Who says a setting, and what is no setting.
+
+use super::{Files, variables};
+use proptest::prelude::*;
+use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::Path;
+
+const ATTEMPTS: &str = "a whole number from 1 to 4294967295, since it counts the first attempt too";
+
+fn by_profile(text: &str) -> Result<RetryConfig, ConfigError> {
+    RetryConfig::new().or_profile("default", Path::new("/etc/aws"), text)
+}
+
+#[test]
+fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
+    for text in ["standard", "STANDARD", " Standard\t", "legacy", "Legacy\n"] {
+        assert_eq!(text.parse(), Ok(RetryMode::Standard), "{text:?}");
+    }
+    for text in ["adaptive", "ADAPTIVE", "  aDaPtIvE "] {
+        assert_eq!(text.parse(), Ok(RetryMode::Adaptive), "{text:?}");
+    }
+    for text in ["", " ", "fast", "standard2", "standard,adaptive", "stand ard", "\"standard\"", "ſtandard"] {
+        let error = text.parse::<RetryMode>().unwrap_err();
+        assert_eq!((error.setting(), error.value()), ("retry_mode", text));
+        assert_eq!(error.allowed(), "standard, adaptive or legacy");
+    }
+    for mode in [RetryMode::Standard, RetryMode::Adaptive] {
+        assert_eq!(mode.to_string().parse(), Ok(mode));
+    }
+    assert_eq!(
+        (RetryMode::default(), format!("{:>10}", RetryMode::Adaptive)),
+        (RetryMode::Standard, "  adaptive".into())
+    );
+}
+
+#[test]
+fn each_setting_comes_from_the_first_source_that_says_it() {
+    let files = Files::new();
+    let by_profile = format!(r#"profile "default" in the file {:?}"#, files.path().join("config"));
+    // Each of the three sources says the mode, the attempts, both or none.
+    for choice in 0..64_u8 {
+        let [code, environment, profile] = [0, 2, 4].map(|bit| (choice & (1 << bit) > 0, choice & (2 << bit) > 0));
+        let mut text = "[default]\n".to_owned();
+        text += if profile.0 { "retry_mode = adaptive\n" } else { "" };
+        text += if profile.1 { "max_attempts = 12\n" } else { "" };
+        let file = files.write("config", text);
+        let mut said = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
+        said.extend(environment.0.then_some(("AWS_RETRY_MODE", "standard")));
+        said.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
+        let mut config = RetryConfig::new();
+        config = if code.0 { config.retry_mode(RetryMode::Adaptive) } else { config };
+        config = if code.1 { config.max_attempts(10).unwrap() } else { config };
+        let config = config.or_variables(variables(&said)).unwrap();
+
+        let (mode, mode_source) = match (code.0, environment.0, profile.0) {
+            (true, _, _) => (Some(RetryMode::Adaptive), "code"),
+            (_, true, _) => (Some(RetryMode::Standard), "environment variable AWS_RETRY_MODE"),
+            (_, _, true) => (Some(RetryMode::Adaptive), &*by_profile),
+            _ => (None, "nobody"),
+        };
+        let (attempts, attempts_source) = match (code.1, environment.1, profile.1) {
+            (true, _, _) => (Some(10), "code"),
+            (_, true, _) => (Some(11), "environment variable AWS_MAX_ATTEMPTS"),
+            (_, _, true) => (Some(12), &*by_profile),
+            _ => (None, "nobody"),
+        };
+        let name = |source: Option<&ConfigSource>| source.map_or("nobody".to_owned(), ToString::to_string);
+        assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
+        assert_eq!(name(config.retry_mode_source()), mode_source);
+        assert_eq!(name(config.max_attempts_source()), attempts_source);
+
+        let built = config.build();
+        assert_eq!(built.retry_mode(), mode.unwrap_or(RetryMode::Standard));
+        assert_eq!(built.standard().settings().max_attempts, attempts.unwrap_or(5));
+    }
+}
+
+#[test]
+fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
+    for value in
+        ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", " ", "٣", "3\n4", "\u{feff}3"]
+    {
+        let error = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", value)])).unwrap_err();
+        assert_eq!(error.found_in(), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"));
+        let setting = error.setting().unwrap();
+        assert_eq!((setting.setting(), setting.value(), setting.allowed()), ("max_attempts", value, ATTEMPTS));
+        let line =
+            format!("environment variable AWS_MAX_ATTEMPTS: max_attempts = {value:?} is not allowed: {ATTEMPTS}");
+        assert_eq!(error.to_string(), line);
+        assert!(!line.contains('\n'));
+        assert!(error.source().is_none());
+    }
+    for value in ["0", "-1", "3abc", "1e9999", "", "4294967296", "\"3\"", "'3'", "\\3"] {
+        let error = by_profile(&format!("[default]\nmax_attempts = {value}")).unwrap_err();
+        assert!(matches!(error.found_in(), ConfigSource::Profile { name, .. } if name == "default"));
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "profile \"default\" in the file \"/etc/aws\": max_attempts = {value:?} is not allowed: {ATTEMPTS}"
+            )
+        );
+    }
+    let error = RetryConfig::new().max_attempts(0).unwrap_err();
+    assert_eq!(error.found_in(), &ConfigSource::Code);
+    assert_eq!(error.to_string(), format!("code: max_attempts = \"0\" is not allowed: {ATTEMPTS}"));
+
+    let error = RetryConfig::new().or_variables(variables(&[("AWS_RETRY_MODE", "fast")])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"environment variable AWS_RETRY_MODE: retry_mode = "fast" is not allowed: standard, adaptive or legacy"#
+    );
+    let error = by_profile("[default]\nretry_mode =").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"profile "default" in the file "/etc/aws": retry_mode = "" is not allowed: standard, adaptive or legacy"#
+    );
+}
+
+#[test]
+fn a_bad_value_is_no_error_where_another_source_hides_it() {
+    let bad = &[("AWS_RETRY_MODE", "fast"), ("AWS_MAX_ATTEMPTS", "0")];
+    let code = RetryConfig::new().retry_mode(RetryMode::Adaptive).max_attempts(2).unwrap();
+    assert_eq!(code.clone().or_variables(variables(bad)).unwrap(), code);
+    let text = "[default]\nretry_mode = fast\nmax_attempts = 0";
+    assert_eq!(code.clone().or_profile("default", Path::new("x"), text).unwrap(), code);
+    assert_eq!(code.clone().or_profile("default", Path::new("x"), "malformed").unwrap(), code);
+
+    // The half that is not hidden is judged.
+    let half = RetryConfig::new().retry_mode(RetryMode::Adaptive);
+    let error = half.clone().or_variables(variables(bad)).unwrap_err();
+    assert_eq!(error.setting().unwrap().setting(), "max_attempts");
+    assert!(half.or_profile("default", Path::new("x"), "malformed").is_err());
+
+    let files = Files::new();
+    let directory = files.path().to_str().unwrap();
+    let both = &[("AWS_RETRY_MODE", "legacy"), ("AWS_MAX_ATTEMPTS", "3"), ("AWS_CONFIG_FILE", directory)];
+    assert!(RetryConfig::new().or_variables(variables(both)).is_ok(), "the file is not opened");
+    assert!(RetryConfig::new().or_variables(variables(&both[1..])).is_err());
+}
+
+#[test]
+fn an_empty_variable_is_one_that_is_not_set() {
+    let files = Files::new();
+    files.write(".aws/config", "[default]\nretry_mode = adaptive\nmax_attempts = 9");
+    let home = files.path().to_str().unwrap();
+    let empty = ["AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_PROFILE", "AWS_CONFIG_FILE"].map(|name| (name, ""));
+    let said: Vec<_> = empty.into_iter().chain([("HOME", home)]).collect();
+    let config = RetryConfig::new().or_variables(variables(&said)).unwrap();
+    assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (Some(RetryMode::Adaptive), Some(9)));
+
+    let nothing = RetryConfig::new().or_variables(variables(&[("HOME", "")])).unwrap();
+    assert_eq!(nothing, RetryConfig::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_not_unicode_is_a_typed_error() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = || OsString::from_vec(b"3\xff".to_vec());
+    for (variable, setting, allowed) in [
+        ("AWS_MAX_ATTEMPTS", "max_attempts", ATTEMPTS),
+        ("AWS_RETRY_MODE", "retry_mode", "standard, adaptive or legacy"),
+        ("AWS_PROFILE", "profile", "the name of a profile, in Unicode"),
+    ] {
+        let lookup = |name: &str| match name {
+            "HOME" => Some("/nowhere".into()),
+            name => (name == variable).then(odd),
+        };
+        let error = RetryConfig::new().or_variables(lookup).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("environment variable {variable}: {setting} = \"3\u{fffd}\" is not allowed: {allowed}")
+        );
+    }
+    let config = RetryConfig::new().or_variables(|name| (name == "AWS_CONFIG_FILE").then(odd));
+    assert!(config.is_ok(), "a path need not be Unicode, and nothing is there");
+}
+
+#[test]
+fn who_said_it_makes_no_difference_to_equality() {
+    let by_variable = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", "3")])).unwrap();
+    assert_eq!(by_variable, RetryConfig::new().max_attempts(3).unwrap());
+    assert_ne!(by_variable, RetryConfig::new().max_attempts(4).unwrap());
+    assert_ne!(by_variable, RetryConfig::new());
+}
+
+/// What [`RetryConfig::or_variables`] makes of this.
+fn max_attempts(text: &str) -> Option<u32> {
+    let config = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", text)])).ok()?;
+    config.max_attempts_setting()
+}
+
+proptest! {
+    #[test]
+    fn a_maximum_of_attempts_is_digits_and_perhaps_a_plus_with_space_around_them(
+        text in r"[ \t\n]{0,2}[+\-]?[0-9]{1,12}[a-z.]?[ \t]{0,2}"
+    ) {
+        let number = text.trim_matches([' ', '\t', '\n']);
+        let digits = number.strip_prefix('+').unwrap_or(number);
+        let expected = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u64>().unwrap());
+        let expected = expected.filter(|number| (1..=u64::from(u32::MAX)).contains(number));
+        prop_assert_eq!(max_attempts(&text).map(u64::from), expected);
+    }
+
+    #[test]
+    fn every_maximum_is_read_back(number in 1..=u32::MAX, zeros in 0..12_usize) {
+        prop_assert_eq!(max_attempts(&format!("{}{number}", "0".repeat(zeros))), Some(number));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(texts in prop::array::uniform4(any::<String>())) {
+        let said = [("AWS_RETRY_MODE", &*texts[0]), ("AWS_MAX_ATTEMPTS", &*texts[1])];
+        let _ = RetryConfig::new().or_variables(variables(&said));
+        let _ = RetryConfig::new().or_profile(&texts[2], Path::new("file"), &texts[3]);
+    }
+
+    #[test]
+    fn no_file_makes_it_panic(lines in prop::collection::vec(
+        r"[\[ \t#;=:]{0,3}(profile |default|max_attempts|retry_mode)?[\]\[ \t#;=:'\x22\\0-9\u{feff}\r]{0,6}", 0..8
+    )) {
+        let outcome = RetryConfig::new().or_profile("default", Path::new("file"), &lines.join("\n"));
+        if let Err(error) = outcome {
+            prop_assert!(!error.to_string().contains(['\n', '\r']));
+        }
+    }
+}
