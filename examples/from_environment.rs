@@ -1,0 +1,56 @@
+//! A strategy that the environment configures, or the shared config file.
+//!
+//! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
+
+use retry_core::{
+    ConfigError, ConfigSource, ConfiguredStrategy, RetryConfig, RetryInfo, StandardRetryStrategy, retryable,
+};
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+#[derive(Debug, RetryInfo)]
+enum StoreError {
+    #[retry(throttling, fault = "client")]
+    SlowDown,
+}
+
+// Read once. `main` looks at it first, so nobody uses the strategy below if it is an error.
+static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
+    LazyLock::new(|| RetryConfig::new().backoff(Duration::from_millis(10), Duration::from_millis(40)).or_environment());
+
+static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(|| {
+    let config = CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() });
+    config.build_on(StandardRetryStrategy::aws_2_1())
+});
+
+#[retryable(strategy = STORE)]
+async fn put(attempts: &AtomicU32) -> Result<(), StoreError> {
+    // What stands for the service: it throttles five times.
+    if attempts.fetch_add(1, Ordering::Relaxed) < 5 { Err(StoreError::SlowDown) } else { Ok(()) }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let config = match &*CONFIG {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    print("retry_mode", STORE.retry_mode(), config.retry_mode_source());
+    print("max_attempts", STORE.standard().settings().max_attempts, config.max_attempts_source());
+
+    let attempts = AtomicU32::new(0);
+    let outcome = put(&attempts).await;
+    println!("{outcome:?} after {} attempts at a service that throttles five times", attempts.into_inner());
+    ExitCode::SUCCESS
+}
+
+fn print(setting: &str, value: impl Display, source: Option<&ConfigSource>) {
+    let source = source.map_or_else(|| "default".to_owned(), ToString::to_string);
+    println!("{setting:<12} = {value:<8} ({source})");
+}
