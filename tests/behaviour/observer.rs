@@ -4,8 +4,9 @@ use crate::script::{Error, Limits, NONE, Script, judge, max_time};
 use crate::support::{ByHand, Failed, Recorder, millis, poll_once, secs};
 use proptest::prelude::*;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, DelaySource, Event, EventKind, Failure, Jitter, Observer, RetryError, RetryErrorType,
-    RetryQuota, RetryStrategy, StandardRetryStrategy, Timer, Timestamp, TokioTimer, policy_fn, retry, retryable,
+    AdaptiveRetryStrategy, Clock, DelaySource, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer,
+    RetryConfig, RetryError, RetryErrorType, RetryMode, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryStrategy, Timer, Timestamp, TokioTimer, policy_fn, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -194,6 +195,34 @@ async fn an_observer_is_told_of_waits_for_the_limiter_and_not_of_the_backoff() {
         let second = events.iter().find(|event| event.attempt == 2 && event.kind == EventKind::AttemptStarted).unwrap();
         assert_eq!(secs(1) + waited, second.elapsed, "backoff and waits together are the time before an attempt");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_makes_no_difference_what_the_strategy_is_wrapped_in() {
+    async fn events(strategy: impl RetryStrategy) -> Vec<Event> {
+        let log = Log::default();
+        let outcomes =
+            [Err(Error::Failed(Failed::THROTTLED.after(secs(2)))), Err(Error::Failed(Failed::TIMEOUT)), Ok(1)];
+        let script = Script::new(outcomes.map(|outcome| (secs(1), outcome)));
+        assert_eq!(run(Form::Closure, &strategy, NONE, &script, &log).await, Ok(1));
+        log.0.into_inner()
+    }
+
+    fn adaptive() -> AdaptiveRetryStrategy {
+        AdaptiveRetryStrategy::over(standard())
+    }
+
+    let plain = events(adaptive()).await;
+    let kinds: Vec<_> = plain.iter().map(|event| event.kind.as_str()).collect();
+    assert!(kinds.contains(&"limited") && kinds.contains(&"retry_scheduled"), "{kinds:?}");
+    assert_eq!(events(Box::new(adaptive())).await, plain);
+    assert_eq!(events(Arc::new(adaptive())).await, plain);
+    assert_eq!(events(ErasedStrategy::new(adaptive())).await, plain);
+    assert_eq!(events(ScopedRetryStrategy::<u64, _>::new(adaptive).scope(&7)).await, plain);
+    let config = RetryConfig::new().retry_mode(RetryMode::Adaptive);
+    assert_eq!(events(config.build_on(standard())).await, plain);
+    let config = RetryConfig::new().retry_mode(RetryMode::Standard);
+    assert_eq!(events(config.build_on(standard())).await, events(standard()).await);
 }
 
 #[tokio::test(start_paused = true)]

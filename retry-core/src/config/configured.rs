@@ -3,7 +3,7 @@
 use super::RetryMode;
 use crate::adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 use crate::standard::{StandardRetryStrategy, StandardRetryToken};
-use crate::strategy::{Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use std::time::Duration;
 
@@ -60,6 +60,20 @@ impl RetryToken for ConfiguredToken {
         match &self.0 {
             Token::Standard(token) => token.delay(),
             Token::Adaptive(token) => token.delay(),
+        }
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        match &self.0 {
+            Token::Standard(token) => token.delay_source(),
+            Token::Adaptive(token) => token.delay_source(),
+        }
+    }
+
+    fn is_limited(&self) -> bool {
+        match &self.0 {
+            Token::Standard(token) => token.is_limited(),
+            Token::Adaptive(token) => token.is_limited(),
         }
     }
 }
@@ -127,5 +141,9 @@ impl RetryStrategy for ConfiguredStrategy {
             (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.release(token),
             _ => {}
         }
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.standard().quota_level()
     }
 }
