@@ -202,7 +202,7 @@ async fn it_makes_no_difference_what_the_strategy_is_wrapped_in() {
     async fn events(strategy: impl RetryStrategy) -> Vec<Event> {
         let log = Log::default();
         let outcomes =
-            [Err(Error::Failed(Failed::THROTTLED.after(secs(2)))), Err(Error::Failed(Failed::TIMEOUT)), Ok(1)];
+            [Err(Error::Failed(Failed::THROTTLED)), Err(Error::Failed(Failed::TIMEOUT.after(secs(5)))), Ok(1)];
         let script = Script::new(outcomes.map(|outcome| (secs(1), outcome)));
         assert_eq!(run(Form::Closure, &strategy, NONE, &script, &log).await, Ok(1));
         log.0.into_inner()
