@@ -127,10 +127,10 @@ fn limited(limits: Limits, private: &TokenStream, outcome: &Ident) -> Limited {
         }
         Limits::MaxTime(max_time, attempt_timeout) => {
             let max_time = duration(max_time);
-            let attempt_timeout = match attempt_timeout.map(duration) {
-                Some(time) => quote!(::core::option::Option::Some(#time)),
-                None => quote!(::core::option::Option::None),
-            };
+            let attempt_timeout = attempt_timeout.map(duration).map_or_else(
+                || quote!(::core::option::Option::None),
+                |time| quote!(::core::option::Option::Some(#time)),
+            );
             let last = local("last");
             Limited {
                 limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
