@@ -2,40 +2,53 @@
 
 use crate::http::Http;
 use bytes::Bytes;
+use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
+use retry_core::classify::{Classification, aws, chain, http, io};
 use retry_core::{ErasedStrategy, RetryInfo, retryable};
+use std::io::ErrorKind;
+use std::time::SystemTime;
 
-/// Why an attempt failed.
+/// Why an attempt failed, and what that means for a retry.
 #[derive(Debug, thiserror::Error, RetryInfo)]
 pub(crate) enum StoreError {
-    /// Too many requests of late: the service turned this one away, and may have said for how long.
-    #[error("the service asked to slow down")]
-    #[retry(throttling)]
-    SlowDown {
-        /// The `Retry-After` header, in seconds.
-        #[retry(retry_after(secs))]
-        wait: Option<u64>,
+    /// The service answered, and not with a success.
+    #[error("the service answered {status} {code}")]
+    Answered {
+        status: StatusCode,
+        code: String,
+        #[retry(transparent)]
+        verdict: Classification,
     },
 
-    /// No answer came in time.
-    #[error("no answer in time")]
-    #[retry(timeout)]
-    Timeout,
+    /// No answer, or not all of it.
+    #[error("no complete answer")]
+    Unanswered {
+        source: reqwest::Error,
+        #[retry(transparent)]
+        verdict: Classification,
+    },
+}
 
-    /// The service could not do its part.
-    #[error("the service failed: {0}")]
-    #[retry(fault = "server")]
-    Server(StatusCode),
+impl StoreError {
+    /// The error code tells more than the status: S3 turns requests away with a 503, which by itself could mean anything.
+    pub(crate) fn answered(status: StatusCode, headers: &HeaderMap, code: String) -> Self {
+        let wait = http::response_retry_after(headers, SystemTime::now());
+        let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
+        Self::Answered { status, code, verdict }
+    }
+}
 
-    /// The connection broke before the answer was complete.
-    #[error("the connection broke")]
-    #[retry(fault = "server")]
-    Connection(#[source] reqwest::Error),
-
-    /// The request was wrong, and would be wrong again.
-    #[error("the service refused the request: {0}")]
-    #[retry(fault = "client")]
-    Refused(StatusCode),
+impl From<reqwest::Error> for StoreError {
+    fn from(source: reqwest::Error) -> Self {
+        let verdict = if source.is_timeout() {
+            io::kind(ErrorKind::TimedOut)
+        } else {
+            // A connection that the service closes before it has answered leaves no I/O error in the chain.
+            chain::io(&source).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
+        };
+        Self::Unanswered { source, verdict }
+    }
 }
 
 /// A client of the object store.

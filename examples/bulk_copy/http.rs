@@ -3,8 +3,7 @@
 use crate::client::StoreError;
 use crate::count::Counter;
 use bytes::Bytes;
-use reqwest::header::RETRY_AFTER;
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Method, Response};
 use std::time::Duration;
 
 /// Speaks to the object store, and counts the requests.
@@ -48,21 +47,13 @@ async fn checked(response: Response) -> Result<Response, StoreError> {
     if status.is_success() {
         return Ok(response);
     }
-    let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    Err(match status {
-        StatusCode::TOO_MANY_REQUESTS => StoreError::SlowDown { wait },
-        // S3 turns requests away with a 503, which by itself could mean anything: the code in the body tells.
-        StatusCode::SERVICE_UNAVAILABLE if response.text().await?.contains("<Code>SlowDown</Code>") => {
-            StoreError::SlowDown { wait }
-        }
-        _ if status.is_server_error() => StoreError::Server(status),
-        _ => StoreError::Refused(status),
-    })
+    let headers = response.headers().clone();
+    let code = error_code(&response.text().await?).to_owned();
+    Err(StoreError::answered(status, &headers, code))
 }
 
-/// A request that got no answer, or not all of it.
-impl From<reqwest::Error> for StoreError {
-    fn from(error: reqwest::Error) -> Self {
-        if error.is_timeout() { Self::Timeout } else { Self::Connection(error) }
-    }
+/// The error code in a body, as S3 writes it; empty if there is none.
+fn error_code(body: &str) -> &str {
+    let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    code.map_or("", |(code, _)| code)
 }
