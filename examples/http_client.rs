@@ -1,0 +1,217 @@
+//! What the errors of a real HTTP client mean: reqwest against a server that fails in the ways that servers do.
+//!
+//! `cargo run --example http_client`
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use reqwest::{Method, StatusCode};
+use retry_core::classify::{Classification, chain, http, io};
+use retry_core::{ErrorFault, RetryErrorType, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+/// Why an attempt failed. What that means for a retry is judged where the error is made, and kept beside it.
+#[derive(Debug, thiserror::Error, RetryInfo)]
+enum ApiError {
+    /// The server answered, and not with a success.
+    #[error("{status}")]
+    Answered {
+        status: StatusCode,
+        #[retry(transparent)]
+        verdict: Classification,
+    },
+
+    /// No answer, or not all of it.
+    #[error("no complete answer")]
+    Unanswered {
+        source: reqwest::Error,
+        #[retry(transparent)]
+        verdict: Classification,
+    },
+}
+
+impl ApiError {
+    /// The status says what happened, and the headers may say how long to wait.
+    fn answered(response: &reqwest::Response) -> Self {
+        let status = response.status();
+        Self::Answered { status, verdict: http::response(status, response.headers(), SystemTime::now()) }
+    }
+}
+
+impl From<reqwest::Error> for ApiError {
+    fn from(source: reqwest::Error) -> Self {
+        let verdict = if source.is_timeout() {
+            // Only reqwest knows its own timeouts: the link that says so is of a private type.
+            io::kind(ErrorKind::TimedOut)
+        } else if source.is_builder() || source.is_redirect() {
+            Classification::new(RetrySafety::No).with_fault(ErrorFault::Client)
+        } else {
+            // A connection that was closed before the answer leaves no I/O error in the chain, any other trouble does.
+            chain::io(&source).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
+        };
+        Self::Unanswered { source, verdict }
+    }
+}
+
+/// The waits are short, for the sake of the show. What the server asks for is waited out all the same.
+static API: StandardRetryStrategy =
+    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
+
+struct Client {
+    http: reqwest::Client,
+    base: String,
+    started: Instant,
+}
+
+impl Client {
+    /// Reading twice does no harm, so a "maybe" is retried.
+    #[retryable(strategy = API, idempotent)]
+    async fn get(&self, path: &str) -> Result<String, ApiError> {
+        self.attempt(Method::GET, path).await
+    }
+
+    /// An order that is placed twice is paid for twice, so a "maybe" is not.
+    #[retryable(strategy = API, idempotent = false)]
+    async fn post(&self, path: &str) -> Result<String, ApiError> {
+        self.attempt(Method::POST, path).await
+    }
+
+    /// One attempt, with a line about it.
+    async fn attempt(&self, method: Method, path: &str) -> Result<String, ApiError> {
+        let sent = self.started.elapsed().as_secs_f64();
+        let outcome = self.send(method.clone(), path).await;
+        print!("{sent:>4.1} s  {:<13}", format!("{method} {path}"));
+        match &outcome {
+            Ok(answer) => println!("{answer}"),
+            Err(error) => {
+                let safe = format!("{:?}", error.is_retry_safe());
+                let wait = error.retry_after().map_or(String::new(), |wait| format!("  {wait:?}"));
+                println!("{:<44}  {safe:<5}  {}{wait}", root(error).to_string(), RetryErrorType::of(error).as_str());
+            }
+        }
+        outcome
+    }
+
+    async fn send(&self, method: Method, path: &str) -> Result<String, ApiError> {
+        let response = self.http.request(method, format!("{}{path}", self.base)).send().await?;
+        if response.status().is_success() { Ok(response.text().await?) } else { Err(ApiError::answered(&response)) }
+    }
+}
+
+/// The last link of the chain says it most plainly.
+fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    error.source().map_or(error, root)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let client = Client::new(listener.local_addr()?)?;
+    let server = tokio::spawn(serve(listener));
+
+    println!("sent    attempt      outcome {:36}  safe   class  wait asked for", "");
+    // In the order of the server's script.
+    done(&client.get("/report").await);
+    done(&client.get("/missing").await);
+    for _ in 0..4 {
+        done(&client.post("/orders").await);
+    }
+    // The server is at the end of its script only if there was an attempt for each of its answers.
+    tokio::time::timeout(Duration::from_secs(5), server).await??;
+    done(&client.post("/orders").await);
+    Ok(())
+}
+
+fn done(outcome: &Result<String, ApiError>) {
+    println!("        {}\n", if outcome.is_ok() { "succeeded" } else { "failed" });
+}
+
+impl Client {
+    fn new(server: SocketAddr) -> reqwest::Result<Self> {
+        let http = reqwest::Client::builder()
+            .timeout(Duration::from_millis(500))
+            // It must not retry by itself: such attempts would be hidden from the strategy.
+            .retry(reqwest::retry::never())
+            // A new connection for each request, so that the server's end is seen as what it is.
+            .pool_max_idle_per_host(0)
+            .build()?;
+        Ok(Self { http, base: format!("http://{server}"), started: Instant::now() })
+    }
+}
+
+/// What the server does with a request.
+enum Reaction {
+    Answer(StatusCode, &'static [(&'static str, &'static str)]),
+    /// Closes the connection without an answer.
+    Drop,
+    /// Answers after the client has lost its patience.
+    Stall,
+}
+
+/// What the server does with each request in turn. Then it stops.
+static SCRIPT: [Reaction; 11] = [
+    // GET /report
+    Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
+    Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
+    Reaction::Drop,
+    Reaction::Stall,
+    Reaction::Answer(StatusCode::OK, &[]),
+    // GET /missing
+    Reaction::Answer(StatusCode::NOT_FOUND, &[]),
+    // POST /orders. The server's clock is years behind, and yet the wait is one second: it is counted from its own date.
+    Reaction::Answer(
+        StatusCode::SERVICE_UNAVAILABLE,
+        &[("date", "Sun, 06 Nov 1994 08:49:36 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],
+    ),
+    Reaction::Answer(StatusCode::CREATED, &[]),
+    // And three more orders, of which nobody knows whether they were placed, or which are refused.
+    Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
+    Reaction::Drop,
+    Reaction::Answer(StatusCode::CONFLICT, &[]),
+];
+
+/// How far the server is in its script.
+#[derive(Default)]
+struct Progress {
+    requests: AtomicUsize,
+    finished: Notify,
+}
+
+async fn serve(listener: TcpListener) {
+    let progress = Arc::new(Progress::default());
+    let router = Router::new().fallback(react).with_state(Arc::clone(&progress));
+    let end = async move { progress.finished.notified().await };
+    // It has no errors to report: those of accept are waited out inside.
+    let _ = axum::serve(listener, router).with_graceful_shutdown(end).await;
+}
+
+async fn react(State(progress): State<Arc<Progress>>) -> Response {
+    let request = progress.requests.fetch_add(1, Ordering::Relaxed);
+    if request + 1 == SCRIPT.len() {
+        progress.finished.notify_one();
+    }
+    match SCRIPT.get(request) {
+        Some(Reaction::Answer(status, headers)) => {
+            (*status, AppendHeaders(headers.iter().copied()), status.as_str()).into_response()
+        }
+        Some(Reaction::Drop) => {
+            let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::from(ErrorKind::BrokenPipe)) });
+            Body::from_stream(broken).into_response()
+        }
+        Some(Reaction::Stall) => {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            StatusCode::OK.into_response()
+        }
+        None => StatusCode::GONE.into_response(),
+    }
+}
