@@ -5,7 +5,6 @@ mod aws;
 mod errors;
 
 use crate::support::{millis, secs};
-use proptest::prelude::*;
 use retry_core::classify::{Classification, http};
 use retry_core::{ErrorFault, ErrorInfo, RetryErrorType, RetryInfo, RetrySafety};
 use std::ops::RangeInclusive;
@@ -119,22 +118,5 @@ fn a_wait_in_seconds_is_digits_and_nothing_else() {
     for text in malformed {
         assert_eq!(wait(text), None, "{text:?}");
         assert_eq!(http::retry_after_millis(text), None, "{text:?}");
-    }
-}
-
-proptest! {
-    #[test]
-    fn a_wait_is_accepted_if_and_only_if_it_is_in_the_grammar(
-        text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],
-        date in proptest::option::of(any::<String>()),
-    ) {
-        let digits = text.trim_matches([' ', '\t']);
-        let accepted = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
-        let number = digits.bytes().fold(0_u64, |number, digit| {
-            number.saturating_mul(10).saturating_add(u64::from(digit.wrapping_sub(b'0')))
-        });
-        let seconds = http::retry_after(&text, date.as_deref(), UNIX_EPOCH);
-        prop_assert_eq!(seconds, accepted.then(|| Duration::from_secs(number)));
-        prop_assert_eq!(http::retry_after_millis(&text), accepted.then(|| Duration::from_millis(number)));
     }
 }

@@ -1,14 +1,13 @@
-//! What is accepted as a date in a header, and what a response's headers come to.
+//! What is accepted in a header that asks to wait, and what a response's headers come to.
 
 use super::Classification;
-use super::http::{exchange, response, response_retry_after, retry_after};
+use super::header_oracle::{date, forms, number};
+use super::http::{exchange, response, response_retry_after, retry_after, retry_after_millis};
 use crate::error::{ErrorFault, RetrySafety};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proptest::prelude::*;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /// The first second of the year 10000.
 const END: u64 = 253_402_300_800;
 /// The first second of the year 2070, where two digits of a year mean 1970.
@@ -16,33 +15,6 @@ const END_OF_TWO_DIGITS: u64 = 3_155_760_000;
 
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
-}
-
-/// All ways to write a time: the preferred form, that of RFC 850, and that of asctime, whose day may have a zero.
-fn forms(seconds: u64) -> [String; 4] {
-    let (mut day, mut year) = (seconds / 86_400, 1970);
-    let weekday = WEEKDAYS[usize::try_from((day + 3) % 7).unwrap()];
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let mut month = 0;
-    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    let (day, month, short, last) = (day + 1, MONTHS[month], &weekday[..3], year % 100);
-    let time = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    [
-        format!("{short}, {day:02} {month} {year} {time} GMT"),
-        format!("{weekday}, {day:02}-{month}-{last:02} {time} GMT"),
-        format!("{short} {month} {day:2} {time} {year}"),
-        format!("{short} {month} {day:02} {time} {year}"),
-    ]
 }
 
 #[test]
@@ -121,10 +93,9 @@ fn no_character_of_a_date_is_left_unread() {
             for by in '\0'..='\x7f' {
                 let mut text = form.clone();
                 text.replace_range(at..=at, by.encode_utf8(&mut [0; 4]));
-                if let Some(wait) = retry_after(&text, None, UNIX_EPOCH) {
-                    assert!(forms(wait.as_secs()).contains(&text), "{text:?}");
-                    accepted += 1;
-                }
+                let wait = retry_after(&text, None, UNIX_EPOCH);
+                assert_eq!(wait, date(&text).map(secs), "{text:?}");
+                accepted += usize::from(wait.is_some());
             }
         }
         // The character itself at each place, and other digits.
@@ -190,7 +161,17 @@ proptest! {
     }
 
     #[test]
-    fn what_is_understood_as_a_date_is_written_as_one(
+    fn a_wait_is_accepted_if_and_only_if_it_is_digits(
+        text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],
+        response_date in proptest::option::of(any::<String>()),
+    ) {
+        let number = number(&text);
+        prop_assert_eq!(retry_after(&text, response_date.as_deref(), UNIX_EPOCH), number.map(secs));
+        prop_assert_eq!(retry_after_millis(&text), number.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn a_date_is_accepted_if_and_only_if_it_is_in_the_grammar(
         seconds in 0..END_OF_TWO_DIGITS, form in 0..4_usize,
         edits in prop::collection::vec((0..40_usize, prop_oneof![" -~", "[0-9]", "\\PC"]), 0..3),
         cut in 20..40_usize,
@@ -201,9 +182,6 @@ proptest! {
             text.splice(at..=at, by.chars());
         }
         let text: String = text.into_iter().collect();
-        if let Some(wait) = retry_after(&text, None, UNIX_EPOCH) {
-            let written = text.trim_matches([' ', '\t']);
-            prop_assert!(forms(wait.as_secs()).iter().any(|form| form == written), "{:?}", text);
-        }
+        prop_assert_eq!(retry_after(&text, None, UNIX_EPOCH), date(&text).map(secs), "{:?}", text);
     }
 }

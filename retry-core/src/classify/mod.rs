@@ -71,6 +71,8 @@ pub mod aws;
 pub mod chain;
 #[cfg(all(test, feature = "http"))]
 mod header_grammar;
+#[cfg(all(test, feature = "http"))]
+mod header_oracle;
 pub mod http;
 pub mod io;
 mod retry_after;

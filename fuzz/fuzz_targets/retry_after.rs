@@ -1,0 +1,36 @@
+//! The headers by which a server asks to wait: what is accepted is the grammar, all of it and nothing else.
+//!
+//! An input is the header's value, the response's own date, and the client's clock in nanoseconds from 1970, with a byte
+//! 0xFF between them. All but the value may be missing.
+#![no_main]
+
+#[path = "../../retry-core/src/classify/header_oracle.rs"]
+mod header_oracle;
+
+use header_oracle::{date, number};
+use libfuzzer_sys::fuzz_target;
+use retry_core::classify::http::{retry_after, retry_after_millis};
+use std::time::{Duration, UNIX_EPOCH};
+
+const SECOND: i128 = 1_000_000_000;
+
+fuzz_target!(|input: &[u8]| {
+    let mut parts = input.split(|byte| *byte == 0xff);
+    let value = String::from_utf8_lossy(parts.next().unwrap_or_default());
+    let response_date = parts.next().map(String::from_utf8_lossy);
+    let clock = parts.next().unwrap_or_default().iter().fold(0_i64, |clock, byte| clock << 8 | i64::from(*byte));
+    let now = if clock < 0 {
+        UNIX_EPOCH - Duration::from_nanos(clock.unsigned_abs())
+    } else {
+        UNIX_EPOCH + Duration::from_nanos(clock.unsigned_abs())
+    };
+
+    let wait = number(&value).map(Duration::from_secs).or_else(|| {
+        let until = i128::from(date(&value)?) * SECOND;
+        let since = response_date.as_deref().and_then(date).map_or(clock.into(), |date| i128::from(date) * SECOND);
+        let wait = (until - since).max(0);
+        Some(Duration::new((wait / SECOND).try_into().ok()?, (wait % SECOND).try_into().ok()?))
+    });
+    assert_eq!(retry_after(&value, response_date.as_deref(), now), wait);
+    assert_eq!(retry_after_millis(&value), number(&value).map(Duration::from_millis));
+});

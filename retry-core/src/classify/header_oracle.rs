@@ -1,0 +1,79 @@
+//! What the headers that ask to wait may say, by another route than the parser's: a value is read loosely, written
+//! again strictly, and compared.
+//!
+//! The tests and the fuzz target of the headers hold the parser against it. So that both can, it names nothing else of
+//! this crate.
+
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The number that a value stands for, at most `u64::MAX`; `None` if it is not digits alone.
+pub(crate) fn number(value: &str) -> Option<u64> {
+    let digits = trim(value);
+    let accepted = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
+    accepted.then(|| {
+        digits.bytes().fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+    })
+}
+
+/// The time that a value stands for, in seconds since 1970; `None` if it is none of the forms of a date.
+pub(crate) fn date(value: &str) -> Option<u64> {
+    let text = trim(value);
+    let month = MONTHS.iter().position(|month| text.contains(month))?;
+    // A number that is too large for any place in a date spoils the text, which the comparison notices.
+    let runs = text.split(|character: char| !character.is_ascii_digit());
+    let numbers: Vec<u64> = runs.filter_map(|run| run.parse::<u16>().ok()).map(u64::from).collect();
+    let &[day, second, third, fourth, fifth] = numbers.as_slice() else { return None };
+    // The year is in the second place, or in that form of asctime at the end.
+    [(second, [third, fourth, fifth]), (fifth, [second, third, fourth])].into_iter().find_map(|(year, time)| {
+        let year = match year {
+            0..70 => 2000 + year,
+            70..100 => 1900 + year,
+            _ => year,
+        };
+        let seconds = seconds(year, month, day, time)?;
+        forms(seconds).iter().any(|form| form == text).then_some(seconds)
+    })
+}
+
+/// All ways to write a time: the preferred form, that of RFC 850, and that of asctime, whose day may have a zero.
+pub(crate) fn forms(seconds: u64) -> [String; 4] {
+    let (mut day, mut year, mut month) = (seconds / 86_400, 1970, 0);
+    let weekday = WEEKDAYS[((day + 3) % 7) as usize];
+    while day >= months(year).iter().sum() {
+        day -= months(year).iter().sum::<u64>();
+        year += 1;
+    }
+    while day >= months(year)[month] {
+        day -= months(year)[month];
+        month += 1;
+    }
+    let (day, month, short, last) = (day + 1, MONTHS[month], &weekday[..3], year % 100);
+    let time = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    [
+        format!("{short}, {day:02} {month} {year} {time} GMT"),
+        format!("{weekday}, {day:02}-{month}-{last:02} {time} GMT"),
+        format!("{short} {month} {day:2} {time} {year}"),
+        format!("{short} {month} {day:02} {time} {year}"),
+    ]
+}
+
+/// Seconds from 1970 to a time before the year 10000. What is out of its range, such as an hour 25, is carried over.
+fn seconds(year: u64, month: usize, day: u64, [hour, minute, second]: [u64; 3]) -> Option<u64> {
+    if !(1970..10_000).contains(&year) {
+        return None;
+    }
+    let years: u64 = (1970..year).flat_map(months).sum();
+    let months: u64 = months(year)[..month].iter().sum();
+    Some((years + months + day.checked_sub(1)?) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// The lengths of a year's months, in days.
+fn months(year: u64) -> [u64; 12] {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    [31, 28 + u64::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+}
+
+fn trim(value: &str) -> &str {
+    value.trim_matches([' ', '\t'])
+}
