@@ -33,6 +33,7 @@ fuzz_target!(|input: &str| {
         assert_eq!(by_status, plain);
     }
     assert_ne!(by_status.is_retry_safe(), RetrySafety::Maybe);
+    assert_eq!(by_status.is_throttle(), status == 429);
 
     // A known code has the word, an unknown one leaves it to the status.
     let by_code = aws::code(code);

@@ -60,6 +60,9 @@
 //! assert_eq!(error.is_retry_safe(), RetrySafety::Yes);
 //! ```
 //!
+//! The repository's `examples/http_client.rs` (`cargo run --example http_client`) does this for a real HTTP client, with a
+//! server that answers, stalls, hangs up and is gone.
+//!
 //! # Features
 //!
 //! | feature | default | what it brings |
