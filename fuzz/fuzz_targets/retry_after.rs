@@ -1,7 +1,7 @@
 //! The headers by which a server asks to wait: what is accepted is the grammar, all of it and nothing else.
 //!
-//! An input is the header's value, the response's own date, and the client's clock in nanoseconds from 1970, with a byte
-//! 0xFF between them. All but the value may be missing.
+//! An input is the header's value, the response's own date, and the client's clock in nanoseconds from 1970, with a
+//! byte 0xFF between them. All but the value may be missing.
 #![no_main]
 
 #[path = "../../retry-core/src/classify/header_oracle.rs"]
