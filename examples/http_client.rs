@@ -54,9 +54,10 @@ impl From<reqwest::Error> for ApiError {
             // Only reqwest knows its own timeouts: the link that says so is of a private type.
             io::kind(ErrorKind::TimedOut)
         } else if source.is_builder() || source.is_redirect() {
+            // No request can be made of this, or it leads nowhere: neither changes.
             Classification::new(RetrySafety::No).with_fault(ErrorFault::Client)
         } else {
-            // A connection that was closed before the answer leaves no I/O error in the chain, any other trouble does.
+            // A connection that the server closes before it has answered leaves no I/O error in the chain.
             chain::io(&source).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
         };
         Self::Unanswered { source, verdict }
@@ -168,7 +169,7 @@ static SCRIPT: [Reaction; 11] = [
     Reaction::Answer(StatusCode::OK, &[]),
     // GET /missing
     Reaction::Answer(StatusCode::NOT_FOUND, &[]),
-    // POST /orders. The server's clock is years behind, and yet the wait is one second: it is counted from its own date.
+    // POST /orders. The server's clock is years behind, and yet the wait is a second: it counts from the server's date.
     Reaction::Answer(
         StatusCode::SERVICE_UNAVAILABLE,
         &[("date", "Sun, 06 Nov 1994 08:49:36 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],

@@ -31,7 +31,7 @@ pub(crate) enum StoreError {
 }
 
 impl StoreError {
-    /// The error code tells more than the status: S3 turns requests away with a 503, which by itself could mean anything.
+    /// The error code tells more than the status: S3 turns requests away with a 503, which could mean anything.
     pub(crate) fn answered(status: StatusCode, headers: &HeaderMap, code: String) -> Self {
         let wait = http::response_retry_after(headers, SystemTime::now());
         let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
