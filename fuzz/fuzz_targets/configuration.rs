@@ -1,0 +1,106 @@
+//! What configures a strategy from outside: what is accepted is the grammar, and a file of whatever bytes breaks nothing.
+//!
+//! An input is a retry mode, a number of attempts, the name of a profile, and the text of a file, with a byte 1 between
+//! them. All but the first may be missing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use retry_core::{ConfigError, RetryConfig, RetryMode};
+use std::path::Path;
+
+fuzz_target!(|input: &str| {
+    let mut parts = input.splitn(4, '\u{1}');
+    let mut next = || parts.next().unwrap_or_default();
+    let (mode, attempts, profile, text) = (next(), next(), next(), next());
+    let expected = Expected::of(mode, attempts);
+
+    // A variable without a value is none.
+    let variables = RetryConfig::new().or_variables(|name| match name {
+        "AWS_RETRY_MODE" => Some(mode.into()),
+        "AWS_MAX_ATTEMPTS" => Some(attempts.into()),
+        _ => None,
+    });
+    expected.or_empty(mode, attempts).check(&variables);
+
+    // As a file says it, if nothing in it means anything to the file.
+    if [mode, attempts, profile].iter().all(|text| is_plain(text)) {
+        for header in [format!("[profile {profile}]"), format!("[ profile\t{profile} ] # comment")] {
+            let file = format!(
+                "# settings\n[default]\nmax_attempts = none\n{header}\nregion = here\ns3 =\n  max_attempts = 0\n\
+                 RETRY_MODE = {mode} ; comment\nmax_attempts={attempts}\n[profile {profile}-2]\nretry_mode = no\n"
+            );
+            expected.check(&from(&file, profile));
+        }
+    }
+
+    // Whatever it is, it is read or refused, and in the same way each time.
+    let (once, again) = (from(text, profile), from(text, profile));
+    assert_eq!(once.is_ok(), again.is_ok());
+    assert_eq!(once.as_ref().err().map(ToString::to_string), again.as_ref().err().map(ToString::to_string));
+    if let (Ok(once), Ok(again)) = (once, again) {
+        assert_eq!(once, again);
+        assert!(once.max_attempts_setting().is_none_or(|attempts| text.contains(&attempts.to_string())));
+    }
+});
+
+fn from(text: &str, profile: &str) -> Result<RetryConfig, ConfigError> {
+    RetryConfig::new().or_profile(profile, Path::new("config"), text)
+}
+
+/// What texts stand for; an error if they stand for nothing.
+#[derive(Clone, Copy)]
+struct Expected {
+    mode: Option<Option<RetryMode>>,
+    attempts: Option<Option<u32>>,
+}
+
+impl Expected {
+    fn of(mode: &str, attempts: &str) -> Self {
+        let mode = mode.trim();
+        let is = |name: &str| mode.eq_ignore_ascii_case(name);
+        let mode = if is("standard") || is("legacy") {
+            Some(Some(RetryMode::Standard))
+        } else {
+            is("adaptive").then_some(Some(RetryMode::Adaptive))
+        };
+        Self { mode, attempts: number(attempts).map(Some) }
+    }
+
+    /// The same, where an empty text says nothing.
+    fn or_empty(self, mode: &str, attempts: &str) -> Self {
+        Self {
+            mode: if mode.is_empty() { Some(None) } else { self.mode },
+            attempts: if attempts.is_empty() { Some(None) } else { self.attempts },
+        }
+    }
+
+    fn check(self, config: &Result<RetryConfig, ConfigError>) {
+        match (config, self) {
+            (Ok(config), Self { mode: Some(mode), attempts: Some(attempts) }) => {
+                assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
+            }
+            (Err(error), _) if self.mode.is_none() || self.attempts.is_none() => {
+                let setting = error.setting().map(|setting| setting.setting());
+                assert_eq!(setting, Some(if self.mode.is_none() { "retry_mode" } else { "max_attempts" }));
+            }
+            (config, _) => panic!("{config:?}"),
+        }
+    }
+}
+
+/// Digits, perhaps behind a plus, that stand for 1 to `u32::MAX`.
+fn number(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let number =
+        digits.bytes().fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add((digit - b'0').into()));
+    u32::try_from(number).ok().filter(|number| *number > 0)
+}
+
+/// It stands for itself in a file, too.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte))
+}
