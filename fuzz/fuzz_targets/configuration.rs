@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retry_core::{ConfigError, RetryConfig, RetryMode};
+use retry_core::{ConfigError, InvalidSetting, RetryConfig, RetryMode};
 use std::path::Path;
 
 fuzz_target!(|input: &str| {
@@ -47,41 +47,46 @@ fn from(text: &str, profile: &str) -> Result<RetryConfig, ConfigError> {
     RetryConfig::new().or_profile(profile, Path::new("config"), text)
 }
 
-/// What texts stand for; an error if they stand for nothing.
+/// What texts stand for.
 #[derive(Clone, Copy)]
 struct Expected {
-    mode: Option<Option<RetryMode>>,
-    attempts: Option<Option<u32>>,
+    mode: Result<Option<RetryMode>, NotAllowed>,
+    attempts: Result<Option<u32>, NotAllowed>,
 }
+
+#[derive(Clone, Copy)]
+struct NotAllowed;
 
 impl Expected {
     fn of(mode: &str, attempts: &str) -> Self {
         let mode = mode.trim();
         let is = |name: &str| mode.eq_ignore_ascii_case(name);
         let mode = if is("standard") || is("legacy") {
-            Some(Some(RetryMode::Standard))
+            Ok(Some(RetryMode::Standard))
+        } else if is("adaptive") {
+            Ok(Some(RetryMode::Adaptive))
         } else {
-            is("adaptive").then_some(Some(RetryMode::Adaptive))
+            Err(NotAllowed)
         };
-        Self { mode, attempts: number(attempts).map(Some) }
+        Self { mode, attempts: number(attempts).map(Some).ok_or(NotAllowed) }
     }
 
     /// The same, where an empty text says nothing.
     fn or_empty(self, mode: &str, attempts: &str) -> Self {
         Self {
-            mode: if mode.is_empty() { Some(None) } else { self.mode },
-            attempts: if attempts.is_empty() { Some(None) } else { self.attempts },
+            mode: if mode.is_empty() { Ok(None) } else { self.mode },
+            attempts: if attempts.is_empty() { Ok(None) } else { self.attempts },
         }
     }
 
     fn check(self, config: &Result<RetryConfig, ConfigError>) {
         match (config, self) {
-            (Ok(config), Self { mode: Some(mode), attempts: Some(attempts) }) => {
+            (Ok(config), Self { mode: Ok(mode), attempts: Ok(attempts) }) => {
                 assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
             }
-            (Err(error), _) if self.mode.is_none() || self.attempts.is_none() => {
-                let setting = error.setting().map(|setting| setting.setting());
-                assert_eq!(setting, Some(if self.mode.is_none() { "retry_mode" } else { "max_attempts" }));
+            (Err(error), Self { mode, attempts }) if mode.is_err() || attempts.is_err() => {
+                let setting = error.setting().map(InvalidSetting::setting);
+                assert_eq!(setting, Some(if mode.is_err() { "retry_mode" } else { "max_attempts" }));
             }
             (config, _) => panic!("{config:?}"),
         }

@@ -233,7 +233,8 @@ impl<R: OutOfTime> Limits<R> for AttemptTimeout {
 /// A limit on the operation, and perhaps one on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxTime {
-    max_time: Duration,
+    /// What there is in all.
+    time: Duration,
     attempt_timeout: Option<Duration>,
     /// None once it is over.
     left: Option<Duration>,
@@ -242,8 +243,8 @@ pub struct MaxTime {
 }
 
 impl MaxTime {
-    pub(crate) const fn new(max_time: Duration, attempt_timeout: Option<Duration>) -> Self {
-        Self { max_time, attempt_timeout, left: Some(max_time), seen: None }
+    pub(crate) const fn new(time: Duration, attempt_timeout: Option<Duration>) -> Self {
+        Self { time, attempt_timeout, left: Some(time), seen: None }
     }
 
     /// What is left now. A clock that went backwards takes nothing, and gives nothing back.
@@ -256,7 +257,7 @@ impl MaxTime {
     }
 
     const fn timed_out(&self) -> TimedOut {
-        TimedOut { limit: TimeLimit::Operation, time: self.max_time }
+        TimedOut { limit: TimeLimit::Operation, time: self.time }
     }
 }
 

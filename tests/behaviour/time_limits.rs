@@ -19,7 +19,7 @@ struct Run {
     begun: Vec<Duration>,
     elapsed: Duration,
     /// Only a closure's report tells.
-    reason: Option<Option<RetryError>>,
+    reason: Option<RetryError>,
 }
 
 #[retryable(
@@ -49,7 +49,7 @@ async fn both<S: RetryStrategy>(
     let report = call.max_time(limits.max_time).attempt_timeout(limits.attempt_timeout).report().await;
     assert_eq!(report.elapsed, script.started.elapsed());
     assert_eq!(report.attempts as usize, script.begun.borrow().len());
-    let reason = Some(report.reason);
+    let reason = report.reason;
     check(&second, Run { outcome: report.outcome, begun: script.begun.into_inner(), elapsed: report.elapsed, reason });
 }
 
@@ -59,7 +59,7 @@ fn standard() -> StandardRetryStrategy {
 }
 
 fn is_max_time(run: &Run) -> bool {
-    run.reason.is_none_or(|reason| reason == Some(RetryError::MaxTime))
+    run.reason.is_none_or(|reason| reason == RetryError::MaxTime)
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +82,7 @@ async fn the_last_attempt_that_is_cut_tells_so() {
         |_, run| {
             assert_eq!(time_was_up(&run.outcome), Some((TimeLimit::Attempt, secs(2))));
             assert_eq!((run.begun.len(), run.elapsed), (2, secs(2 + 1 + 2)));
-            assert!(run.reason.is_none_or(|reason| reason == Some(RetryError::MaxAttempts)));
+            assert!(run.reason.is_none_or(|reason| reason == RetryError::MaxAttempts));
         },
     )
     .await;
@@ -428,7 +428,7 @@ async fn a_refused_initial_token_leaves_one_attempt_within_the_limits() {
     .await;
     both(refusing, attempt_timeout(secs(7)), [(secs(60), Ok(1))], |_, run| {
         assert_eq!(time_was_up(&run.outcome), Some((TimeLimit::Attempt, secs(7))));
-        assert!(run.reason.is_none_or(|reason| reason == Some(RetryError::Refused)));
+        assert!(run.reason.is_none_or(|reason| reason == RetryError::Refused));
     })
     .await;
 }
