@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, DelaySource, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer,
     RetryConfig, RetryError, RetryErrorType, RetryMode, RetryQuota, RetryStrategy, ScopedRetryStrategy,
-    StandardRetryStrategy, Timer, Timestamp, TokioTimer, policy_fn, retry, retryable,
+    StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +37,7 @@ impl Log {
     strategy = strategy,
     policy = policy_fn(judge),
     observer = log,
+    timer = script.timer,
     max_time = limits.max_time,
     attempt_timeout = limits.attempt_timeout
 )]
@@ -45,7 +46,11 @@ async fn attribute<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Scri
 }
 
 async fn closure<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Script, log: &Log) -> Result<u32, Error> {
-    let call = retry(strategy, || script.attempt()).policy(policy_fn(judge)).observer(log).name("closure");
+    let call = retry(strategy, || script.attempt())
+        .policy(policy_fn(judge))
+        .observer(log)
+        .timer(&script.timer)
+        .name("closure");
     call.max_time(limits.max_time).attempt_timeout(limits.attempt_timeout).run().await
 }
 
@@ -427,22 +432,21 @@ proptest! {
         quota in 0..40_u32,
         throttled_before in any::<bool>(),
         adaptive in any::<bool>(),
-        form in prop_oneof![Just(Form::Attribute), Just(Form::Closure)],
         dropped_after in proptest::option::of(times()),
     ) {
         // A body that takes for ever would never end without a limit.
         let limits = Limits { max_time: limits.max_time.min(secs(100_000)), ..limits };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        runtime.block_on(async {
+        let [attribute, closure] = FORMS.map(|form| runtime.block_on(async {
             let standard = standard().jitter(Jitter::Fixed(factor)).max_attempts(max_attempts).quota_capacity(quota);
-            let (script, log) = (Script::new(attempts), Log::default());
+                let (script, log) = (Script::new(attempts.clone()), Log::default());
             let time = dropped_after.unwrap_or(Duration::MAX / 4);
             let outcome = if adaptive {
                 let strategy = AdaptiveRetryStrategy::over(standard);
                 if throttled_before {
-                    let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+                    let token = strategy.acquire_initial_token(&script.timer).unwrap();
                     let throttled = Failure::of(&Failed::THROTTLED);
-                    let _ = strategy.refresh_retry_token(token, &throttled, &TokioTimer).map(|it| strategy.release(it));
+                    let _ = strategy.refresh_retry_token(token, &throttled, &script.timer).map(|it| strategy.release(it));
                 }
                 timeout(time, run(form, &strategy, limits, &script, &log)).await
             } else {
@@ -451,6 +455,9 @@ proptest! {
             let elapsed = script.started.elapsed();
             assert!(elapsed <= limits.max_time, "{elapsed:?} of {:?}", limits.max_time);
             check(&log.0.borrow(), outcome.is_ok(), &script, outcome.as_ref().ok());
-        });
+            let events: Vec<_> = log.0.borrow().iter().map(|event| (event.attempt, event.elapsed, event.kind)).collect();
+            (outcome.ok(), elapsed, events, script.begun.into_inner())
+        }));
+        assert_eq!(attribute, closure, "both forms are one machine");
     }
 }

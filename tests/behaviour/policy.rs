@@ -2,8 +2,8 @@
 
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::{
-    Clock, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy,
-    StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
+    Clock, ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
+    StandardRetryPolicy, StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
 };
 use std::cell::Cell;
 use std::pin::pin;
@@ -104,7 +104,7 @@ async fn a_policy_is_named_or_made_on_the_spot() {
 
     assert_eq!(named(&strategy, &Flaky::new(1, Failed::FATAL)).await, Ok(2));
     assert_eq!(strategy.quota().available(), 500, "the class that the policy says is what it costs, and comes back");
-    let maybe = Failed { safety: retry_core::RetrySafety::Maybe, ..Failed::SAFE };
+    let maybe = Failed { safety: RetrySafety::Maybe, ..Failed::SAFE };
     assert_eq!(made(&Flaky::new(1, maybe)).await, Ok(2));
     assert_eq!(handed(Box::new(Stubborn), &Flaky::new(1, Failed::FATAL)).await, Ok(2));
     let flaky = Flaky::new(1, Failed::SAFE);
@@ -165,4 +165,46 @@ fn a_timer_of_the_users_own_needs_no_runtime() {
     let time = OwnTime::default();
     assert_eq!(now(client.made(&time, &Flaky::new(1, Failed::SAFE.after(millis(1500))))), Ok(2));
     assert_eq!(time.0.get(), millis(1500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn idempotence_decides_about_maybe_and_about_nothing_else() {
+    static ONE_RETRY: StandardRetryStrategy =
+        StandardRetryStrategy::new().max_attempts(2).jitter(Jitter::Fixed(0.0)).quota_capacity(u32::MAX);
+
+    #[retryable(strategy = ONE_RETRY)]
+    async fn unsaid(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    #[retryable(strategy = ONE_RETRY, idempotent)]
+    async fn said(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    #[retryable(strategy = ONE_RETRY, idempotent = false)]
+    async fn denied(flaky: &Flaky) -> Result<u32, Failed> {
+        flaky.call()
+    }
+
+    for error in Failed::all() {
+        for idempotent in [None, Some(true), Some(false)] {
+            let known = error.timeout || error.fault == ErrorFault::Server;
+            let retried = match error.safety {
+                RetrySafety::Yes => true,
+                RetrySafety::No => false,
+                RetrySafety::Maybe => idempotent.unwrap_or(known),
+            };
+            let (attribute, closure) = (Flaky::new(9, error), Flaky::new(9, error));
+            let call = retry(&ONE_RETRY, || async { closure.call() });
+            let outcomes = match idempotent {
+                None => [unsaid(&attribute).await, call.run().await],
+                Some(true) => [said(&attribute).await, call.idempotent(true).run().await],
+                Some(false) => [denied(&attribute).await, call.idempotent(false).run().await],
+            };
+            assert_eq!(outcomes, [Err(error), Err(error)]);
+            let calls = [attribute.calls(), closure.calls()];
+            assert_eq!(calls, [1 + u32::from(retried); 2], "{error:?} with idempotent = {idempotent:?}");
+        }
+    }
 }

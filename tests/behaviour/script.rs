@@ -1,7 +1,9 @@
 //! Operations whose attempts take as long as they are told, and come to what they are told.
 
 use crate::support::Failed;
-use retry_core::{RetryDirective, RetryErrorType, RetryInfo, RetrySafety, TimeLimit, TimedOut};
+use retry_core::{
+    Clock, RetryDirective, RetryErrorType, RetryInfo, RetrySafety, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer,
+};
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -35,11 +37,13 @@ pub(crate) struct Script {
     attempts: Vec<(Duration, Result<u32, Error>)>,
     pub(crate) begun: RefCell<Vec<Duration>>,
     pub(crate) started: Instant,
+    pub(crate) timer: FromStart,
 }
 
 impl Script {
     pub(crate) fn new(attempts: impl IntoIterator<Item = (Duration, Result<u32, Error>)>) -> Self {
-        Self { attempts: attempts.into_iter().collect(), begun: RefCell::default(), started: Instant::now() }
+        let started = Instant::now();
+        Self { attempts: attempts.into_iter().collect(), begun: RefCell::default(), started, timer: FromStart(started) }
     }
 
     pub(crate) async fn attempt(&self) -> Result<u32, Error> {
@@ -48,6 +52,23 @@ impl Script {
         let (time, outcome) = self.attempts[attempt.min(self.attempts.len() - 1)];
         sleep(time).await;
         outcome
+    }
+}
+
+/// Tokio's time, from zero on: what a limiter measures depends on where in a half second it begins.
+pub(crate) struct FromStart(Instant);
+
+impl Clock for FromStart {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.elapsed())
+    }
+}
+
+impl Timer for FromStart {
+    type Sleep = <TokioTimer as Timer>::Sleep;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        TokioTimer.sleep(delay)
     }
 }
 

@@ -32,6 +32,23 @@ impl Failed {
     /// No answer in time.
     pub(crate) const TIMEOUT: Self = Self { safety: RetrySafety::Maybe, timeout: true, ..Self::SAFE };
 
+    /// All that an error can be, but for a wait.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let faults = [ErrorFault::Client, ErrorFault::Server, ErrorFault::Other];
+        let safeties = [RetrySafety::Yes, RetrySafety::No, RetrySafety::Maybe];
+        faults.into_iter().flat_map(move |fault| {
+            safeties.into_iter().flat_map(move |safety| {
+                [(false, false), (false, true), (true, false), (true, true)].map(|(throttle, timeout)| Self {
+                    fault,
+                    safety,
+                    throttle,
+                    timeout,
+                    retry_after: None,
+                })
+            })
+        })
+    }
+
     /// The same, with a wait that the server asks for.
     pub(crate) const fn after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
