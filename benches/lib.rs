@@ -48,6 +48,8 @@ scenarios! {
     "bare": operation::bare,
     "hand": ours::hand,
     "attribute": ours::attribute,
+    "attribute_observed": ours::observed,
+    "attribute_limited": ours::limited,
     "closure": ours::closure,
     "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,

@@ -1,6 +1,6 @@
 //! The operation itself, which is ready at once and does next to nothing, so that what is measured is the rest.
 
-use retry_core::RetryInfo;
+use retry_core::{RetryInfo, TimedOut};
 use std::cell::Cell;
 use std::hint::black_box;
 
@@ -13,6 +13,15 @@ pub enum StoreError {
     /// It isn't there.
     #[retry(fault = "client")]
     NoSuchKey,
+    /// No answer in time.
+    #[retry(timeout)]
+    NoAnswer,
+}
+
+impl From<TimedOut> for StoreError {
+    fn from(_: TimedOut) -> Self {
+        Self::NoAnswer
+    }
 }
 
 /// What the operation ends with.

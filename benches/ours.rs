@@ -3,12 +3,13 @@
 use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, ExponentialBackoff, Failure, Jitter, Ready, RetryDirective,
-    RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy, TokenBucket,
-    TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer, Ready,
+    RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
+    TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A strategy as users write it.
@@ -21,6 +22,37 @@ pub static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 /// Those of [`attempt`].
 #[retryable(strategy = STORE)]
 pub async fn attribute(number: u64) -> Outcome {
+    attempt(number).await
+}
+
+/// Counts what happens.
+struct Count(AtomicU64);
+
+impl Observer for Count {
+    fn observe(&self, _: &Event) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+static COUNT: Count = Count(AtomicU64::new(0));
+
+/// The attribute with an observer, which is told of two events for a success, by a clock that costs nothing.
+///
+/// # Errors
+///
+/// Those of [`attempt`].
+#[retryable(strategy = STORE, observer = COUNT, timer = Steps)]
+pub async fn observed(number: u64) -> Outcome {
+    attempt(number).await
+}
+
+/// The attribute with limits on its time, by a clock that costs nothing.
+///
+/// # Errors
+///
+/// Those of [`attempt`].
+#[retryable(strategy = STORE, max_time = "30s", attempt_timeout = "5s", timer = Steps)]
+pub async fn limited(number: u64) -> Outcome {
     attempt(number).await
 }
 

@@ -94,19 +94,23 @@ pub fn wait<'a, S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
     Wait::next(operation, strategy, around)
 }
 
-/// The deadline of the attempt that begins now.
+/// The deadline of the attempt that begins now, and the sleep until then.
 #[inline]
-pub fn deadline<K, L: Limit, N, T: Timer, W: Watch<Notes = N> + ?Sized>(
-    operation: &mut Operation<K, L, N>,
+pub fn deadline<K, L: Limit, T: Timer, W: Watch + ?Sized>(
+    operation: &Operation<K, L, W::Notes>,
     around: &Around<'_, T, W>,
-) -> Deadline<T, L> {
+) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
     operation.deadline(around.timer)
 }
 
 /// Runs an attempt that has a deadline.
 #[inline]
-pub fn attempt<F: Future, T: Timer, L: Limit>(deadline: Deadline<T, L>, body: Pin<&mut F>) -> Attempt<'_, F, T, L> {
-    Attempt::new(body, deadline)
+pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
+    deadline: Deadline<C>,
+    sleep: Pin<&'a mut Option<S>>,
+    body: Pin<&'a mut F>,
+) -> Attempt<'a, F, S, C> {
+    Attempt::new(deadline, sleep, body)
 }
 
 /// An attempt was cut: it goes on with the outcome of that, or breaks off with the outcome of the operation.

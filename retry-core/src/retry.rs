@@ -271,8 +271,8 @@ where
             let outcome = if L::ARE_NONE {
                 (self.call.operation)().await
             } else {
-                let deadline = operation.deadline(&self.timer);
-                match Attempt::new(pin!((self.call.operation)()), deadline).await {
+                let (deadline, sleep) = operation.deadline(&self.timer);
+                match Attempt::new(deadline, pin!(sleep), pin!((self.call.operation)())).await {
                     Ok(outcome) => outcome,
                     Err(cut) => match operation.cut(&self.call.strategy, cut, &mut last, &self.around()) {
                         ControlFlow::Continue(outcome) => outcome,

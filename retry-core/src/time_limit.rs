@@ -1,10 +1,11 @@
 //! How much time an operation and its attempts may take.
 
 use crate::error::{ErrorInfo, RetryInfo};
-use crate::time::{Clock, Timestamp};
+use crate::time::{Clock, Timer, Timestamp};
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt::{self, Debug};
+use std::future::{Pending, pending};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -113,8 +114,14 @@ pub trait Limit: Copy {
     /// Whether the time is up for what would come after this wait.
     fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Cut>;
 
-    /// When an attempt that begins now is to be cut, and what it comes to then.
-    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, Self::Cut)>;
+    /// When an attempt that begins now, right after `is_over` said no, is to be cut, and by what.
+    fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
+
+    /// What sleeps until then. Without a limit, it has no size.
+    type Sleep<T: Timer>: Future<Output = ()>;
+
+    /// Sleeps until then.
+    fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T>;
 
     /// The same with a limit on each attempt.
     type WithAttemptTimeout: Limit;
@@ -161,8 +168,14 @@ impl Limit for Unlimited {
     }
 
     #[inline]
-    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, Infallible)> {
+    fn next_cut(&self) -> Option<(Duration, Infallible)> {
         None
+    }
+
+    type Sleep<T: Timer> = Pending<()>;
+
+    fn sleep<T: Timer>(_: &T, _: Duration) -> Pending<()> {
+        pending()
     }
 
     type WithAttemptTimeout = AttemptTimeout;
@@ -205,8 +218,14 @@ impl Limit for AttemptTimeout {
         None
     }
 
-    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, TimedOut)> {
+    fn next_cut(&self) -> Option<(Duration, TimedOut)> {
         Some((self.0, TimedOut { limit: TimeLimit::Attempt, time: self.0 }))
+    }
+
+    type Sleep<T: Timer> = T::Sleep;
+
+    fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
+        timer.sleep(time)
     }
 
     type WithAttemptTimeout = Self;
@@ -279,12 +298,18 @@ impl Limit for MaxTime {
         }
     }
 
-    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, TimedOut)> {
-        let left = self.reckon(clock).unwrap_or_default();
+    fn next_cut(&self) -> Option<(Duration, TimedOut)> {
+        let left = self.left.unwrap_or_default();
         Some(match self.attempt_timeout {
             Some(time) if time < left => (time, TimedOut { limit: TimeLimit::Attempt, time }),
             _ => (left, self.timed_out()),
         })
+    }
+
+    type Sleep<T: Timer> = T::Sleep;
+
+    fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
+        timer.sleep(time)
     }
 
     type WithAttemptTimeout = Self;

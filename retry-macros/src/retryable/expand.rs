@@ -58,15 +58,17 @@ pub(super) fn expand(call: Call) -> TokenStream {
         }
     };
     let Limited { limits, last, setup: last_setup, keep } = limited(limits, &private, &result);
-    let (begin, attempt) = match limits {
-        None => (quote!(#private::begin(#first, #around)), quote!(#attempt.await)),
+    let (begin, before, attempt) = match limits {
+        None => (quote!(#private::begin(#first, #around)), None, quote!(#attempt.await)),
         Some(limits) => {
-            let cut = local("cut");
+            let (cut, deadline, sleep) = (local("cut"), local("deadline"), local("sleep"));
+            let before = quote!(let (#deadline, #sleep) = #private::deadline(&#operation, #around););
             // Whether an outcome can say that the time was up is a matter of the return type, too.
             let next = respan(quote!(#private::cut(&mut #operation, #again, #cut, #last, #around)), outcome.span());
             let attempt = quote! {
                 match #private::attempt(
-                    #private::deadline(&mut #operation, #around),
+                    #deadline,
+                    ::core::pin::pin!(#sleep),
                     ::core::pin::pin!(#attempt),
                 )
                 .await
@@ -78,7 +80,7 @@ pub(super) fn expand(call: Call) -> TokenStream {
                     },
                 }
             };
-            (quote!(#private::begin_within(#first, #limits, #around)), attempt)
+            (quote!(#private::begin_within(#first, #limits, #around)), Some(before), attempt)
         }
     };
 
@@ -94,6 +96,7 @@ pub(super) fn expand(call: Call) -> TokenStream {
                 while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
                     #wait.await;
                 }
+                #before
                 let #result = #attempt;
                 if #private::settle(&mut #operation, #again, #directive, #around) {
                     return #result;
