@@ -5,12 +5,13 @@ pub use crate::operation::Operation;
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
 use crate::around::Watch;
+use crate::context::{AttemptContext, ContextNotes};
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{Attempt, Deadline, Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{Calls, RetryStrategy, Share};
-use crate::time::Timer;
+use crate::strategy::{Calls, RetryStrategy, RetryToken, Share};
+use crate::time::{BlockingTimer, Clock, Timer};
 use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -53,9 +54,26 @@ pub trait Anew: Copy {}
 
 impl<T: Copy> Anew for T {}
 
+/// What an argument starts from in each attempt that has a span of its own, into which it is moved.
+#[inline]
+pub fn into_span<T: IntoSpan>(argument: &T) -> T {
+    *argument
+}
+
+/// An argument that can be moved into one span after the other.
+#[diagnostic::on_unimplemented(
+    message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{Self}` can't be copied for that",
+    label = "needed by the next attempt, too",
+    note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
+    note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+)]
+pub trait IntoSpan: Copy {}
+
+impl<T: Copy> IntoSpan for T {}
+
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy, T: Timer, W: Watch + ?Sized>(
+pub fn begin<S: RetryStrategy, T: Clock, W: Watch + ?Sized>(
     strategy: &S,
     around: &Around<'_, T, W>,
 ) -> Operation<S::Token, Unlimited, W::Notes> {
@@ -64,7 +82,7 @@ pub fn begin<S: RetryStrategy, T: Timer, W: Watch + ?Sized>(
 
 /// Begins an operation with limits on its time.
 #[inline]
-pub fn begin_within<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+pub fn begin_within<S: RetryStrategy, L: Limit, T: Clock, W: Watch + ?Sized>(
     strategy: &S,
     limits: L,
     around: &Around<'_, T, W>,
@@ -94,6 +112,37 @@ pub fn wait<'a, S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
     Wait::next(operation, strategy, around)
 }
 
+/// Blocks the thread until the attempt is due, or says what keeps it from being made.
+#[inline]
+pub fn block<S: RetryStrategy, L: Limit, T: BlockingTimer, W: Watch + ?Sized>(
+    operation: &mut Operation<S::Token, L, W::Notes>,
+    strategy: &S,
+    around: &Around<'_, T, W>,
+) -> Option<L::Cut> {
+    operation.block(strategy, around)
+}
+
+/// Runs an attempt that blocks.
+#[inline]
+pub fn call<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// What the attempts of an operation may know of it.
+#[inline]
+pub fn context() -> ContextNotes {
+    ContextNotes::new()
+}
+
+/// What the attempt that begins now knows.
+#[inline]
+pub fn attempt_context<K: RetryToken, L: Limit, N>(
+    notes: &ContextNotes,
+    operation: &Operation<K, L, N>,
+) -> AttemptContext {
+    notes.attempt(operation.attempts(), operation.time_left())
+}
+
 /// The deadline of the attempt that begins now, and the sleep until then.
 #[inline]
 pub fn deadline<K, L: Limit, T: Timer, W: Watch + ?Sized>(
@@ -115,7 +164,7 @@ pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
 
 /// An attempt was cut: it goes on with the outcome of that, or breaks off with the outcome of the operation.
 #[cold]
-pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Timer, W: Watch + ?Sized>(
+pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Clock, W: Watch + ?Sized>(
     operation: &mut Operation<S::Token, L, W::Notes>,
     strategy: &S,
     cut: L::Cut,
@@ -128,6 +177,12 @@ pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Timer, W: Watch + ?Sized>(
 /// The timer that an expression gives. What is complained of if it is none is this, and not each use of it.
 #[inline]
 pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer + use<T>) {
+    timer
+}
+
+/// The timer that an expression gives, where a function blocks.
+#[inline]
+pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer + use<T>) {
     timer
 }
 
@@ -157,7 +212,7 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
 
 /// Tells the strategy what an attempt came to; `true` if its outcome is final.
 #[inline]
-pub fn settle<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+pub fn settle<S: RetryStrategy, L: Limit, T: Clock, W: Watch + ?Sized>(
     operation: &mut Operation<S::Token, L, W::Notes>,
     strategy: &S,
     directive: RetryDirective,

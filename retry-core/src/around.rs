@@ -2,7 +2,7 @@
 
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
-use crate::time::{Clock, DEFAULT_TIMER, DefaultTimer, Timer, Timestamp};
+use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
 /// Name, timer and observer of an operation: references, made anew wherever they are needed, so that nothing stays
 /// borrowed while the body runs.
@@ -28,10 +28,23 @@ impl Around<'static> {
     }
 }
 
+impl Around<'static, StdTimer> {
+    /// The timer for functions that block, and nobody who observes.
+    pub const fn blocking(name: &'static str) -> Self {
+        Self { name, timer: &StdTimer, watch: &Unobserved }
+    }
+}
+
 impl<'a, T, W: ?Sized> Around<'a, T, W> {
     /// Another timer.
     #[inline]
     pub const fn timer<U: Timer>(self, timer: &'a U) -> Around<'a, U, W> {
+        Around { name: self.name, timer, watch: self.watch }
+    }
+
+    /// Another timer for functions that block.
+    #[inline]
+    pub const fn blocking_timer<U: BlockingTimer>(self, timer: &'a U) -> Around<'a, U, W> {
         Around { name: self.name, timer, watch: self.watch }
     }
 
@@ -42,7 +55,7 @@ impl<'a, T, W: ?Sized> Around<'a, T, W> {
     }
 }
 
-impl<T: Timer, W: Watch + ?Sized> Around<'_, T, W> {
+impl<T: Clock, W: Watch + ?Sized> Around<'_, T, W> {
     #[inline]
     pub(crate) fn begin(&self) -> W::Notes {
         self.watch.begin(self.name, self.timer)

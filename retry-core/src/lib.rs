@@ -95,6 +95,7 @@ mod around;
 mod backoff;
 pub mod classify;
 mod config;
+mod context;
 mod erased;
 mod error;
 mod invalid_setting;
@@ -116,6 +117,7 @@ mod wait_field;
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use backoff::{BackoffStrategy, ConstantBackoff, ExponentialBackoff, LinearBackoff, NoBackoff};
 pub use config::{ConfigError, ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
+pub use context::{AttemptContext, OperationId};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 pub use invalid_setting::InvalidSetting;
@@ -130,7 +132,7 @@ pub use strategy::{Calls, DelaySource, Failure, ForeignToken, Ready, RetryError,
 pub use time::EnableTheFeatureTokioOrPassATimer;
 #[cfg(feature = "tokio")]
 pub use time::TokioTimer;
-pub use time::{Clock, DefaultTimer, Timer, Timestamp};
+pub use time::{BlockingTimer, Clock, DefaultTimer, StdTimer, Timer, Timestamp};
 pub use time_limit::{TimeLimit, TimedOut};
 pub use token_bucket::{RetryQuota, TokenBucket};
 

@@ -41,6 +41,12 @@ impl Factors {
     }
 }
 
+/// A number that is the same nowhere and never.
+pub(crate) fn random_u128() -> u128 {
+    let half = || u128::from(entropy().hash_one(draw(&DRAWS)));
+    half() << 64 | half()
+}
+
 fn draw(counter: &AtomicU64) -> u64 {
     counter.fetch_add(1, Ordering::Relaxed)
 }

@@ -173,7 +173,7 @@ impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
     /// limit unless you say otherwise.
     ///
     /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. Then the call ends
-    /// with [`RetryError::MaxTime`]; its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`]. (An
+    /// with [`RetryError::MaxTime`]; its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`](crate::TimedOut). (An
     /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut.)
     ///
     /// ```
@@ -201,7 +201,7 @@ impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
         self.within(limits)
     }
 
-    /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`] for
+    /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`](crate::TimedOut) for
     /// its outcome, and the policy judges that like any other.
     ///
     /// See [`max_time`](Retry::max_time) for an example.

@@ -1,8 +1,9 @@
 //! Clocks and sleeping, by tokio or by the user's own.
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A point in time on the line of one [`Clock`], at a resolution of a nanosecond.
 ///
@@ -86,6 +87,40 @@ pub trait Timer: Clock {
     fn sleep(&self, delay: Duration) -> Self::Sleep;
 }
 
+/// A [`Clock`] that can also block its thread, for functions that are retried with `blocking`.
+///
+/// [`StdTimer`] is the default.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't block its thread",
+    label = "this is no `BlockingTimer`",
+    note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
+)]
+pub trait BlockingTimer: Clock {
+    /// Returns once `delay`, which is never zero, has passed.
+    fn block(&self, delay: Duration);
+}
+
+/// The clock of the standard library and [`std::thread::sleep`].
+///
+/// # Panics
+///
+/// Telling the time panics where [`std::time::Instant`] does, as on some platforms without a clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StdTimer;
+
+impl Clock for StdTimer {
+    fn now(&self) -> Timestamp {
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        Timestamp::from_origin(ORIGIN.elapsed())
+    }
+}
+
+impl BlockingTimer for StdTimer {
+    fn block(&self, delay: Duration) {
+        thread::sleep(delay);
+    }
+}
+
 /// Threads may hand in the readings of one clock in another order than they made them, because they are held up in
 /// between. By more than this they are not.
 pub(crate) const DISORDER: Duration = Duration::from_millis(250);
@@ -106,6 +141,12 @@ macro_rules! forward {
 
             fn sleep(&self, delay: Duration) -> Self::Sleep {
                 (**self).sleep(delay)
+            }
+        }
+
+        impl<T: BlockingTimer + ?Sized> BlockingTimer for $pointer {
+            fn block(&self, delay: Duration) {
+                (**self).block(delay);
             }
         }
     )+};

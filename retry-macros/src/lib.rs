@@ -120,7 +120,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
     retry_info::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Retries an async function: its body becomes one attempt, and the function the loop around it.
+/// Retries a function: its body becomes one attempt, and the function the loop around it.
 ///
 /// ```
 /// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
@@ -147,6 +147,13 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// future is `Send` if it is without the attribute, even if the error is not.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
+///
+/// Besides an `async fn`, it can be a function that ends with an `async` block, plain or in a call such as
+/// `Box::pin(async move { .. })`: that block becomes the loop, and what stands before it is done once in each call. So it
+/// works on methods under `#[async_trait]`. Functions that are not async at all take [`blocking`](#blocking).
+///
+/// Above or below `#[tracing::instrument]`? Below it, each attempt has a span; above it, the operation has one, which is
+/// the way if an argument is neither a reference nor `Copy`.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///
@@ -284,6 +291,23 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// that is cut has a `TimedOut` for its outcome, and is judged like any other: it is a timeout, of which nobody knows whether
 /// it was acted upon. The error type implements `From<TimedOut>`.
 ///
+/// # `context`
+///
+/// A name by which the body knows its context, an `AttemptContext`: the number of the attempt, the operation's id, which is
+/// the same for all attempts and so serves as an idempotency key, what was made of the attempt before it, and the time that
+/// is left. By default there is none, and no id is made.
+///
+/// ```
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # async fn charge(_: u64, _key: String) -> Result<(), Failed> { Ok(()) }
+/// #[retryable(strategy = "standard", context = context)]
+/// async fn pay(cents: u64) -> Result<(), Failed> {
+///     charge(cents, context.operation_id().to_string()).await
+/// }
+/// ```
+///
 /// # `observer`
 ///
 /// Who is told what happens, an `Observer`; nobody by default, and then there is no cost. A place is borrowed anew between
@@ -345,6 +369,26 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// #[retryable(strategy = "standard", timer = Impatient)]
 /// async fn send() -> Result<(), Failed> {
 ///     Ok(())
+/// }
+/// ```
+///
+/// # `blocking`
+///
+/// For a function that is not async: it blocks its thread while it waits. The timer is then a `BlockingTimer`, by default
+/// that of the standard library. There is no `attempt_timeout`, since nothing can cut an attempt, and `max_time` bounds
+/// waits and starts only.
+///
+/// ```
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+///
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// static DATABASE: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// #[retryable(strategy = DATABASE, blocking)]
+/// fn query(sql: &str) -> Result<u64, Failed> {
+///     // One attempt.
+/// #   Ok(0)
 /// }
 /// ```
 ///

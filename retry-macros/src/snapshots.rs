@@ -411,7 +411,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `clone`, `observer`, `timer` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

@@ -1,6 +1,6 @@
-//! Questions about tokens.
+//! Questions about tokens, and small changes to them.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
 /// Whether one of these names stands somewhere in the tokens.
 pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
@@ -9,4 +9,23 @@ pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
         TokenTree::Group(group) => mentions(&group.stream(), names),
         _ => false,
     })
+}
+
+/// The same tokens, with another name in place of this one.
+pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStream {
+    let renamed = |token| match token {
+        TokenTree::Ident(ident) if ident == name => TokenTree::Ident(Ident::new(&new.to_string(), new.span())),
+        TokenTree::Group(group) => {
+            let mut copy = Group::new(group.delimiter(), rename(group.stream(), name, new));
+            copy.set_span(group.span());
+            TokenTree::Group(copy)
+        }
+        other => other,
+    };
+    tokens.into_iter().map(renamed).collect()
+}
+
+/// A name that users can't see.
+pub(crate) fn local(name: &str) -> Ident {
+    Ident::new(&format!("__{name}"), Span::mixed_site())
 }

@@ -2,12 +2,15 @@
 
 mod adaptive;
 mod attribute;
+mod blocking;
 mod classify;
 mod closure;
 mod config;
+mod context;
 mod derive;
 mod erased;
 mod events;
+mod forms;
 mod observer;
 mod operation;
 mod pointers;

@@ -56,7 +56,7 @@ impl Script {
 }
 
 /// Tokio's time, from zero on: what a limiter measures depends on where in a half second it begins.
-pub(crate) struct FromStart(Instant);
+pub(crate) struct FromStart(pub(crate) Instant);
 
 impl Clock for FromStart {
     fn now(&self) -> Timestamp {

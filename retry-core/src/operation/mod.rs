@@ -12,9 +12,10 @@ use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::policy::RetryDirective;
 use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
-use crate::time::Timer;
+use crate::time::Clock;
 use crate::time_limit::{Limit, Limits, Unlimited};
 use std::ops::ControlFlow;
+use std::time::Duration;
 use wait::Guard;
 
 /// One call of a retried function: plain data that borrows nothing, so that nothing of the strategy is held while the
@@ -69,7 +70,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     pub(crate) fn begin<S, T, W>(strategy: &S, mut limits: L, around: &Around<'_, T, W>) -> Self
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         limits.start(around.timer);
@@ -94,7 +95,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     ) -> Settled
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         match directive {
@@ -107,7 +108,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     fn succeed<S, T, W>(&mut self, strategy: &S, around: &Around<'_, T, W>) -> Settled
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         let (attempts, recorded) = match self.token.take() {
@@ -128,7 +129,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     fn fail<S, T, W>(&mut self, strategy: &S, directive: RetryDirective, around: &Around<'_, T, W>) -> Settled
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         let remaining = self.limits.remaining(around.timer);
@@ -153,7 +154,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     fn scheduled<S, T, W>(&mut self, strategy: &S, attempt: u32, around: &Around<'_, T, W>)
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         // Should the observer panic, the retry is given up.
@@ -179,7 +180,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     ) -> Settled
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         let level = if reason == RetryError::NotRetryable { Level::Debug } else { Level::Warn };
@@ -204,7 +205,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     where
         L: Limits<R>,
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         let flow = L::cut(cut, last);
@@ -221,7 +222,12 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         flow
     }
 
-    /// How many attempts there were.
+    /// How long the attempt that begins now may take.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.limits.next_cut().map(|(time, _)| time)
+    }
+
+    /// How many attempts there were, that under way included.
     pub(crate) fn attempts(&self) -> u32 {
         match &self.token {
             Token::Held(token) => token.attempt(),

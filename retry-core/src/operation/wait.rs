@@ -5,7 +5,7 @@ use crate::around::{Around, Watch};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{RetryStrategy, RetryToken};
-use crate::time::{BoxSleep, Timer};
+use crate::time::{BlockingTimer, BoxSleep, Clock, Timer};
 use crate::time_limit::Limit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -59,7 +59,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     fn delay<S, T, W>(&mut self, strategy: &S, around: &Around<'_, T, W>) -> Option<Duration>
     where
         S: RetryStrategy<Token = K>,
-        T: Timer,
+        T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
         let guard = Guard { token: &mut self.token, strategy };
@@ -85,6 +85,21 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         }
         guard.disarm();
         wait
+    }
+
+    /// Blocks the thread until the attempt is due, or says what keeps it from being made.
+    pub(crate) fn block<S, T, W>(&mut self, strategy: &S, around: &Around<'_, T, W>) -> Option<L::Cut>
+    where
+        S: RetryStrategy<Token = K>,
+        T: BlockingTimer,
+        W: Watch<Notes = N> + ?Sized,
+    {
+        while let Some(delay) = self.delay(strategy, around) {
+            let guard = Guard::new(&mut self.token, strategy);
+            around.timer.block(delay);
+            guard.disarm();
+        }
+        self.stopped
     }
 }
 

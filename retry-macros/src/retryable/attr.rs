@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::options::{self, Place, Written};
+use crate::retryable::body;
 use crate::retryable::strategy::{OWN, Own};
 use proc_macro2::{Ident, TokenStream};
 use std::time::Duration;
@@ -18,9 +19,11 @@ const OPTIONS: Place = Place {
         "idempotent",
         "max_time",
         "attempt_timeout",
+        "context",
         "clone",
         "observer",
         "timer",
+        "blocking",
         "crate",
     ],
     main: Some("strategy"),
@@ -36,6 +39,7 @@ const OPTIONS: Place = Place {
         ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
         ("when", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
         ("retryable", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("sync", "write `blocking`"),
         ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
         ("deadline", "write `max_time`"),
         ("max_elapsed_time", "write `max_time`"),
@@ -58,10 +62,38 @@ pub(super) struct Options {
     pub(super) idempotent_option: Option<Written>,
     pub(super) max_time: Option<Limit>,
     pub(super) attempt_timeout: Option<Limit>,
+    /// The words that said the one above.
+    pub(super) attempt_timeout_option: Option<Written>,
+    pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
     pub(super) observer: Option<Expr>,
     pub(super) timer: Option<Expr>,
+    /// The words that said so.
+    pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
+}
+
+impl Options {
+    /// The same options for a body in which `self` has another name.
+    pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
+        let renamed = |expr: Expr| body::renamed(&expr, receiver);
+        let limit = |limit| match limit {
+            Limit::Expr(expr) => Limit::Expr(renamed(expr)),
+            constant @ Limit::Constant(_) => constant,
+        };
+        Self {
+            strategy: self.strategy.map(|strategy| match strategy {
+                Strategy::Expr(expr) => Strategy::Expr(renamed(expr)),
+                own @ Strategy::Own(_) => own,
+            }),
+            policy: self.policy.map(renamed),
+            max_time: self.max_time.map(limit),
+            attempt_timeout: self.attempt_timeout.map(limit),
+            observer: self.observer.map(renamed),
+            timer: self.timer.map(renamed),
+            ..self
+        }
+    }
 }
 
 /// The value of `strategy`.
@@ -92,10 +124,18 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.idempotent_option = Some(option);
             }
             "max_time" => read.max_time = read_limit(&option, diagnostics),
-            "attempt_timeout" => read.attempt_timeout = read_limit(&option, diagnostics),
+            "attempt_timeout" => {
+                read.attempt_timeout = read_limit(&option, diagnostics);
+                read.attempt_timeout_option = Some(option);
+            }
+            "context" => read.context = read_name(&option, diagnostics),
             "clone" => read.clone = read_names(&option, diagnostics),
             "observer" => read.observer = read_expr(&option, "OBSERVER", diagnostics),
             "timer" => read.timer = read_expr(&option, "TIMER", diagnostics),
+            "blocking" => {
+                option.flag(diagnostics);
+                read.blocking = Some(option);
+            }
             "crate" => read.crate_path = option.path(diagnostics),
             _ => {}
         }
@@ -169,6 +209,16 @@ fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Limit> 
             None
         }
     }
+}
+
+fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Ident> {
+    if let Some(Expr::Path(path)) = option.value()
+        && let Some(name) = path.path.get_ident().filter(|name| *name != "self")
+    {
+        return Some(name.clone());
+    }
+    diagnostics.error(option, format!("name a variable for the body to use: `{0} = {0}`", option.name));
+    None
 }
 
 fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {

@@ -1,54 +1,179 @@
 //! Writes the loop into the function. It cannot fail.
 
-use crate::retryable::attr::Limit;
+use crate::retryable::limits::{Limited, limited};
+use crate::retryable::rebind::rebound;
 use crate::retryable::strategy::{Own, Source};
-use crate::retryable::validate::{Call, Limits, Policy};
-use crate::tokens::mentions;
+use crate::retryable::validate::{Call, Policy};
+use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-pub(super) fn expand(call: Call) -> TokenStream {
-    let rebound = rebound(&call);
-    let Call { function, arguments: _, clone: _, outcome, strategy, policy, limits, observer, timer, crate_path } =
-        call;
+pub(super) fn expand(call: &Call) -> TokenStream {
+    let Call { function, body, outcome, strategy, context, crate_path, .. } = call;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
-    let (vis, modifiers, signature, body) =
-        (&function.vis, &function.modifiers.defaultness, &function.sig, &function.block.stmts);
-    let Access { setup, first, again } = access(&strategy, &private, &crate_path);
+    let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
+    let Access { setup, first, again } = access(strategy, &private, crate_path);
+    let (around_setup, around) = around(call, &private);
+    let [operation, result, notes, cut] = ["operation", "outcome", "notes", "cut"].map(local);
 
-    let name = signature.ident.to_string();
+    let directive = directive(call, &result, &private);
+    let (context_setup, context, directive) = match context {
+        None => (None, None, directive),
+        Some(context) => (
+            Some(quote!(let mut #notes = #private::context();)),
+            Some(quote!(let #context = #private::attempt_context(&#notes, &#operation);)),
+            quote!(#notes.judged(#directive)),
+        ),
+    };
+    let Limited { limits, last, setup: last_setup, keep } = limited(&call.limits, &private, &result);
+    // Whether an outcome can say that the time was up is a matter of the return type, so that is where rustc shall point.
+    let cut_off = respan(quote!(#private::cut(&mut #operation, #again, #cut, #last, #around)), outcome.span());
+    let parts = Parts { private: &private, operation: &operation, again: &again, around: &around, cut_off: &cut_off };
+    let begin = match &limits {
+        None => quote!(#private::begin(#first, #around)),
+        Some(limits) => quote!(#private::begin_within(#first, #limits, #around)),
+    };
+    let (wait, attempt) = if call.blocking {
+        (parts.block(limits.is_some()), attempt(call))
+    } else {
+        let wait = parts.wait();
+        let (before, attempt) = parts.within(limits.is_some(), &attempt(call));
+        (quote!(#wait #before), attempt)
+    };
+
+    let body = body.place.around(&quote! {
+        #setup
+        #around_setup
+        #last_setup
+        #context_setup
+        let mut #operation = #begin;
+        loop {
+            #wait
+            #context
+            let #result = #attempt;
+            if #private::settle(&mut #operation, #again, #directive, #around) {
+                return #result;
+            }
+            #keep
+        }
+    });
+    quote! {
+        #(#outer)*
+        #vis #modifiers #signature {
+            #(#inner)*
+            #body
+        }
+    }
+}
+
+/// What stands before the loop for what is around the operation, and a reference to that.
+fn around(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let (name, crate_path) = (call.function.sig.ident.to_string(), &call.crate_path);
     let around = Ident::new("__RETRYABLE_AROUND", Span::mixed_site());
-    let (timer_setup, timer) = surrounding("timer", timer.as_ref(), &private);
-    let (observer_setup, observer) = surrounding("observer", observer.as_ref(), &private);
-    let around_setup = quote! {
-        const #around: #private::Around<'static> =
-            #private::Around::new(::core::concat!(::core::module_path!(), "::", #name));
+    let (ty, new, timer) = if call.blocking {
+        (quote!(<'static, #crate_path::StdTimer>), quote!(blocking), "blocking_timer")
+    } else {
+        (quote!(<'static>), quote!(new), "timer")
+    };
+    let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
+    let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
+    let setup = quote! {
+        const #around: #private::Around #ty =
+            #private::Around::#new(::core::concat!(::core::module_path!(), "::", #name));
         #timer_setup
         #observer_setup
     };
-    let around = quote!(&#around #timer #observer);
+    (setup, quote!(&#around #timer #observer))
+}
 
-    let operation = local("operation");
-    let wait = local("wait");
-    let result = local("outcome");
-    let directive = match policy {
+/// What the policy makes of an outcome.
+fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream {
+    match &call.policy {
         Policy::Standard { idempotent } => {
+            let crate_path = &call.crate_path;
             let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
             let policy = quote!(#crate_path::StandardRetryPolicy::new() #idempotent);
-            // Whether the outcome can be judged is a matter of the return type, so that is where rustc shall point.
-            respan(quote!(#private::judge(&#result, &#policy)), outcome.span())
+            // Whether the outcome can be judged is a matter of the return type, too.
+            respan(quote!(#private::judge(&#result, &#policy)), call.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
             quote_spanned!(policy.span()=> #judge(&#result, &#policy))
         }
-    };
+    }
+}
 
-    let attempt = quote! {
+/// What a turn of the loop is made of.
+struct Parts<'a> {
+    private: &'a TokenStream,
+    operation: &'a Ident,
+    again: &'a TokenStream,
+    around: &'a TokenStream,
+    cut_off: &'a TokenStream,
+}
+
+impl Parts<'_> {
+    /// Waits until the attempt is due.
+    fn wait(&self) -> TokenStream {
+        let Self { private, operation, again, around, .. } = self;
+        let wait = local("wait");
+        quote! {
+            while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
+                #wait.await;
+            }
+        }
+    }
+
+    /// What comes before an attempt, and the attempt, with a deadline if there are limits.
+    fn within(&self, limits: bool, attempt: &TokenStream) -> (Option<TokenStream>, TokenStream) {
+        let Self { private, operation, around, cut_off, .. } = self;
+        if !limits {
+            return (None, quote!(#attempt.await));
+        }
+        let [deadline, sleep, result, cut] = ["deadline", "sleep", "outcome", "cut"].map(local);
+        let before = quote!(let (#deadline, #sleep) = #private::deadline(&#operation, #around););
+        let attempt = quote! {
+            match #private::attempt(#deadline, ::core::pin::pin!(#sleep), ::core::pin::pin!(#attempt)).await {
+                ::core::result::Result::Ok(#result) => #result,
+                ::core::result::Result::Err(#cut) => match #cut_off {
+                    ::core::ops::ControlFlow::Continue(#result) => #result,
+                    ::core::ops::ControlFlow::Break(#result) => return #result,
+                },
+            }
+        };
+        (Some(before), attempt)
+    }
+
+    /// Blocks the thread until the attempt is due.
+    fn block(&self, limits: bool) -> TokenStream {
+        let Self { private, operation, again, around, cut_off } = self;
+        let block = quote!(#private::block(&mut #operation, #again, #around));
+        if !limits {
+            return quote!(#block;);
+        }
+        let [result, cut] = ["outcome", "cut"].map(local);
+        quote! {
+            if let ::core::option::Option::Some(#cut) = #block {
+                let (::core::ops::ControlFlow::Continue(#result) | ::core::ops::ControlFlow::Break(#result)) = #cut_off;
+                return #result;
+            }
+        }
+    }
+}
+
+/// One attempt, as a future or, if it blocks, as a call.
+fn attempt(call: &Call) -> TokenStream {
+    let (rebound, body, outcome) = (rebound(call), &call.body.attempt, &call.outcome);
+    let crate_path = &call.crate_path;
+    let private = quote!(#crate_path::__private);
+    if call.blocking {
+        return quote!(#private::call(|| -> #outcome { #rebound #(#body)* }));
+    }
+    quote! {
         async {
             if false {
                 return #private::unreached::<#outcome>();
@@ -56,103 +181,6 @@ pub(super) fn expand(call: Call) -> TokenStream {
             #rebound
             #(#body)*
         }
-    };
-    let Limited { limits, last, setup: last_setup, keep } = limited(limits, &private, &result);
-    let (begin, before, attempt) = match limits {
-        None => (quote!(#private::begin(#first, #around)), None, quote!(#attempt.await)),
-        Some(limits) => {
-            let (cut, deadline, sleep) = (local("cut"), local("deadline"), local("sleep"));
-            let before = quote!(let (#deadline, #sleep) = #private::deadline(&#operation, #around););
-            // Whether an outcome can say that the time was up is a matter of the return type, too.
-            let next = respan(quote!(#private::cut(&mut #operation, #again, #cut, #last, #around)), outcome.span());
-            let attempt = quote! {
-                match #private::attempt(
-                    #deadline,
-                    ::core::pin::pin!(#sleep),
-                    ::core::pin::pin!(#attempt),
-                )
-                .await
-                {
-                    ::core::result::Result::Ok(#result) => #result,
-                    ::core::result::Result::Err(#cut) => match #next {
-                        ::core::ops::ControlFlow::Continue(#result) => #result,
-                        ::core::ops::ControlFlow::Break(#result) => return #result,
-                    },
-                }
-            };
-            (quote!(#private::begin_within(#first, #limits, #around)), Some(before), attempt)
-        }
-    };
-
-    quote! {
-        #(#outer)*
-        #vis #modifiers #signature {
-            #(#inner)*
-            #setup
-            #around_setup
-            #last_setup
-            let mut #operation = #begin;
-            loop {
-                while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
-                    #wait.await;
-                }
-                #before
-                let #result = #attempt;
-                if #private::settle(&mut #operation, #again, #directive, #around) {
-                    return #result;
-                }
-                #keep
-            }
-        }
-    }
-}
-
-/// What a limit on the time brings with it.
-#[derive(Default)]
-struct Limited {
-    /// The limits.
-    limits: Option<TokenStream>,
-    /// A reference to where the last outcome is kept.
-    last: TokenStream,
-    /// What stands before the loop for that.
-    setup: TokenStream,
-    /// What keeps an outcome.
-    keep: TokenStream,
-}
-
-fn limited(limits: Limits, private: &TokenStream, outcome: &Ident) -> Limited {
-    match limits {
-        Limits::None => Limited::default(),
-        Limits::Attempt(time) => {
-            let time = duration(time);
-            let limits = Some(quote!(#private::attempt_timeout(#time)));
-            Limited { limits, last: quote!(&mut ()), ..Limited::default() }
-        }
-        Limits::MaxTime(max_time, attempt_timeout) => {
-            let max_time = duration(max_time);
-            let attempt_timeout = attempt_timeout.map(duration).map_or_else(
-                || quote!(::core::option::Option::None),
-                |time| quote!(::core::option::Option::Some(#time)),
-            );
-            let last = local("last");
-            Limited {
-                limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
-                last: quote!(&mut #last),
-                setup: quote!(let mut #last = ::core::option::Option::None;),
-                keep: quote!(#last = ::core::option::Option::Some(#outcome);),
-            }
-        }
-    }
-}
-
-/// A time as an expression.
-fn duration(limit: Limit) -> TokenStream {
-    match limit {
-        Limit::Constant(time) => {
-            let (secs, nanos) = (time.as_secs(), time.subsec_nanos());
-            quote!(::core::time::Duration::new(#secs, #nanos))
-        }
-        Limit::Expr(expr) => expr.to_token_stream(),
     }
 }
 
@@ -170,11 +198,6 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         }
     });
     respanned.collect()
-}
-
-/// A name that users can't see.
-fn local(name: &str) -> Ident {
-    Ident::new(&format!("__{name}"), Span::mixed_site())
 }
 
 /// How the strategy is reached.
@@ -233,28 +256,4 @@ fn surrounding(name: &str, source: Option<&Source>, private: &TokenStream) -> (T
             (quote!(let #once = #expr;), quote!(.#method(#reference)))
         }
     }
-}
-
-/// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
-/// `&mut` ones are reborrowed, and those that it uses up are cloned. What the body doesn't name stays out of it.
-fn rebound(call: &Call) -> TokenStream {
-    let crate_path = &call.crate_path;
-    let mut tokens = TokenStream::new();
-    let body = &call.function.block.stmts;
-    let body = quote!(#(#body)*);
-    for argument in call.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
-        let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
-        let value = if call.clone.contains(ident) {
-            quote_spanned!(ident.span()=> ::core::clone::Clone::clone(&#ident))
-        } else if argument.mutable_reference {
-            quote!(&mut *#ident)
-        } else if mutability.is_some() {
-            let private = quote!(#crate_path::__private);
-            quote_spanned!(ident.span()=> #private::anew(&#ident))
-        } else {
-            continue;
-        };
-        tokens.extend(quote!(#(#cfg)* let #mutability #ident = #value;));
-    }
-    tokens
 }

@@ -1,7 +1,10 @@
 //! `#[retryable]`: options and signature are read, judged together, and the loop is written around the body.
 
 mod attr;
+mod body;
 mod expand;
+mod limits;
+mod rebind;
 mod signature;
 mod strategy;
 mod validate;
@@ -17,7 +20,7 @@ pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream
         validate::validate(options, function, diagnostics)
     });
     match call {
-        Ok(call) => expand::expand(call),
+        Ok(call) => expand::expand(&call),
         Err(error) => {
             // The item stays, so that whoever calls it isn't told that it is missing.
             let errors = error.to_compile_error();

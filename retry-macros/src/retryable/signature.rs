@@ -54,22 +54,31 @@ pub(super) struct Argument {
 
 /// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here.
 pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
-    let mut names = Names { arguments: Vec::new(), cfg: Vec::new(), nested_mut: false };
-    for input in &mut signature.inputs {
-        let FnArg::Typed(argument) = input else { continue };
-        names.cfg = argument.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
-        names.nested_mut = false;
-        names.visit_pat(&argument.pat);
-        if let Pat::Ident(pattern) = &mut *argument.pat
-            && let Some(name) = names.arguments.last_mut()
-            && pattern.by_ref.is_none()
-        {
-            pattern.mutability = None;
-            name.mutable_reference = as_mutable_reference(&argument.ty).is_some();
-        } else if names.nested_mut {
-            // There a `mut` also decides how the name is bound, so it has to stay.
-            argument.attrs.push(parse_quote!(#[allow(unused_mut, reason = "each attempt binds it anew")]));
-        }
+    let typed = signature.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(argument) => Some(argument),
+        FnArg::Receiver(_) => None,
+    });
+    let bindings = typed.flat_map(|argument| {
+        let mutable_reference = as_mutable_reference(&argument.ty).is_some();
+        take_bindings(&mut argument.pat, &mut argument.attrs, mutable_reference)
+    });
+    bindings.collect()
+}
+
+/// The names that a pattern binds, which lose their `mut`. If it is a plain name, it is perhaps that of a `&mut`.
+pub(super) fn take_bindings(pat: &mut Pat, attrs: &mut Vec<Attribute>, mutable_reference: bool) -> Vec<Argument> {
+    let cfg = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+    let mut names = Names { arguments: Vec::new(), cfg, nested_mut: false };
+    names.visit_pat(pat);
+    if let Pat::Ident(pattern) = pat
+        && let Some(name) = names.arguments.last_mut()
+        && pattern.by_ref.is_none()
+    {
+        pattern.mutability = None;
+        name.mutable_reference = mutable_reference;
+    } else if names.nested_mut {
+        // There a `mut` also decides how the name is bound, so it has to stay.
+        attrs.push(parse_quote!(#[allow(unused_mut, reason = "each attempt binds it anew")]));
     }
     names.arguments
 }
@@ -110,7 +119,7 @@ pub(super) fn mutable_receiver(signature: &Signature) -> Option<&Receiver> {
 }
 
 /// The type of an outcome, `_` for what the caller may not name.
-pub(super) fn outcome(signature: &Signature) -> Option<Type> {
+pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
     struct Inferred;
 
     impl VisitMut for Inferred {
@@ -123,7 +132,7 @@ pub(super) fn outcome(signature: &Signature) -> Option<Type> {
         }
     }
 
-    let ReturnType::Type(_, ty) = &signature.output else { return None };
+    let ReturnType::Type(_, ty) = returned else { return None };
     let mut ty = (**ty).clone();
     Inferred.visit_type_mut(&mut ty);
     Some(ty)

@@ -1,8 +1,9 @@
 //! Judges options and signature together.
 
 use crate::diagnostics::{Diagnostics, choices};
-use crate::options::ungrouped;
+use crate::options::{Written, ungrouped};
 use crate::retryable::attr::{self, Limit, Options};
+use crate::retryable::body::{self, Body};
 use crate::retryable::signature::{self, Argument};
 use crate::retryable::strategy::Source;
 use proc_macro2::Ident;
@@ -11,6 +12,9 @@ use syn::{Expr, ItemFn, Path, Signature, Type, parse_quote};
 /// A function to be retried, with all that its loop needs to know.
 pub(super) struct Call {
     pub(super) function: ItemFn,
+    pub(super) body: Body,
+    /// It blocks its thread, and is not async.
+    pub(super) blocking: bool,
     pub(super) arguments: Vec<Argument>,
     /// The arguments that each attempt gets a clone of.
     pub(super) clone: Vec<Ident>,
@@ -18,6 +22,8 @@ pub(super) struct Call {
     pub(super) strategy: Source,
     pub(super) policy: Policy,
     pub(super) limits: Limits,
+    /// The name by which the body knows its context.
+    pub(super) context: Option<Ident>,
     pub(super) observer: Option<Source>,
     /// None for the default one.
     pub(super) timer: Option<Source>,
@@ -44,76 +50,122 @@ pub(super) enum Policy {
 }
 
 pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut Diagnostics) -> Option<Call> {
-    let Options {
-        strategy,
-        policy,
-        idempotent,
-        idempotent_option,
-        max_time,
-        attempt_timeout,
-        clone,
-        observer,
-        timer,
-        crate_path,
-    } = options;
-    let limits = match (max_time, attempt_timeout) {
-        (None, None) => Limits::None,
-        (None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
-        (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
-    };
-    if let (Some(_), Some(option)) = (&policy, idempotent_option) {
+    if let (Some(_), Some(option)) = (&options.policy, &options.idempotent_option) {
         diagnostics.error(
             option,
             "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \
              `policy = StandardRetryPolicy::new().idempotent(true)`",
         );
     }
-    judge_signature(&function.sig, policy.is_some(), diagnostics);
-    let arguments = signature::take_arguments(&mut function.sig);
-    judge_clone(&clone, &arguments, diagnostics);
-    let strategy = match strategy {
-        Some(attr::Strategy::Own(own)) => Some(Source::Own(own)),
-        Some(attr::Strategy::Expr(expr)) => Some(Source::of(&expr, &arguments)),
-        None => None,
-    };
-    Some(Call {
-        outcome: signature::outcome(&function.sig).unwrap_or_else(|| parse_quote!(())),
-        observer: observer.map(|observer| Source::of(&observer, &arguments)),
-        timer: timer.map(|timer| Source::of(&timer, &arguments)),
-        limits,
-        policy: match policy {
-            None => Policy::Standard { idempotent },
-            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
-            Some(policy) => Policy::Value(policy),
-        },
-        function,
-        arguments,
-        clone,
-        strategy: strategy?,
-        crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
-    })
-}
-
-fn judge_signature(signature: &Signature, has_policy: bool, diagnostics: &mut Diagnostics) {
-    let name = &signature.ident;
-    if let Some(constness) = &signature.constness {
-        diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
-    } else if signature.asyncness.is_none() {
+    if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
         diagnostics.error(
-            signature.fn_token,
-            format!("`{name}` is not async, and a retry has to wait; write `async fn {name}`"),
+            option,
+            "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and \
+             starts with `max_time`",
         );
     }
-    if let Some(receiver) = signature::mutable_receiver(signature) {
-        diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
-    }
-    if !has_policy && signature::outcome(signature).is_none() {
+    let form = form(&function, options.blocking.as_ref(), diagnostics);
+    let outcome = match form {
+        Some(Form::Tail(_)) => Some(body::output(&function.sig.output)),
+        _ => signature::outcome(&function.sig.output),
+    };
+    judge_signature(&function.sig, matches!(form, Some(Form::Tail(_))), diagnostics);
+    if options.policy.is_none() && outcome.is_none() {
+        let name = &function.sig.ident;
         diagnostics.error(
             name,
             format!("`{name}` returns nothing, so a failure can't be told from a success; return a `Result`"),
         );
     }
-    if let Some((place, argument)) = signature::borrow_of_mutable(signature) {
+    let mut arguments = signature::take_arguments(&mut function.sig);
+    judge_clone(&options.clone, &arguments, diagnostics);
+    let (blocking, mut body) = match form? {
+        Form::Async => (false, Body::whole(&function)),
+        Form::Blocking => (true, Body::whole(&function)),
+        Form::Tail(body) => (false, *body),
+    };
+    let options = match body.take_moved(&mut arguments) {
+        Some(receiver) => options.renaming_self(&receiver),
+        None => options,
+    };
+    let Options { strategy, policy, idempotent, max_time, attempt_timeout, context, clone, observer, timer, .. } =
+        options;
+    let source = |expr: Expr| Source::of(&expr, &arguments);
+    Some(Call {
+        blocking,
+        body,
+        outcome: outcome.unwrap_or_else(|| parse_quote!(())),
+        strategy: match strategy? {
+            attr::Strategy::Own(own) => Source::Own(own),
+            attr::Strategy::Expr(expr) => source(expr),
+        },
+        policy: match policy {
+            None => Policy::Standard { idempotent },
+            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
+            Some(policy) => Policy::Value(policy),
+        },
+        limits: match (max_time, attempt_timeout) {
+            (None, None) => Limits::None,
+            (None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
+            (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
+        },
+        context,
+        observer: observer.map(source),
+        timer: timer.map(source),
+        function,
+        arguments,
+        clone,
+        crate_path: options.crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
+    })
+}
+
+/// How a function runs its attempts.
+enum Form {
+    /// It is an `async fn`.
+    Async,
+    /// It ends with an `async` block.
+    Tail(Box<Body>),
+    /// It blocks its thread.
+    Blocking,
+}
+
+fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnostics) -> Option<Form> {
+    let (signature, name) = (&function.sig, &function.sig.ident);
+    if let Some(constness) = &signature.constness {
+        diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
+        return None;
+    }
+    let form = match (blocking, signature.asyncness, Body::tail(function)) {
+        (None, Some(_), _) => Form::Async,
+        (None, None, Some(body)) => Form::Tail(Box::new(body)),
+        (Some(_), None, None) => Form::Blocking,
+        (Some(option), _, _) => {
+            diagnostics.error(
+                option,
+                format!("`blocking` is for functions that block, and `{name}` is async; remove `blocking`"),
+            );
+            return None;
+        }
+        (None, None, None) => {
+            diagnostics.error(
+                signature.fn_token,
+                format!(
+                    "`{name}` is not async, and a retry has to wait; write `async fn {name}`, end it with an `async move` \
+                     block, or say `blocking` if it may block its thread"
+                ),
+            );
+            return None;
+        }
+    };
+    Some(form)
+}
+
+fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagnostics) {
+    if let Some(receiver) = signature::mutable_receiver(signature) {
+        diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
+    }
+    // The future of a tail borrows, which is all right; whether its outcome does is left to rustc.
+    if let Some((place, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {
         diagnostics.error(
             place,
             format!(

@@ -1,0 +1,175 @@
+//! Where one attempt stands in a function, and what stands around it.
+
+use crate::retryable::signature::{Argument, take_bindings};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{
+    Expr, ExprAsync, ExprCall, ExprPath, GenericArgument, ItemFn, Local, Pat, PathArguments, ReturnType, Stmt, Type,
+    TypeParamBound, parse_quote,
+};
+
+/// The statements of one attempt, and the place that the loop takes.
+pub(super) struct Body {
+    /// One attempt.
+    pub(super) attempt: Vec<Stmt>,
+    pub(super) place: Place,
+}
+
+/// What the loop stands in.
+pub(super) enum Place {
+    /// In the function itself.
+    Function,
+    /// In the `async` block that the function ends with.
+    Tail(Box<Tail>),
+}
+
+/// The end of a function that returns a future.
+pub(super) struct Tail {
+    /// What comes before it, once in each call.
+    pub(super) before: Vec<Stmt>,
+    /// What it is an argument of, such as `Box::pin`.
+    pub(super) call: Option<Expr>,
+    /// `async` or `async move`, with its attributes.
+    pub(super) block: ExprAsync,
+    /// The arguments as they are moved into it, once in each call.
+    pub(super) moved: Vec<Local>,
+}
+
+impl Body {
+    /// The body of an `async fn`, or of a function that blocks.
+    pub(super) fn whole(function: &ItemFn) -> Self {
+        Self { attempt: function.block.stmts.clone(), place: Place::Function }
+    }
+
+    /// The `async` block that a function ends with, if it ends with one.
+    pub(super) fn tail(function: &ItemFn) -> Option<Self> {
+        let (last, before) = function.block.stmts.split_last()?;
+        let Stmt::Expr(last, None) = last else { return None };
+        let (call, mut block) = async_block(last)?;
+        let attempt = std::mem::take(&mut block.block.stmts);
+        let tail = Tail { before: before.to_vec(), call, block, moved: Vec::new() };
+        Some(Self { attempt, place: Place::Tail(Box::new(tail)) })
+    }
+
+    /// `#[async_trait]` moves the arguments into its block by name. What moves can't be part of an attempt, which would
+    /// use it up: it is taken out, and the names that it binds are arguments from then on. If `self` is among them, the
+    /// name that stands for it is returned.
+    pub(super) fn take_moved(&mut self, arguments: &mut Vec<Argument>) -> Option<Ident> {
+        let Place::Tail(tail) = &mut self.place else { return None };
+        let mut receiver = None;
+        let mut kept = Vec::new();
+        let mut statements = std::mem::take(&mut self.attempt).into_iter().peekable();
+        while let Some(statement) = statements.next_if(|it| matches!(it, Stmt::Local(_) | Stmt::Expr(Expr::If(_), _))) {
+            match statement {
+                Stmt::Local(mut local) if let Some(moved) = Moved::by(&local, arguments) => {
+                    arguments.retain(|argument| argument.ident != moved.source);
+                    arguments.extend(take_bindings(&mut local.pat, &mut local.attrs, moved.mutable_reference));
+                    receiver = receiver.or(moved.receiver);
+                    tail.moved.push(local);
+                }
+                other => kept.push(other),
+            }
+        }
+        kept.extend(statements);
+        self.attempt = kept;
+        receiver
+    }
+}
+
+/// The `async` block, and what it is the argument of.
+fn async_block(expr: &Expr) -> Option<(Option<Expr>, ExprAsync)> {
+    match expr {
+        Expr::Async(block) => Some((None, block.clone())),
+        Expr::Call(ExprCall { func, args, .. }) if args.len() == 1 => match args.first() {
+            Some(Expr::Async(block)) => Some((Some((**func).clone()), block.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a `let` moves, if that is an argument: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
+struct Moved {
+    source: Ident,
+    mutable_reference: bool,
+    /// The new name of `self`.
+    receiver: Option<Ident>,
+}
+
+impl Moved {
+    fn by(local: &Local, arguments: &[Argument]) -> Option<Self> {
+        let source = source(&local.init.as_ref().filter(|init| init.diverge.is_none())?.expr)?;
+        if source == "self" {
+            let Pat::Ident(name) = &local.pat else { return None };
+            // For `&mut self` it is `let mut __self = self;`.
+            let mutable_reference = name.mutability.is_some();
+            return Some(Self { source, mutable_reference, receiver: Some(name.ident.clone()) });
+        }
+        let argument = arguments.iter().find(|argument| argument.ident == source)?;
+        Some(Self { mutable_reference: argument.mutable_reference, source, receiver: None })
+    }
+}
+
+fn source(expr: &Expr) -> Option<Ident> {
+    match expr {
+        Expr::Path(ExprPath { path, .. }) => path.get_ident().cloned(),
+        Expr::Block(block) => match block.block.stmts.as_slice() {
+            [Stmt::Local(_), Stmt::Expr(expr, None)] => source(expr),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the future that a function returns comes to, as far as its type says: `Output = T`, or the `T` of a `BoxFuture`.
+pub(super) fn output(returned: &ReturnType) -> Type {
+    let ReturnType::Type(_, ty) = returned else { return parse_quote!(()) };
+    output_of(ty).unwrap_or_else(|| parse_quote!(_))
+}
+
+fn output_of(ty: &Type) -> Option<Type> {
+    let of_bound = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => output_in(&bound.path.segments.last()?.arguments, false),
+        _ => None,
+    };
+    match ty {
+        Type::ImplTrait(ty) => ty.bounds.iter().find_map(of_bound),
+        Type::TraitObject(ty) => ty.bounds.iter().find_map(of_bound),
+        Type::Paren(ty) => output_of(&ty.elem),
+        Type::Group(ty) => output_of(&ty.elem),
+        Type::Path(ty) => {
+            let last = ty.path.segments.last()?;
+            output_in(&last.arguments, last.ident == "BoxFuture" || last.ident == "LocalBoxFuture")
+        }
+        _ => None,
+    }
+}
+
+/// The type behind `Output =`, at any depth, or the type argument itself.
+fn output_in(arguments: &PathArguments, itself: bool) -> Option<Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(assoc) if assoc.ident == "Output" => Some(assoc.ty.clone()),
+        GenericArgument::Type(ty) if itself => Some(ty.clone()),
+        GenericArgument::Type(ty) => output_of(ty),
+        _ => None,
+    })
+}
+
+impl Place {
+    /// Puts the loop where it belongs, and gives the statements of the function.
+    pub(super) fn around(&self, body: &TokenStream) -> TokenStream {
+        let Self::Tail(tail) = self else { return body.clone() };
+        let Tail { before, call, block, moved } = &**tail;
+        let ExprAsync { attrs, async_token, capture, .. } = block;
+        let block = quote!(#(#attrs)* #async_token #capture { #(#moved)* #body });
+        let tail = call.as_ref().map_or_else(|| block.clone(), |call| quote!(#call(#block)));
+        quote!(#(#before)* #tail)
+    }
+}
+
+/// The same expression, where `self` has another name.
+pub(super) fn renamed(expr: &Expr, receiver: &Ident) -> Expr {
+    let tokens = crate::tokens::rename(expr.to_token_stream(), "self", receiver);
+    syn::parse2(tokens).unwrap_or_else(|_| expr.clone())
+}

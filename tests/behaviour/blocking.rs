@@ -1,0 +1,218 @@
+//! Functions that block their thread.
+
+use crate::script::{Error, time_was_up};
+use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use retry_core::{
+    AdaptiveRetryStrategy, BlockingTimer, Clock, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota,
+    StandardRetryStrategy, StdTimer, TimeLimit, Timestamp, retryable,
+};
+use std::cell::{Cell, RefCell};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A clock that its own sleeps move, and so can whoever has it.
+#[derive(Default)]
+struct OwnTime {
+    now: Cell<Duration>,
+    sleeps: RefCell<Vec<Duration>>,
+}
+
+impl OwnTime {
+    fn pass(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+}
+
+impl Clock for OwnTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.now.get())
+    }
+}
+
+impl BlockingTimer for OwnTime {
+    fn block(&self, delay: Duration) {
+        self.pass(delay);
+        self.sleeps.borrow_mut().push(delay);
+    }
+}
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+#[retryable(strategy = strategy, timer = time, blocking)]
+fn call(strategy: &StandardRetryStrategy, time: &OwnTime, flaky: &Flaky) -> Result<u32, Failed> {
+    flaky.call()
+}
+
+#[test]
+fn attempts_backoff_and_quota_are_those_of_the_strategy() {
+    let (strategy, time) = (standard(), OwnTime::default());
+    assert_eq!(call(&strategy, &time, &Flaky::new(2, Failed::THROTTLED)), Ok(3));
+    assert_eq!(time.sleeps.take(), [secs(1), secs(2)]);
+    assert_eq!(strategy.quota().available(), 500 - 5 - 5 + 1);
+    assert_eq!(call(&strategy, &time, &Flaky::new(9, Failed::SAFE)), Err(Failed::SAFE));
+    assert_eq!(time.sleeps.take(), [1, 2, 4, 8].map(secs));
+    assert_eq!(call(&strategy, &time, &Flaky::new(9, Failed::FATAL)), Err(Failed::FATAL));
+    assert!(time.sleeps.take().is_empty());
+}
+
+#[test]
+fn a_strategy_may_hold_back_the_first_attempt_and_asks_for_several_waits() {
+    #[retryable(strategy = strategy, timer = time, blocking)]
+    fn call(strategy: &Recorder, time: &OwnTime) -> Result<u32, Failed> {
+        Ok(1)
+    }
+
+    let (waiting, time) = (Recorder::new().waiting([secs(3), Duration::ZERO]), OwnTime::default());
+    assert_eq!(call(&waiting, &time), Ok(1));
+    assert_eq!(time.sleeps.take(), [secs(3)], "a wait of zero is none");
+    assert_eq!(waiting.calls(), ["initial", "ready", "ready", "success"]);
+    let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
+    assert_eq!(call(&refusing, &time), Ok(1));
+    assert_eq!(refusing.calls(), ["initial"]);
+}
+
+#[test]
+fn question_mark_return_and_arguments_work_as_in_any_function() {
+    #[retryable(strategy = "standard", timer = time, clone(name), blocking)]
+    fn shout(
+        time: &OwnTime,
+        calls: &mut Vec<u32>,
+        mut tries: u32,
+        name: String,
+        (mut a, b): (u32, u32),
+    ) -> Result<impl Display, Failed> {
+        tries += 1;
+        a += 1;
+        calls.push(tries + a + b);
+        if calls.len() == 1 {
+            Err(Failed::SAFE)?;
+        }
+        if calls.len() == 2 {
+            return Err(Failed::THROTTLED);
+        }
+        let owned: String = name;
+        Ok(owned)
+    }
+
+    let (time, mut calls) = (OwnTime::default(), Vec::new());
+    let name = shout(&time, &mut calls, 10, "name".to_owned(), (1, 2));
+    assert_eq!(name.unwrap().to_string(), "name");
+    assert_eq!(calls, [11 + 2 + 2; 3], "each attempt starts anew");
+}
+
+#[test]
+fn methods_lend_all_of_self_to_each_attempt() {
+    struct Client {
+        retry: AdaptiveRetryStrategy,
+        time: Arc<OwnTime>,
+        sent: u32,
+    }
+
+    impl Client {
+        #[retryable(strategy = self.retry, timer = self.time, idempotent, blocking)]
+        fn send(&mut self) -> Result<u32, Failed> {
+            self.sent += 1;
+            if self.sent < 3 { Err(Failed { timeout: false, ..Failed::TIMEOUT }) } else { Ok(self.sent) }
+        }
+    }
+
+    let retry = AdaptiveRetryStrategy::over(standard());
+    let mut client = Client { retry, time: Arc::default(), sent: 0 };
+    assert_eq!(client.send(), Ok(3));
+    assert_eq!(client.time.sleeps.take(), [secs(1), secs(2)]);
+}
+
+#[test]
+fn values_may_be_retried_by_a_policy() {
+    #[retryable(strategy = "standard", timer = time, blocking, policy = |done: &bool| match done {
+        true => RetryDirective::Succeed,
+        false => RetryDirective::retry(RetryErrorType::Other),
+    })]
+    fn poll(time: &OwnTime, polls: &Cell<u32>) -> bool {
+        polls.set(polls.get() + 1);
+        polls.get() == 3
+    }
+
+    let polls = Cell::new(0);
+    assert!(poll(&OwnTime::default(), &polls));
+    assert_eq!(polls.get(), 3);
+}
+
+#[test]
+fn max_time_bounds_waits_and_starts() {
+    #[retryable(strategy = strategy, timer = time, max_time = "5s", context = context, blocking)]
+    fn limited(
+        strategy: &StandardRetryStrategy,
+        time: &OwnTime,
+        attempt: Duration,
+        left: &RefCell<Vec<Option<Duration>>>,
+    ) -> Result<u32, Error> {
+        left.borrow_mut().push(context.time_left());
+        time.pass(attempt);
+        Err(Error::Failed(Failed::SAFE))
+    }
+
+    let safe = Err(Error::Failed(Failed::SAFE));
+    let (strategy, time, left) = (standard(), OwnTime::default(), RefCell::default());
+    assert_eq!(limited(&strategy, &time, millis(500), &left), safe);
+    assert_eq!(time.sleeps.take(), [secs(1), secs(2)], "a wait of 4 s would end too late");
+    assert_eq!(left.take(), [Some(secs(5)), Some(millis(3500)), Some(secs(1))]);
+    assert_eq!(strategy.quota().available(), 490);
+
+    assert_eq!(limited(&strategy, &time, secs(60), &left), safe, "an attempt is not cut");
+    assert!(time.sleeps.take().is_empty());
+}
+
+#[test]
+fn a_strategy_that_ignores_max_time_cannot_break_it() {
+    #[retryable(strategy = strategy, timer = time, max_time = "5s", blocking)]
+    fn limited(strategy: &Recorder, time: &OwnTime) -> Result<u32, Error> {
+        Err(Error::Failed(Failed::SAFE))
+    }
+
+    let (slow, time) = (Recorder::new().waiting([secs(6)]), OwnTime::default());
+    let outcome = limited(&slow, &time);
+    assert_eq!(time_was_up(&outcome), Some((TimeLimit::Operation, secs(5))));
+    assert!(time.sleeps.take().is_empty());
+    assert_eq!(slow.calls(), ["initial", "ready", "release"]);
+
+    let slow = Recorder::new().waiting([Duration::ZERO, secs(6)]);
+    assert_eq!(limited(&slow, &time), Err(Error::Failed(Failed::SAFE)), "the last outcome there was");
+    assert_eq!(slow.calls(), ["initial", "ready", "refresh", "ready", "release"]);
+}
+
+#[test]
+fn a_body_or_a_timer_that_panics_leaves_the_quota_as_it_was() {
+    struct Touchy;
+    impl Clock for Touchy {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(Duration::ZERO)
+        }
+    }
+    impl BlockingTimer for Touchy {
+        fn block(&self, _: Duration) {
+            panic!("it never sleeps");
+        }
+    }
+
+    #[retryable(strategy = strategy, timer = Touchy, blocking)]
+    fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
+        assert_ne!(flaky.calls(), 7);
+        flaky.call()
+    }
+
+    let strategy = standard();
+    assert!(catch_unwind(AssertUnwindSafe(|| call(&strategy, &Flaky::new(1, Failed::SAFE)))).is_err());
+    assert_eq!(strategy.quota().available(), 500, "the retry was paid for, and never sent");
+}
+
+#[test]
+fn the_standard_librarys_timer_tells_time_and_sleeps() {
+    let before = StdTimer.now();
+    StdTimer.block(millis(1));
+    assert!(StdTimer.now().saturating_since(before) >= millis(1));
+}

@@ -1,0 +1,28 @@
+use retry_core::{RetryInfo, TimedOut, retryable};
+
+#[derive(RetryInfo)]
+#[retry(transparent)]
+struct Failed(TimedOut);
+
+impl From<TimedOut> for Failed {
+    fn from(error: TimedOut) -> Self {
+        Self(error)
+    }
+}
+
+#[retryable(strategy = "standard", blocking)]
+async fn async_after_all() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", attempt_timeout = "5s", blocking)]
+fn cut() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = "standard", blocking = true)]
+fn with_a_value() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn main() {}
