@@ -241,6 +241,246 @@ fn a_strategy_from_a_call() {
 }
 
 #[test]
+fn limits_an_observer_and_a_context() {
+    retried(
+        quote!(
+            strategy = STORE,
+            max_time = "30s",
+            attempt_timeout = self.timeout,
+            observer = METRICS,
+            context = context,
+            policy = |outcome| judge(outcome)
+        ),
+        quote! {
+            async fn get(&self) -> Result<Object, StoreError> {
+                self.send(context.attempt()).await
+            }
+        },
+        &expect![[r#"
+            async fn get(&self) -> Result<Object, StoreError> {
+                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    ::core::concat!(::core::module_path!(), "::", "get"),
+                );
+                let mut __last = ::core::option::Option::None;
+                let mut __notes = ::retry_core::__private::context();
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::named(&STORE),
+                    ::retry_core::__private::max_time(
+                        ::core::time::Duration::new(30u64, 0u32),
+                        ::core::option::Option::Some(self.timeout),
+                    ),
+                    &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                );
+                loop {
+                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                        &mut __operation,
+                        &STORE,
+                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                    ) {
+                        __wait.await;
+                    }
+                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        &__operation,
+                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                    );
+                    let context = ::retry_core::__private::attempt_context(&__notes, &__operation);
+                    let __outcome = match ::retry_core::__private::attempt(
+                            __deadline,
+                            ::core::pin::pin!(__sleep),
+                            ::core::pin::pin!(
+                                async { if false { return ::retry_core::__private::unreached:: <
+                                Result < Object, StoreError > > (); } self.send(context.attempt()).
+                                await }
+                            ),
+                        )
+                        .await
+                    {
+                        ::core::result::Result::Ok(__outcome) => __outcome,
+                        ::core::result::Result::Err(__cut) => {
+                            match ::retry_core::__private::cut(
+                                &mut __operation,
+                                &STORE,
+                                __cut,
+                                &mut __last,
+                                &__RETRYABLE_AROUND
+                                    .observer(::retry_core::__private::observer(&METRICS)),
+                            ) {
+                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
+                            }
+                        }
+                    };
+                    if ::retry_core::__private::settle(
+                        &mut __operation,
+                        &STORE,
+                        __notes
+                            .judged(
+                                ::retry_core::__private::judge_by(
+                                    &__outcome,
+                                    |outcome| judge(outcome),
+                                ),
+                            ),
+                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                    ) {
+                        return __outcome;
+                    }
+                    __last = ::core::option::Option::Some(__outcome);
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_that_blocks() {
+    retried(
+        quote!(strategy = STORE, timer = self.clock(), max_time = "30s", blocking),
+        quote! {
+            fn get(&mut self) -> Result<impl Display, StoreError> {
+                self.send()
+            }
+        },
+        &expect![[r#"
+            fn get(&mut self) -> Result<impl Display, StoreError> {
+                const __RETRYABLE_AROUND: ::retry_core::__private::Around<
+                    'static,
+                    ::retry_core::StdTimer,
+                > = ::retry_core::__private::Around::blocking(
+                    ::core::concat!(::core::module_path!(), "::", "get"),
+                );
+                let __blocking_timer = self.clock();
+                let mut __last = ::core::option::Option::None;
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::named(&STORE),
+                    ::retry_core::__private::max_time(
+                        ::core::time::Duration::new(30u64, 0u32),
+                        ::core::option::Option::None,
+                    ),
+                    &__RETRYABLE_AROUND
+                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
+                );
+                loop {
+                    if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
+                        &mut __operation,
+                        &STORE,
+                        &__RETRYABLE_AROUND
+                            .blocking_timer(
+                                ::retry_core::__private::blocking_timer(&__blocking_timer),
+                            ),
+                    ) {
+                        let (::core::ops::ControlFlow::Continue(__outcome)
+                        | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
+                            &mut __operation,
+                            &STORE,
+                            __cut,
+                            &mut __last,
+                            &__RETRYABLE_AROUND
+                                .blocking_timer(
+                                    ::retry_core::__private::blocking_timer(&__blocking_timer),
+                                ),
+                        );
+                        return __outcome;
+                    }
+                    let __outcome = ::retry_core::__private::call(|| -> Result<_, StoreError> {
+                        self.send()
+                    });
+                    if ::retry_core::__private::settle(
+                        &mut __operation,
+                        &STORE,
+                        ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        ),
+                        &__RETRYABLE_AROUND
+                            .blocking_timer(
+                                ::retry_core::__private::blocking_timer(&__blocking_timer),
+                            ),
+                    ) {
+                        return __outcome;
+                    }
+                    __last = ::core::option::Option::Some(__outcome);
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_that_async_trait_has_changed() {
+    retried(
+        quote!(strategy = self.retry),
+        quote! {
+            fn put<'life0, 'async_trait>(
+                &'life0 mut self,
+                key: String,
+            ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'async_trait>> {
+                Box::pin(async move {
+                    if let Some(__ret) = None::<Result<(), StoreError>> {
+                        return __ret;
+                    }
+                    let mut __self = self;
+                    let key = key;
+                    let __ret: Result<(), StoreError> = { __self.send(&key).await };
+                    __ret
+                })
+            }
+        },
+        &expect![[r#"
+            fn put<'life0, 'async_trait>(
+                &'life0 mut self,
+                key: String,
+            ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'async_trait>> {
+                Box::pin(async move {
+                    let __self = self;
+                    let key = key;
+                    const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                        ::core::concat!(::core::module_path!(), "::", "put"),
+                    );
+                    let mut __operation = ::retry_core::__private::begin(
+                        &__self.retry,
+                        &__RETRYABLE_AROUND,
+                    );
+                    loop {
+                        while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            &mut __operation,
+                            &__self.retry,
+                            &__RETRYABLE_AROUND,
+                        ) {
+                            __wait.await;
+                        }
+                        let __outcome = async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<(), StoreError>,
+                                >();
+                            }
+                            let mut __self = &mut *__self;
+                            if let Some(__ret) = None::<Result<(), StoreError>> {
+                                return __ret;
+                            }
+                            let __ret: Result<(), StoreError> = { __self.send(&key).await };
+                            __ret
+                        }
+                            .await;
+                        if ::retry_core::__private::settle(
+                            &mut __operation,
+                            &__self.retry,
+                            ::retry_core::__private::judge(
+                                &__outcome,
+                                &::retry_core::StandardRetryPolicy::new(),
+                            ),
+                            &__RETRYABLE_AROUND,
+                        ) {
+                            return __outcome;
+                        }
+                    }
+                })
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn an_enum() {
     derived(
         quote! {
