@@ -138,13 +138,14 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The return type is a `Result` whose error implements `RetryInfo` (an alias of one will do), unless there is a `policy`. The caller gets the last
-/// outcome, untouched. `?` and `return` end the attempt, at any depth.
+/// The return type is a `Result` whose error implements `RetryInfo` (an alias of one will do), unless there is a `policy`.
+/// The caller gets the last outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
 /// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
 /// named in `clone`), a `&mut` one is lent to one attempt after the other. If the body uses up an owned argument, rustc
-/// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute, and the
-/// future is `Send` if it is without the attribute, even if the error is not.
+/// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait`
+/// work as they do without the attribute, and the future is `Send` if it is without the attribute, even if the error is
+/// not.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 ///
@@ -152,16 +153,20 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// `Box::pin(async move { .. })`: that block becomes the loop, and what stands before it is done once in each call. So it
 /// works on methods under `#[async_trait]`. Functions that are not async at all take [`blocking`](#blocking).
 ///
-/// Above or below `#[tracing::instrument]`? Below it, each attempt has a span; above it, the operation has one, which is
-/// the way if an argument is neither a reference nor `Copy`.
+/// With `#[tracing::instrument]` above it, each attempt has a span; with that below it, the operation has one, which is the
+/// way if an argument is neither a reference nor `Copy`.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///
+/// The options, one by one. Below each stands what it is without the macro: mostly the closure form, which is a function of
+/// the library like any other. What the expansion is at bottom, over the strategy's own interface, the README shows.
+///
 /// # `strategy`
 ///
-/// Which strategy decides on retries; there is no default. One that is named, `strategy = STORE`, is shared by all calls
-/// that name it, and so is its retry quota. A field or an argument is named the same way, and borrowed only between
-/// attempts, so that a `&mut self` body may use all of `self`:
+/// Which strategy decides on retries. It must be given.
+///
+/// One that is named, `strategy = STORE`, is shared by all calls that name it, and so is its retry quota. A field or an
+/// argument is named the same way, and borrowed only between attempts, so that a `&mut self` body may use all of `self`:
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
@@ -179,6 +184,21 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///         Ok(())
 ///     }
 /// }
+/// ```
+///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # struct Client { retry: StandardRetryStrategy }
+/// # impl Client {
+/// # async fn send_once(&self) -> Result<(), Failed> { Ok(()) }
+/// async fn send(&self) -> Result<(), Failed> {
+///     retry(&self.retry, || self.send_once()).run().await
+/// }
+/// # }
 /// ```
 ///
 /// Any other expression is evaluated once in each call, and gives a reference or an `Arc` of a strategy that is kept
@@ -210,8 +230,9 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// # `idempotent`
 ///
 /// What becomes of an error that is neither known to be safe nor known not to be. With `idempotent` it is retried, with
-/// `idempotent = false` it is not. By default it is retried if the server is at fault or a timeout struck. For a money
-/// transfer that would be wrong after a timeout, since it may have been carried out:
+/// `idempotent = false` it is not. By default it is retried if the server is at fault or a timeout struck.
+///
+/// For a money transfer that would be wrong after a timeout, since it may have been carried out:
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};
@@ -223,11 +244,26 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn transfer() -> Result<(), Failed> { Ok(()) }
+/// # async fn example() -> Result<(), Failed> {
+/// retry(&BANK, || transfer()).idempotent(false).run().await
+/// # }
+/// ```
+///
 /// # `policy`
 ///
 /// What outcomes mean, `Ok` included, instead of what the error says. By default the standard policy, which asks the
-/// error's `RetryInfo`. A closure needs no type for its argument; any other expression is a `RetryPolicy` and is evaluated
-/// after each attempt, so name one or make a small one. With a policy the function may return any type.
+/// error's `RetryInfo`.
+///
+/// A closure needs no type for its argument; any other expression is a `RetryPolicy` and is evaluated after each attempt,
+/// so name one or make a small one. With a policy the function may return any type.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};
@@ -248,15 +284,41 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `idempotent` is a setting of the standard policy, so it can't stand beside another one.
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryDirective, RetryErrorType, StandardRetryStrategy, policy_fn, retry};
+/// # static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # enum Status { Running, Done }
+/// # async fn status() -> Status { Status::Done }
+/// # async fn example() -> Status {
+/// let until_done = policy_fn(|status: &Status| match status {
+///     Status::Done => RetryDirective::Succeed,
+///     Status::Running => RetryDirective::retry(RetryErrorType::Other),
+/// });
+/// retry(&JOBS, || status()).policy(until_done).run().await
+/// # }
+/// ```
+///
+/// `idempotent` is a setting of the standard policy, so it can't stand beside another one:
+///
+/// ```compile_fail
+/// # use retry_core::{RetryInfo, StandardRetryPolicy, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// #[retryable(strategy = "standard", policy = StandardRetryPolicy::new(), idempotent)]
+/// async fn send() -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
 ///
 /// # `max_time`
 ///
-/// How long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. No limit by default.
-/// A text with a unit, or an expression that gives a `Duration` and is evaluated once in each call.
+/// How long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. By default there is
+/// no limit. A text with a unit, or an expression that gives a `Duration` and is evaluated once in each call.
 ///
 /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. What the caller gets then is
-/// the last outcome that there was, else a `TimedOut`, so the error type implements `From<TimedOut>`:
+/// the last outcome that there was, an `Ok` too, else a `TimedOut`, so the error type implements `From<TimedOut>`:
 ///
 /// ```
 /// use retry_core::{RetryInfo, TimedOut, retryable};
@@ -282,14 +344,33 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
+/// # use std::time::Duration;
+/// # #[derive(RetryInfo)]
+/// # #[retry(transparent)]
+/// # struct StoreError(TimedOut);
+/// # impl From<TimedOut> for StoreError { fn from(error: TimedOut) -> Self { Self(error) } }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn get() -> Result<(), StoreError> { Ok(()) }
+/// # async fn example() -> Result<(), StoreError> {
+/// let call = retry(&STORE, || get()).max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5));
+/// call.run().await
+/// # }
+/// ```
+///
 /// Because the last outcome is kept, the future is `Send` only if the outcome is. An attempt that blocks its thread can't be
 /// cut.
 ///
 /// # `attempt_timeout`
 ///
-/// How long one attempt may take, given as for `max_time`, and cut to what remains of that. No limit by default. An attempt
-/// that is cut has a `TimedOut` for its outcome, and is judged like any other: it is a timeout, of which nobody knows whether
-/// it was acted upon. The error type implements `From<TimedOut>`.
+/// How long one attempt may take, given as for `max_time`, and cut to what remains of that. By default there is no limit.
+/// For an example, and the code without the macro, see there.
+///
+/// An attempt that is cut has a `TimedOut` for its outcome, and is judged like any other: it is a timeout, of which nobody
+/// knows whether it was acted upon. The error type implements `From<TimedOut>`.
 ///
 /// # `context`
 ///
@@ -308,9 +389,28 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro, the closure keeps what it needs:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn charge(_: u64, _key: String, _attempt: u32) -> Result<(), Failed> { Ok(()) }
+/// # fn random_key() -> String { String::new() }
+/// async fn pay(cents: u64) -> Result<(), Failed> {
+///     let (key, mut attempt) = (random_key(), 0);
+///     let call = retry(&BANK, || {
+///         attempt += 1;
+///         charge(cents, key.clone(), attempt)
+///     });
+///     call.run().await
+/// }
+/// ```
+///
 /// # `observer`
 ///
-/// Who is told what happens, an `Observer`; nobody by default, and then there is no cost. A place is borrowed anew between
+/// Who is told what happens, an `Observer`; by default nobody, and then there is no cost. A place is borrowed anew between
 /// attempts, as a strategy is; any other expression is evaluated once in each call. The operation's name is the path of the
 /// function.
 ///
@@ -337,9 +437,24 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{Event, Observer, RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # struct Alarm;
+/// # impl Observer for Alarm { fn observe(&self, _: &Event) {} }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn send() -> Result<(), Failed> { Ok(()) }
+/// # async fn example() -> Result<(), Failed> {
+/// retry(&STORE, || send()).observer(Alarm).name(concat!(module_path!(), "::send")).run().await
+/// # }
+/// ```
+///
 /// # `timer`
 ///
-/// Clock and sleeper: a `Timer`. By default tokio's. A place is borrowed anew between attempts, as a strategy is; any other
+/// Clock and sleeper: a `Timer`, by default tokio's. A place is borrowed anew between attempts, as a strategy is; any other
 /// expression is evaluated once in each call.
 ///
 /// ```
@@ -372,11 +487,25 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, TokioTimer, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn send() -> Result<(), Failed> { Ok(()) }
+/// # async fn example() -> Result<(), Failed> {
+/// retry(&STORE, || send()).timer(TokioTimer).run().await
+/// # }
+/// ```
+///
 /// # `blocking`
 ///
-/// For a function that is not async: it blocks its thread while it waits. The timer is then a `BlockingTimer`, by default
-/// that of the standard library. There is no `attempt_timeout`, since nothing can cut an attempt, and `max_time` bounds
-/// waits and starts only.
+/// For a function that is not async: it blocks its thread while it waits. By default a function has to be async.
+///
+/// The timer is then a `BlockingTimer`, by default that of the standard library. There is no `attempt_timeout`, since
+/// nothing can cut an attempt, and `max_time` bounds waits and starts only.
 ///
 /// ```
 /// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
@@ -392,9 +521,40 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy};
+/// use retry_core::{Failure, RetryStrategy, StdTimer};
+///
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # static DATABASE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # fn query_once(_: &str) -> Result<u64, Failed> { Ok(0) }
+/// fn query(sql: &str) -> Result<u64, Failed> {
+///     let Ok(mut token) = DATABASE.acquire_initial_token(&StdTimer) else { return query_once(sql) };
+///     loop {
+///         while let Some(delay) = DATABASE.ready(&mut token, &StdTimer).wait() {
+///             std::thread::sleep(delay);
+///         }
+///         match query_once(sql) {
+///             Ok(value) => {
+///                 let _ = DATABASE.record_success(token, &StdTimer);
+///                 return Ok(value);
+///             }
+///             Err(error) => match DATABASE.refresh_retry_token(token, &Failure::of(&error), &StdTimer) {
+///                 Ok(next) => token = next,
+///                 Err(_why) => return Err(error),
+///             },
+///         }
+///     }
+/// }
+/// # assert!(query("").is_ok());
+/// ```
+///
 /// # `clone`
 ///
-/// Arguments of which each attempt gets a clone, because it uses them up. None by default.
+/// Arguments of which each attempt gets a clone, because it uses them up. By default none is cloned.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};
@@ -407,9 +567,49 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// It does not compile without it:
+///
+/// ```compile_fail,E0382
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # async fn post(body: Vec<u8>) -> Result<(), Failed> { Ok(()) }
+/// #[retryable(strategy = "standard")]
+/// async fn send(body: Vec<u8>) -> Result<(), Failed> {
+///     post(body).await
+/// }
+/// ```
+///
+/// Without the macro:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn post(body: Vec<u8>) -> Result<(), Failed> { Ok(()) }
+/// async fn send(body: Vec<u8>) -> Result<(), Failed> {
+///     retry(&STORE, || post(body.clone())).run().await
+/// }
+/// ```
+///
 /// # `crate`
 ///
 /// Where retry-core is found: `crate = path`. By default `::retry_core`.
+///
+/// ```
+/// mod facade {
+///     pub use retry_core;
+/// }
+///
+/// # use retry_core::{RetryInfo, retryable};
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// #[retryable(strategy = "standard", crate = facade::retry_core)]
+/// async fn send() -> Result<(), Failed> {
+///     Ok(())
+/// }
+/// ```
 #[proc_macro_attribute]
 pub fn retryable(options: TokenStream, item: TokenStream) -> TokenStream {
     retryable::attribute(options.into(), &item.into()).into()
