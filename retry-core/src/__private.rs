@@ -11,7 +11,7 @@ use crate::observe::Observer;
 use crate::operation::{Attempt, Deadline, Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, RetryToken, Share};
-use crate::time::{BlockingTimer, Clock, Timer};
+use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -174,9 +174,10 @@ pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Clock, W: Watch + ?Sized>(
     operation.cut(strategy, cut, last, around)
 }
 
-/// The timer that an expression gives. What is complained of if it is none is this, and not each use of it.
+/// The timer that an expression gives. What is complained of if it is none is this, and not each use of it. Its sleep is
+/// named, so that a future that waits for it is known to be `Send`.
 #[inline]
-pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer + use<T>) {
+pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer<Sleep = T::Sleep> + use<T>) {
     timer
 }
 
@@ -188,7 +189,9 @@ pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer
 
 /// The observer that an expression gives, in the same way.
 #[inline]
-pub const fn observer<O: Observer + ?Sized>(observer: &O) -> &(impl Watch + ?Sized + use<O>) {
+pub const fn observer<O: Observer + ?Sized>(
+    observer: &O,
+) -> &(impl Watch<Notes = Option<Timestamp>> + ?Sized + use<O>) {
     observer
 }
 

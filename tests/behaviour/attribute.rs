@@ -1,7 +1,7 @@
 //! What `#[retryable]` takes, and that each attempt starts from what was passed.
 
 use crate::support::{Failed, Flaky, assert_send, secs};
-use retry_core::{Jitter, StandardRetryStrategy, retryable};
+use retry_core::{Event, Jitter, Observer, StandardRetryStrategy, TokioTimer, retryable};
 use std::fmt::Display;
 use std::rc::Rc;
 
@@ -162,6 +162,29 @@ async fn an_error_that_is_not_send_leaves_the_future_send() {
     }
 
     assert_eq!(assert_send(local(&Flaky::new(1, Failed::SAFE))).await.unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_and_a_timer_leave_the_future_send() {
+    #[retryable(strategy = STRATEGY, observer = SILENT, timer = TIMER)]
+    async fn of_statics(counter: &Flaky) -> Outcome<u32> {
+        counter.call()
+    }
+    #[retryable(strategy = STRATEGY, observer = Silent, timer = timer, max_time = "9s", attempt_timeout = "1s")]
+    async fn of_values(counter: &Flaky, timer: TokioTimer) -> Outcome<u32> {
+        counter.call()
+    }
+
+    static SILENT: Silent = Silent;
+    static TIMER: TokioTimer = TokioTimer;
+
+    struct Silent;
+    impl Observer for Silent {
+        fn observe(&self, _: &Event) {}
+    }
+
+    assert_eq!(assert_send(of_statics(&Flaky::new(1, Failed::SAFE))).await, Ok(2));
+    assert_eq!(assert_send(of_values(&Flaky::new(1, Failed::SAFE), TokioTimer)).await, Ok(2));
 }
 
 #[tokio::test(start_paused = true)]
