@@ -63,7 +63,7 @@ impl Body {
             match statement {
                 Stmt::Local(mut local) if let Some(moved) = Moved::by(&local, arguments) => {
                     arguments.retain(|argument| argument.ident != moved.source);
-                    arguments.extend(take_bindings(&mut local.pat, &mut local.attrs, moved.mutable_reference));
+                    arguments.extend(take_bindings(&mut local.pat, &local.attrs, moved.mutable_reference));
                     receiver = receiver.or(moved.receiver);
                     tail.moved.push(local);
                 }

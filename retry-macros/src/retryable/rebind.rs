@@ -17,14 +17,18 @@ pub(super) fn rebound(call: &Call) -> TokenStream {
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in call.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
+        // Borrowed as what it was declared to be, so that no `mut` is called unused. No `allow` does that where a lint is
+        // forbidden.
+        let borrow =
+            if argument.stays_mut { quote_spanned!(ident.span()=> &mut) } else { quote_spanned!(ident.span()=> &) };
         let value = if call.clone.contains(ident) {
-            quote_spanned!(ident.span()=> ::core::clone::Clone::clone(&#ident))
+            quote_spanned!(ident.span()=> ::core::clone::Clone::clone(#borrow #ident))
         } else if argument.mutable_reference {
             quote!(&mut *#ident)
         } else if mutability.is_some() {
-            quote_spanned!(ident.span()=> #private::anew(&#ident))
+            quote_spanned!(ident.span()=> #private::anew(#borrow #ident))
         } else if in_span {
-            quote_spanned!(ident.span()=> #private::into_span(&#ident))
+            quote_spanned!(ident.span()=> #private::into_span(#borrow #ident))
         } else {
             continue;
         };

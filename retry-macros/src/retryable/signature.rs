@@ -46,13 +46,15 @@ pub(super) struct Argument {
     pub(super) ident: Ident,
     /// It was declared `mut`.
     pub(super) mutability: Option<Token![mut]>,
+    /// Its `mut` stands in a pattern, where it also decides how the name is bound, so it has to stay.
+    pub(super) stays_mut: bool,
     /// It is spelled as a `&mut` reference.
     pub(super) mutable_reference: bool,
     /// The conditions under which it exists.
     pub(super) cfg: Vec<Attribute>,
 }
 
-/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here.
+/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here where they can.
 pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(argument) => Some(argument),
@@ -60,25 +62,24 @@ pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
     });
     let bindings = typed.flat_map(|argument| {
         let mutable_reference = as_mutable_reference(&argument.ty).is_some();
-        take_bindings(&mut argument.pat, &mut argument.attrs, mutable_reference)
+        take_bindings(&mut argument.pat, &argument.attrs, mutable_reference)
     });
     bindings.collect()
 }
 
-/// The names that a pattern binds, which lose their `mut`. If it is a plain name, it is perhaps that of a `&mut`.
-pub(super) fn take_bindings(pat: &mut Pat, attrs: &mut Vec<Attribute>, mutable_reference: bool) -> Vec<Argument> {
+/// The names that a pattern binds, which lose their `mut` where they can. If it is a plain name, it is perhaps that of a
+/// `&mut`.
+pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], mutable_reference: bool) -> Vec<Argument> {
     let cfg = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
-    let mut names = Names { arguments: Vec::new(), cfg, nested_mut: false };
+    let mut names = Names { arguments: Vec::new(), cfg };
     names.visit_pat(pat);
     if let Pat::Ident(pattern) = pat
         && let Some(name) = names.arguments.last_mut()
         && pattern.by_ref.is_none()
     {
         pattern.mutability = None;
+        name.stays_mut = false;
         name.mutable_reference = mutable_reference;
-    } else if names.nested_mut {
-        // There a `mut` also decides how the name is bound, so it has to stay.
-        attrs.push(parse_quote!(#[allow(unused_mut, reason = "each attempt binds it anew")]));
     }
     names.arguments
 }
@@ -86,17 +87,16 @@ pub(super) fn take_bindings(pat: &mut Pat, attrs: &mut Vec<Attribute>, mutable_r
 struct Names {
     arguments: Vec<Argument>,
     cfg: Vec<Attribute>,
-    nested_mut: bool,
 }
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
         // `ref mut` is a way to borrow.
         let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
-        self.nested_mut |= mutability.is_some();
         self.arguments.push(Argument {
             ident: pattern.ident.clone(),
             mutability,
+            stays_mut: mutability.is_some(),
             mutable_reference: false,
             cfg: self.cfg.clone(),
         });
