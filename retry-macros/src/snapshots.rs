@@ -114,8 +114,23 @@ fn a_method_with_all_options() {
                         if false {
                             return my::retry::__private::unreached::<io::Result<_>>();
                         }
+                        #[allow(
+                            clippy::shadow_reuse,
+                            clippy::shadow_same,
+                            reason = "the body knows the argument by its name"
+                        )]
                         let key = &mut *key;
+                        #[allow(
+                            clippy::shadow_reuse,
+                            clippy::shadow_same,
+                            reason = "the body knows the argument by its name"
+                        )]
                         let mut body = ::core::clone::Clone::clone(&body);
+                        #[allow(
+                            clippy::shadow_reuse,
+                            clippy::shadow_same,
+                            reason = "the body knows the argument by its name"
+                        )]
                         let mut tries = my::retry::__private::anew(&tries);
                         tries += 1;
                         self.send(key, body, tries).await

@@ -11,6 +11,9 @@ pub(super) fn rebound(call: &Call) -> TokenStream {
     let crate_path = &call.crate_path;
     let private = quote!(#crate_path::__private);
     let mut tokens = TokenStream::new();
+    let shadows = quote! {
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
+    };
     let body = &call.body.attempt;
     let body = quote!(#(#body)*);
     // `#[tracing::instrument]` was here before, and moves the arguments into a future of its own.
@@ -32,7 +35,7 @@ pub(super) fn rebound(call: &Call) -> TokenStream {
         } else {
             continue;
         };
-        tokens.extend(quote!(#(#cfg)* let #mutability #ident = #value;));
+        tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value;));
     }
     tokens
 }

@@ -1,0 +1,114 @@
+//! Expansions of `#[derive(RetryInfo)]`.
+
+use core::time::Duration;
+use retry_core::{RetryInfo, TimedOut};
+
+/// Everything that a variant can say.
+#[derive(Debug, RetryInfo)]
+#[retry(fault = "server", crate = ::retry_core)]
+pub enum Every {
+    /// Throttling, with a wait that is known.
+    #[retry(throttling, fault = "client", retry_after = "1500ms")]
+    Throttling,
+    /// A wait in a field.
+    #[retry(throttling, retry_after = "1s")]
+    Wait {
+        /// The wait.
+        #[retry(retry_after)]
+        wait: Option<Duration>,
+        /// Anything else.
+        other: u8,
+    },
+    /// Seconds.
+    #[retry(safe)]
+    Seconds(#[retry(retry_after(secs))] u64),
+    /// Milliseconds.
+    #[retry(safe = "maybe", fault = "other")]
+    Millis(#[retry(retry_after(millis))] Option<u32>, u8),
+    /// Timeout.
+    #[retry(timeout)]
+    Timeout,
+    /// Never.
+    #[retry(never)]
+    Never(String),
+    /// Another error's answers.
+    #[retry(transparent)]
+    TimedOut(TimedOut),
+    /// The same, by mark.
+    Marked {
+        /// Where the answers come from.
+        #[retry(transparent)]
+        inner: Box<Other>,
+        /// Anything else.
+        other: u8,
+    },
+    /// Nothing said.
+    Unlabelled,
+}
+
+/// One answer for all.
+#[derive(Clone, Copy, Debug, RetryInfo)]
+#[retry(timeout, safe = "no", fault = "client", retry_after = "2s")]
+pub struct Other;
+
+/// Nothing to say.
+#[derive(Clone, Copy, Debug, RetryInfo)]
+pub enum Empty {}
+
+/// Fields that nothing is asked of.
+#[derive(Clone, Copy, Debug, RetryInfo)]
+pub struct Silent {
+    /// A field.
+    pub code: u16,
+}
+
+/// A wait that may be of any type.
+#[derive(Debug, RetryInfo)]
+#[retry(throttling)]
+pub struct Busy<W> {
+    /// The wait.
+    #[retry(retry_after)]
+    pub wait: W,
+}
+
+/// Lifetimes, bounds, constants.
+#[derive(Debug, RetryInfo)]
+pub enum Generic<'error, E: ?Sized, F, const N: usize>
+where
+    F: Send,
+{
+    /// A borrowed error.
+    #[retry(transparent)]
+    Borrowed(&'error E),
+    /// An owned one.
+    #[retry(transparent)]
+    Owned(F),
+    /// Bytes.
+    #[retry(safe)]
+    Bytes([u8; N]),
+}
+
+/// A deprecated variant is used by nobody, its impl included.
+#[derive(Debug, RetryInfo)]
+#[non_exhaustive]
+pub enum Old {
+    /// Replaced.
+    #[deprecated(note = "replaced")]
+    #[retry(safe)]
+    Former,
+    /// The new one.
+    #[retry(never)]
+    Latter,
+}
+
+/// A name that is not in camel case, and one that is a keyword.
+#[derive(Clone, Copy, Debug, RetryInfo)]
+pub enum Raw {
+    /// A keyword.
+    #[retry(safe)]
+    Field {
+        /// A keyword, too.
+        #[retry(retry_after)]
+        r#type: Duration,
+    },
+}

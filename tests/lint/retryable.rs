@@ -1,0 +1,345 @@
+//! Expansions of `#[retryable]`.
+
+use crate::lint::derive::Every;
+use core::fmt::Display;
+use core::future::ready;
+use core::time::Duration;
+use retry_core::{
+    AdaptiveRetryStrategy, Event, Observer, RetryDirective, RetryErrorType, StandardRetryPolicy, StandardRetryStrategy,
+    TimedOut, TokioTimer, retryable,
+};
+
+/// A strategy.
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// Another one.
+static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
+/// A timer.
+static TIMER: TokioTimer = TokioTimer;
+/// An observer.
+static SILENT: Silent = Silent;
+
+/// Hears and says nothing.
+struct Silent;
+
+impl Observer for Silent {
+    #[inline]
+    fn is_interested(&self, _: &'static str) -> bool {
+        false
+    }
+
+    #[inline]
+    fn observe(&self, _: &Event) {}
+}
+
+impl From<TimedOut> for Every {
+    #[inline]
+    fn from(error: TimedOut) -> Self {
+        Self::TimedOut(error)
+    }
+}
+
+/// Nothing but a strategy.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+pub async fn plain(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A strategy of its own.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = "standard", idempotent)]
+pub async fn own(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// The other one.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = "adaptive", idempotent = false, crate = ::retry_core)]
+pub async fn own_adaptive(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A static that is borrowed already.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = &ADAPTIVE)]
+pub async fn borrowed(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A strategy from a call.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = strategy())]
+pub async fn from_a_call(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A strategy that is passed.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = strategy)]
+pub async fn passed(strategy: &StandardRetryStrategy, key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A strategy in an element of an argument.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = *strategies.0)]
+pub async fn element(strategies: (&StandardRetryStrategy, u8), key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A limit on all attempts, and one on each.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, max_time = "30s", attempt_timeout = "5s")]
+pub async fn limited(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A limit that is computed.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, max_time = Duration::from_secs(seconds))]
+pub async fn limited_by_an_argument(seconds: u64, key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A limit on each attempt.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, attempt_timeout = "5s")]
+pub async fn each_limited(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// Observer and timer, each a static.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, observer = SILENT, timer = TIMER)]
+pub async fn observed(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// Observer and timer, made for the call; a limit, too.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, observer = silent(), timer = timer(), max_time = "1s")]
+pub async fn observed_by_calls(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// Observer and timer, passed.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, observer = observer, timer = timer)]
+pub async fn observed_by_arguments<O: Observer + Sync>(
+    observer: &O,
+    timer: TokioTimer,
+    key: &str,
+) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A closure as policy.
+#[retryable(strategy = STORE, policy = |length| if *length == 0 { again() } else { RetryDirective::Succeed })]
+pub async fn judged_by_a_closure(key: &str) -> usize {
+    attempt(key).await.unwrap_or_default()
+}
+
+/// A value as policy.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, policy = StandardRetryPolicy::new().idempotent(true))]
+pub async fn judged_by_a_value(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// Arguments that are used up, changed, taken apart, lent.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, clone(owned, changed))]
+pub async fn arguments(
+    owned: String,
+    mut changed: String,
+    mut counter: u32,
+    (first, mut second): (u32, u32),
+    lent: &mut Vec<String>,
+    _: u8,
+) -> Result<u32, Every> {
+    changed.push_str(&owned);
+    lent.push(owned);
+    lent.push(changed);
+    counter = counter.saturating_add(first);
+    second = second.saturating_add(counter);
+    Ok(second)
+}
+
+/// Arguments that the body has no use for.
+///
+/// # Errors
+///
+/// None.
+#[retryable(strategy = STORE, clone(_owned))]
+pub async fn idle_arguments(_owned: String, _lent: &mut u32) -> Result<(), Every> {
+    attempt("").await.map(drop)
+}
+
+/// Lifetimes, types, constants, `impl Trait`.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+pub async fn generic<'item, T, const N: usize>(
+    items: [&'item T; N],
+    shown: impl Display + Sync,
+) -> Result<impl Iterator<Item = &'item T>, Every>
+where
+    T: Clone + Sync,
+{
+    attempt(&shown.to_string()).await.map(|_| items.into_iter())
+}
+
+/// A return type that the value is coerced to.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+pub async fn coerced(key: &str) -> Result<Box<dyn Display>, Every> {
+    if key.is_empty() {
+        return Ok(Box::new(0));
+    }
+    let length = attempt(key).await?;
+    Ok(Box::new(length))
+}
+
+/// A function with attributes.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+#[inline]
+#[must_use = "it is"]
+pub(crate) async fn attributes(key: &str) -> Result<usize, Every> {
+    #![expect(clippy::let_and_return, reason = "an inner attribute is kept")]
+    let outcome = attempt(key).await;
+    outcome
+}
+
+/// Methods.
+#[derive(Debug)]
+pub struct Client {
+    /// Its strategy.
+    retry: StandardRetryStrategy,
+    /// How much was sent.
+    sent: usize,
+}
+
+impl Client {
+    /// A field as strategy.
+    ///
+    /// # Errors
+    ///
+    /// As it comes.
+    #[retryable(strategy = self.retry)]
+    pub async fn get(&self, key: &str) -> Result<usize, Every> {
+        attempt(key).await.map(|length| length.saturating_add(self.sent))
+    }
+
+    /// A field as strategy of a method that changes another one.
+    ///
+    /// # Errors
+    ///
+    /// As it comes.
+    #[retryable(strategy = self.retry)]
+    pub async fn put(&mut self, key: &str) -> Result<usize, Every> {
+        self.sent = self.sent.saturating_add(1);
+        attempt(key).await.map(|length| self.sent.saturating_add(length))
+    }
+
+    /// A method that uses its receiver up.
+    ///
+    /// # Errors
+    ///
+    /// As it comes.
+    #[retryable(strategy = STORE)]
+    pub async fn close(self) -> Result<(), Every> {
+        attempt("").await.map(drop)
+    }
+}
+
+/// A trait with an async method.
+pub trait Get {
+    /// Gets.
+    fn get(&self, key: &str) -> impl Future<Output = Result<usize, Every>> + Send;
+}
+
+impl Get for StandardRetryStrategy {
+    #[retryable(strategy = self)]
+    async fn get(&self, key: &str) -> Result<usize, Every> {
+        attempt(key).await
+    }
+}
+
+/// What an attempt comes to.
+async fn attempt(key: &str) -> Result<usize, Every> {
+    ready(if key.is_empty() { Err(Every::Unlabelled) } else { Ok(key.len()) }).await
+}
+
+/// A strategy that a call gives.
+const fn strategy() -> &'static StandardRetryStrategy {
+    &STORE
+}
+
+/// An observer that a call gives.
+const fn silent() -> Silent {
+    Silent
+}
+
+/// A timer that a call gives.
+const fn timer() -> TokioTimer {
+    TokioTimer
+}
+
+/// What a failure asks for.
+const fn again() -> RetryDirective {
+    RetryDirective::retry(RetryErrorType::Other)
+}
