@@ -544,7 +544,7 @@ fn an_enum() {
                         }
                     }
                 }
-                fn is_throttle(&self) -> bool {
+                fn is_throttle(&self) -> ::core::primitive::bool {
                     match self {
                         Self::SlowDown { .. } => true,
                         Self::Timeout { .. } | Self::NoSuchKey { .. } => false,
@@ -555,7 +555,7 @@ fn an_enum() {
                         }
                     }
                 }
-                fn is_timeout(&self) -> bool {
+                fn is_timeout(&self) -> ::core::primitive::bool {
                     match self {
                         Self::SlowDown { .. } | Self::NoSuchKey { .. } => false,
                         Self::Timeout { .. } => true,
@@ -623,7 +623,7 @@ fn a_generic_struct() {
                         }
                     }
                 }
-                fn is_throttle(&self) -> bool {
+                fn is_throttle(&self) -> ::core::primitive::bool {
                     match self {
                         Self { 0: __field, .. } => {
                             ::retry_core::RetryInfo::is_throttle(
@@ -632,7 +632,7 @@ fn a_generic_struct() {
                         }
                     }
                 }
-                fn is_timeout(&self) -> bool {
+                fn is_timeout(&self) -> ::core::primitive::bool {
                     match self {
                         Self { 0: __field, .. } => {
                             ::retry_core::RetryInfo::is_timeout(

@@ -41,14 +41,14 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     );
     let throttle = method(
         model,
-        &quote!(fn is_throttle(&self) -> bool),
+        &quote!(fn is_throttle(&self) -> ::core::primitive::bool),
         Some(&quote!(false)),
         &quote!(#krate::RetryInfo::is_throttle),
         |&Constants { throttling, .. }| Answer::Plain(quote!(#throttling)),
     );
     let timeout = method(
         model,
-        &quote!(fn is_timeout(&self) -> bool),
+        &quote!(fn is_timeout(&self) -> ::core::primitive::bool),
         Some(&quote!(false)),
         &quote!(#krate::RetryInfo::is_timeout),
         |&Constants { timeout, .. }| Answer::Plain(quote!(#timeout)),
