@@ -11,6 +11,7 @@ mod derive;
 mod erased;
 mod events;
 mod forms;
+mod hygiene;
 mod observer;
 mod operation;
 mod pointers;

@@ -1,0 +1,117 @@
+//! Where nothing from the prelude is at hand, and its names stand for something else.
+#![no_implicit_prelude]
+#![allow(dead_code, non_camel_case_types, unused_macros, reason = "names that are only there to be in the way")]
+
+use ::retry_core as library;
+
+pub(super) mod core {}
+pub(super) mod std {}
+pub(super) mod retry_core {}
+
+pub(super) struct Option;
+pub(super) struct Some;
+pub(super) struct None;
+pub(super) struct Ok;
+pub(super) struct Err;
+pub(super) struct Result;
+pub(super) struct Box;
+pub(super) struct Duration;
+pub(super) struct bool;
+pub(super) struct u64;
+pub(super) trait Clone {}
+pub(super) trait Copy {}
+pub(super) trait Future {}
+pub(super) trait Into {}
+pub(super) trait From {}
+pub(super) trait Fn {}
+pub(super) trait Send {}
+
+fn drop() {}
+
+macro_rules! concat {
+    () => {};
+}
+macro_rules! module_path {
+    () => {};
+}
+macro_rules! compile_error {
+    () => {};
+}
+
+/// An error that is derived where nothing is what it seems.
+#[derive(library::RetryInfo)]
+pub(super) enum Error {
+    #[retry(throttling, retry_after = "1s")]
+    Busy(#[retry(retry_after)] ::core::option::Option<::core::time::Duration>),
+    #[retry(safe, fault = "client")]
+    Seconds(#[retry(retry_after(secs))] ::core::primitive::u64),
+    #[retry(transparent)]
+    TimedOut(library::TimedOut),
+    #[retry(timeout)]
+    Other,
+}
+
+impl ::core::convert::From<library::TimedOut> for Error {
+    fn from(error: library::TimedOut) -> Self {
+        Self::TimedOut(error)
+    }
+}
+
+type Outcome = ::core::result::Result<u32, Error>;
+
+fn failure(calls: u32) -> Outcome {
+    if calls < 2 {
+        ::core::result::Result::Err(Error::Busy(::core::option::Option::None))
+    } else {
+        ::core::result::Result::Ok(calls)
+    }
+}
+
+/// Every way to bind an argument.
+#[library::retryable(strategy = strategy, idempotent, clone(owned), crate = library)]
+pub(super) async fn call_with(
+    strategy: &library::StandardRetryStrategy,
+    owned: ::std::string::String,
+    calls: &mut u32,
+    mut step: u32,
+    (mut nested, _): (u32, u32),
+) -> Outcome {
+    let owned = owned;
+    nested += 1;
+    step += nested - 1;
+    *calls += step;
+    ::core::mem::drop(owned);
+    failure(*calls)
+}
+
+pub(super) async fn call(strategy: &library::StandardRetryStrategy, calls: &mut u32, step: u32) -> Outcome {
+    call_with(strategy, ::std::string::String::new(), calls, step, (0, 0)).await
+}
+
+/// Every item and every path that an expansion may bring.
+#[library::retryable(
+    strategy = "adaptive",
+    observer = Silent,
+    timer = library::TokioTimer,
+    max_time = "1m",
+    attempt_timeout = "9s"
+)]
+pub(super) async fn limited(calls: &mut u32) -> Outcome {
+    failure(*calls)
+}
+
+/// It hears and says nothing.
+struct Silent;
+
+impl library::Observer for Silent {
+    fn observe(&self, _: &library::Event) {}
+}
+
+/// What a few answers are.
+pub(super) fn answers()
+-> (::core::primitive::bool, ::core::primitive::bool, ::core::option::Option<::core::time::Duration>) {
+    use library::RetryInfo as _;
+
+    let error = Error::Busy(::core::option::Option::None);
+    (error.is_throttle(), error.is_timeout(), error.retry_after())
+}
