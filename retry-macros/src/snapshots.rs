@@ -469,6 +469,11 @@ fn a_method_that_async_trait_has_changed() {
                                     Result<(), StoreError>,
                                 >();
                             }
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
                             let mut __self = &mut *__self;
                             if let Some(__ret) = None::<Result<(), StoreError>> {
                                 return __ret;

@@ -3,10 +3,11 @@
 use crate::lint::derive::Every;
 use core::fmt::Display;
 use core::future::ready;
+use core::pin::Pin;
 use core::time::Duration;
 use retry_core::{
     AdaptiveRetryStrategy, Event, Observer, RetryDirective, RetryErrorType, StandardRetryPolicy, StandardRetryStrategy,
-    TimedOut, TokioTimer, retryable,
+    StdTimer, TimedOut, TokioTimer, retryable,
 };
 
 /// A strategy.
@@ -17,6 +18,9 @@ static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 static TIMER: TokioTimer = TokioTimer;
 /// An observer.
 static SILENT: Silent = Silent;
+
+/// A time.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Hears and says nothing.
 struct Silent;
@@ -262,6 +266,55 @@ pub(crate) async fn attributes(key: &str) -> Result<usize, Every> {
     #![expect(clippy::let_and_return, reason = "an inner attribute is kept")]
     let outcome = attempt(key).await;
     outcome
+}
+
+/// What its context tells.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, context = context, max_time = "30s", attempt_timeout = TIMEOUT)]
+pub async fn with_context(key: &str) -> Result<usize, Every> {
+    let attempt_number = usize::try_from(context.attempt()).unwrap_or(usize::MAX);
+    attempt(key).await.map(|length| length.saturating_add(attempt_number))
+}
+
+/// One that ends with an `async` block.
+#[retryable(strategy = STORE)]
+pub fn tail(key: &str, mut tries: usize) -> impl Future<Output = Result<usize, Every>> {
+    let all = key.len();
+    async move {
+        tries = tries.saturating_add(1);
+        attempt(key).await.map(|length| length.saturating_add(all).saturating_add(tries))
+    }
+}
+
+/// One that ends with a box.
+#[retryable(strategy = STORE, attempt_timeout = "5s")]
+pub fn boxed(key: &str) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + '_>> {
+    Box::pin(async move { attempt(key).await })
+}
+
+/// One that blocks.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, blocking)]
+pub fn blocking(key: &str, mut tries: usize) -> Result<usize, Every> {
+    tries = tries.saturating_add(1);
+    if key.is_empty() { Err(Every::Unlabelled) } else { Ok(tries) }
+}
+
+/// One that blocks within limits.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, max_time = TIMEOUT, timer = StdTimer, observer = SILENT, context = context, blocking)]
+pub fn blocking_within(key: &mut String) -> Result<impl Display, Every> {
+    key.push_str(&context.operation_id().to_string());
+    if key.is_empty() { Err(Every::Unlabelled) } else { Ok(key.len()) }
 }
 
 /// Methods.

@@ -76,11 +76,11 @@ pub(super) async fn call_with(
     mut step: u32,
     (mut nested, _): (u32, u32),
 ) -> Outcome {
-    let owned = owned;
+    let moved = owned;
     nested += 1;
     step += nested - 1;
     *calls += step;
-    ::core::mem::drop(owned);
+    ::core::mem::drop(moved);
     failure(*calls)
 }
 
