@@ -139,7 +139,7 @@ pub enum RetryError {
     MaxAttempts,
     /// The server asked for a longer wait than `max_retry_after` allows.
     RetryAfterTooLong,
-    /// The next attempt would come after the time of the operation is up, see [`Failure::remaining`].
+    /// The time of the operation, `max_time`, is up, or would be before the next attempt; see [`Failure::remaining`].
     MaxTime,
     /// The retry quota can't pay for the retry: too many of late.
     QuotaExhausted,
@@ -170,7 +170,7 @@ impl fmt::Display for RetryError {
             Self::NotRetryable => "the failure is not retryable",
             Self::MaxAttempts => "all attempts were made",
             Self::RetryAfterTooLong => "the server asked for a longer wait than `max_retry_after` allows",
-            Self::MaxTime => "the next attempt would come after the time is up",
+            Self::MaxTime => "`max_time` is over, or would be before the next attempt",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",

@@ -101,7 +101,7 @@ forward!(&O, Box<O>, Arc<O>);
 pub struct Event {
     /// The operation's name: the path of the function, or what was given to [`Retry::name`](crate::Retry::name).
     pub operation: &'static str,
-    /// The attempt that it happened to; the first one is 1.
+    /// The attempt that it happened to; the first one is 1. If the operation stopped before any could begin, it is 0.
     pub attempt: u32,
     /// The time since the first poll of the operation, by the clock of its timer.
     pub elapsed: Duration,

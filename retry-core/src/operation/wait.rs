@@ -35,7 +35,7 @@ impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
 
     #[cold]
     fn new(token: &'a mut Token<S::Token>, strategy: &'a S, timer: &T, delay: Duration) -> Self {
-        let guard = Guard { token, strategy };
+        let guard = Guard::new(token, strategy);
         let sleep = Box::pin(timer.sleep(delay));
         Self { guard: Some(guard), sleep }
     }
@@ -62,7 +62,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         T: Clock,
         W: Watch<Notes = N> + ?Sized,
     {
-        let guard = Guard { token: &mut self.token, strategy };
+        let guard = Guard::new(&mut self.token, strategy);
         let (attempt, wait, limited) = match guard.token {
             Token::Held(token) => {
                 let wait = strategy.ready(token, around.timer).wait();
@@ -111,6 +111,7 @@ pub(super) struct Guard<'a, S: RetryStrategy> {
 }
 
 impl<'a, S: RetryStrategy> Guard<'a, S> {
+    #[inline]
     pub(super) fn new(token: &'a mut Token<S::Token>, strategy: &'a S) -> Self {
         Self { token, strategy }
     }
