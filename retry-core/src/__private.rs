@@ -1,7 +1,9 @@
 //! What expanded code names. Nothing here is public in any other sense: it may change with every release.
 
+pub use crate::answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
 pub use crate::around::Around;
 pub use crate::operation::Operation;
+pub use crate::verdict::{SafeField, Verdict};
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
 use crate::around::Watch;

@@ -91,6 +91,7 @@
 #[doc(hidden)]
 pub mod __private;
 mod adaptive;
+mod answer_field;
 mod around;
 mod backoff;
 pub mod classify;
@@ -112,6 +113,7 @@ mod sync;
 mod time;
 mod time_limit;
 mod token_bucket;
+mod verdict;
 mod wait_field;
 
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
