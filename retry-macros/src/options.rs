@@ -6,7 +6,7 @@ use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use std::time::Duration;
-use syn::{Expr, ExprLit, Lit, LitStr, Meta, Path};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
 
 /// A kind of place where options stand.
 pub(crate) struct Place {
@@ -122,6 +122,20 @@ impl Written {
         matches!(self.meta, Meta::Path(_))
     }
 
+    /// An option that marks a field, which holds what would be written elsewhere as a constant.
+    pub(crate) fn mark(&self, constant: &str, diagnostics: &mut Diagnostics) {
+        if !self.is_bare() {
+            diagnostics.error(
+                self,
+                format!(
+                    "on a field, write `{}` alone, since the field holds it; a constant belongs on the variant: \
+                     `{constant}`",
+                    self.name
+                ),
+            );
+        }
+    }
+
     /// What stands in its parentheses.
     pub(crate) fn list(&self) -> Option<TokenStream> {
         match &self.meta {
@@ -183,6 +197,23 @@ impl Written {
             return Some(path.path.clone());
         }
         diagnostics.error(self, format!("write a path: `{0} = ::the::path`, without quotes", self.name));
+        None
+    }
+
+    /// A whole number behind `=`.
+    pub(crate) fn number(&self) -> Option<&LitInt> {
+        match self.value()? {
+            Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The path of a fn behind `=`.
+    pub(crate) fn function(&self, diagnostics: &mut Diagnostics) -> Option<ExprPath> {
+        if let Some(Expr::Path(path)) = self.value() {
+            return Some(path.clone());
+        }
+        diagnostics.error(self, format!("write the path of a fn, without quotes: `{} = path::of::judge`", self.name));
         None
     }
 

@@ -1,20 +1,16 @@
-//! What the macros expand to, as a reader sees it.
+//! What `#[retryable]` expands to, as a reader sees it.
 //!
 //! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
-use crate::{retry_info, retryable};
+use crate::retryable;
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-fn pretty(tokens: TokenStream) -> String {
+pub(crate) fn pretty(tokens: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is well formed"))
-}
-
-fn derived(input: TokenStream, expected: &Expect) {
-    expected.assert_eq(&pretty(retry_info::derive(&syn::parse2(input).expect("the input is well formed"))));
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for this call")]
@@ -495,166 +491,6 @@ fn a_method_that_async_trait_has_changed() {
                         }
                     }
                 })
-            }
-        "#]],
-    );
-}
-
-#[test]
-fn an_enum() {
-    derived(
-        quote! {
-            enum StoreError {
-                #[retry(throttling, fault = "client")]
-                SlowDown {
-                    #[retry(retry_after)]
-                    wait: Option<Duration>,
-                },
-                #[retry(timeout)]
-                Timeout,
-                #[retry(fault = "client")]
-                NoSuchKey(String),
-                #[retry(transparent)]
-                Transport(#[from] TransportError),
-            }
-        },
-        &expect![[r#"
-            #[automatically_derived]
-            impl ::retry_core::ErrorInfo for StoreError {
-                fn fault(&self) -> ::retry_core::ErrorFault {
-                    match self {
-                        Self::SlowDown { .. } | Self::NoSuchKey { .. } => {
-                            ::retry_core::ErrorFault::Client
-                        }
-                        Self::Timeout { .. } => ::retry_core::ErrorFault::Other,
-                        Self::Transport { 0: __field, .. } => {
-                            ::retry_core::ErrorInfo::fault(
-                                ::retry_core::__private::inner::<TransportError>(__field),
-                            )
-                        }
-                    }
-                }
-            }
-            #[automatically_derived]
-            impl ::retry_core::RetryInfo for StoreError {
-                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
-                    match self {
-                        Self::SlowDown { .. } => ::retry_core::RetrySafety::Yes,
-                        Self::Timeout { .. } => ::retry_core::RetrySafety::Maybe,
-                        Self::NoSuchKey { .. } => ::retry_core::RetrySafety::No,
-                        Self::Transport { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_retry_safe(
-                                ::retry_core::__private::inner::<TransportError>(__field),
-                            )
-                        }
-                    }
-                }
-                fn is_throttle(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self::SlowDown { .. } => true,
-                        Self::Timeout { .. } | Self::NoSuchKey { .. } => false,
-                        Self::Transport { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_throttle(
-                                ::retry_core::__private::inner::<TransportError>(__field),
-                            )
-                        }
-                    }
-                }
-                fn is_timeout(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self::SlowDown { .. } | Self::NoSuchKey { .. } => false,
-                        Self::Timeout { .. } => true,
-                        Self::Transport { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_timeout(
-                                ::retry_core::__private::inner::<TransportError>(__field),
-                            )
-                        }
-                    }
-                }
-                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
-                    match self {
-                        Self::Timeout { .. } | Self::NoSuchKey { .. } => ::core::option::Option::None,
-                        Self::SlowDown { wait: __field, .. } => {
-                            <Option<
-                                Duration,
-                            > as ::retry_core::__private::RetryAfterField>::wait(__field)
-                        }
-                        Self::Transport { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::retry_after(
-                                ::retry_core::__private::inner::<TransportError>(__field),
-                            )
-                        }
-                    }
-                }
-            }
-        "#]],
-    );
-}
-
-#[test]
-fn a_generic_struct() {
-    derived(
-        quote! {
-            #[retry(transparent)]
-            struct Wrapper<'a, E: Error>(&'a E);
-        },
-        &expect![[r#"
-            #[automatically_derived]
-            impl<'a, E: Error> ::retry_core::ErrorInfo for Wrapper<'a, E>
-            where
-                &'a E: ::retry_core::RetryInfo,
-            {
-                fn fault(&self) -> ::retry_core::ErrorFault {
-                    match self {
-                        Self { 0: __field, .. } => {
-                            ::retry_core::ErrorInfo::fault(
-                                ::retry_core::__private::inner::<&'a E>(__field),
-                            )
-                        }
-                    }
-                }
-            }
-            #[automatically_derived]
-            impl<'a, E: Error> ::retry_core::RetryInfo for Wrapper<'a, E>
-            where
-                &'a E: ::retry_core::RetryInfo,
-            {
-                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
-                    match self {
-                        Self { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_retry_safe(
-                                ::retry_core::__private::inner::<&'a E>(__field),
-                            )
-                        }
-                    }
-                }
-                fn is_throttle(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_throttle(
-                                ::retry_core::__private::inner::<&'a E>(__field),
-                            )
-                        }
-                    }
-                }
-                fn is_timeout(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::is_timeout(
-                                ::retry_core::__private::inner::<&'a E>(__field),
-                            )
-                        }
-                    }
-                }
-                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
-                    match self {
-                        Self { 0: __field, .. } => {
-                            ::retry_core::RetryInfo::retry_after(
-                                ::retry_core::__private::inner::<&'a E>(__field),
-                            )
-                        }
-                    }
-                }
             }
         "#]],
     );

@@ -3,70 +3,9 @@
 use crate::diagnostics::Diagnostics;
 use crate::options::{self, Place, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
+use crate::retry_info::places::{ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
-use syn::{Attribute, Data, DeriveInput, Generics, Ident, Meta, Path, Type};
-
-const SYNONYMS: &[(&str, &str)] = &[
-    ("retryable", "write `safe` for what may be retried"),
-    ("transient", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
-    ("permanent", "write `never` for what must not be retried"),
-    ("server", "write `fault = \"server\"`"),
-    ("server_error", "write `fault = \"server\"`"),
-    ("client", "write `fault = \"client\"`"),
-    ("client_error", "write `fault = \"client\"`"),
-    ("fatal", "write `never`"),
-    ("skip", "write `never`"),
-    ("no", "write `never`"),
-    ("yes", "write `safe`"),
-    ("rate_limited", "write `throttling`"),
-    ("throttled", "write `throttling`"),
-    ("throttle", "write `throttling`"),
-    ("inherit", "write `transparent`"),
-    ("forward", "write `transparent`"),
-];
-
-const ON_ENUM: Place = Place {
-    what: "an enum",
-    subject: "An enum",
-    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "crate"],
-    main: None,
-    elsewhere: &[("transparent", "a variant")],
-    synonyms: SYNONYMS,
-};
-
-const ON_STRUCT: Place = Place {
-    what: "a struct",
-    subject: "A struct",
-    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent", "crate"],
-    main: None,
-    elsewhere: &[],
-    synonyms: SYNONYMS,
-};
-
-const ON_VARIANT: Place = Place {
-    what: "a variant",
-    subject: "A variant",
-    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "transparent"],
-    main: None,
-    elsewhere: &[("crate", "the enum")],
-    synonyms: SYNONYMS,
-};
-
-const ON_FIELD: Place = Place {
-    what: "a field",
-    subject: "A field",
-    options: &["retry_after", "transparent"],
-    main: None,
-    elsewhere: &[
-        ("throttling", "the variant or struct"),
-        ("timeout", "the variant or struct"),
-        ("safe", "the variant or struct"),
-        ("never", "the variant or struct"),
-        ("fault", "the variant or struct"),
-        ("crate", "the enum or struct"),
-    ],
-    synonyms: SYNONYMS,
-};
+use syn::{Attribute, Data, DeriveInput, ExprPath, Generics, Ident, Meta, Path, Type};
 
 #[derive(FromDeriveInput)]
 #[darling(forward_attrs(retry))]
@@ -112,6 +51,8 @@ pub(super) struct Case {
     pub(super) variant: Option<Ident>,
     /// Where to report what concerns the whole case.
     pub(super) ident: Ident,
+    /// Whether there is any `#[retry]`, on it or on one of its fields.
+    pub(super) labelled: bool,
     pub(super) options: CaseOptions,
     pub(super) fields: Vec<Field>,
 }
@@ -126,7 +67,10 @@ pub(super) struct CaseOptions {
     pub(super) never: Option<Written>,
     pub(super) fault: Option<Written>,
     pub(super) retry_after: Option<Written>,
+    pub(super) http_status: Option<Written>,
+    pub(super) with: Option<(Written, ExprPath)>,
     pub(super) transparent: Option<Written>,
+    pub(super) exhaustive: Option<Written>,
     pub(super) crate_path: Option<Path>,
 }
 
@@ -134,6 +78,11 @@ pub(super) struct Field {
     pub(super) ident: Option<Ident>,
     pub(super) ty: Type,
     pub(super) retry_after: Option<(Written, Option<Unit>)>,
+    pub(super) http_status: Option<Written>,
+    pub(super) error_code: Option<Written>,
+    pub(super) safe: Option<Written>,
+    pub(super) with: Option<(Written, ExprPath)>,
+    pub(super) source: Option<Written>,
     pub(super) transparent: Option<Written>,
 }
 
@@ -150,6 +99,7 @@ pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option
             let variants = variants
                 .into_iter()
                 .map(|variant| Case {
+                    labelled: labelled(&variant.attrs, &variant.fields),
                     options: read_case(&variant.attrs, &ON_VARIANT, diagnostics),
                     fields: read_fields(variant.fields, diagnostics),
                     variant: Some(variant.ident.clone()),
@@ -161,11 +111,16 @@ pub(super) fn read(input: &DeriveInput, diagnostics: &mut Diagnostics) -> Option
         ast::Data::Struct(fields) => {
             let mut options = read_case(&item.attrs, &ON_STRUCT, diagnostics);
             let crate_path = options.crate_path.take();
+            let labelled = labelled(&item.attrs, &fields);
             let fields = read_fields(fields, diagnostics);
-            (crate_path, Kind::Struct(Case { variant: None, ident: item.ident.clone(), options, fields }))
+            (crate_path, Kind::Struct(Case { variant: None, ident: item.ident.clone(), labelled, options, fields }))
         }
     };
     Some(Input { ident: item.ident, generics: item.generics, crate_path, kind })
+}
+
+fn labelled(attrs: &[Attribute], fields: &ast::Fields<FieldReceiver>) -> bool {
+    !attrs.is_empty() || fields.iter().any(|field| !field.attrs.is_empty())
 }
 
 /// The options of all `#[retry(...)]` of one place.
@@ -214,9 +169,18 @@ fn read_case(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) 
                 case.answers.retry_after = option.duration(diagnostics);
                 case.retry_after = Some(option);
             }
+            "http_status" => {
+                case.answers.http_status = read_status(&option, diagnostics);
+                case.http_status = Some(option);
+            }
+            "with" => case.with = option.function(diagnostics).map(|path| (option, path)),
             "transparent" => {
                 option.flag(diagnostics);
                 case.transparent = Some(option);
+            }
+            "exhaustive" => {
+                option.flag(diagnostics);
+                case.exhaustive = Some(option);
             }
             "crate" => case.crate_path = option.path(diagnostics),
             _ => {}
@@ -230,12 +194,39 @@ fn read_fields(fields: ast::Fields<FieldReceiver>, diagnostics: &mut Diagnostics
 }
 
 fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
-    let mut read = Field { ident: field.ident, ty: field.ty, retry_after: None, transparent: None };
+    let mut read = Field {
+        ident: field.ident,
+        ty: field.ty,
+        retry_after: None,
+        http_status: None,
+        error_code: None,
+        safe: None,
+        with: None,
+        source: None,
+        transparent: None,
+    };
     for option in read_options(&field.attrs, &ON_FIELD, diagnostics) {
         match option.name.to_string().as_str() {
             "retry_after" => {
                 let unit = read_unit(&option, diagnostics);
                 read.retry_after = Some((option, unit));
+            }
+            "http_status" => {
+                option.mark("http_status = 429", diagnostics);
+                read.http_status = Some(option);
+            }
+            "error_code" => {
+                option.flag(diagnostics);
+                read.error_code = Some(option);
+            }
+            "safe" => {
+                option.mark("safe = \"yes\"", diagnostics);
+                read.safe = Some(option);
+            }
+            "with" => read.with = option.function(diagnostics).map(|path| (option, path)),
+            "source" => {
+                option.flag(diagnostics);
+                read.source = Some(option);
             }
             "transparent" => {
                 option.flag(diagnostics);
@@ -245,6 +236,23 @@ fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
         }
     }
     read
+}
+
+fn read_status(option: &Written, diagnostics: &mut Diagnostics) -> Option<u16> {
+    let Some(number) = option.number() else {
+        diagnostics.error(
+            option,
+            "write the status as a number: `http_status = 429`; if it lies in a field, mark that field: \
+             `#[retry(http_status)]`",
+        );
+        return None;
+    };
+    let status = number.base10_parse().ok().filter(|status| (100..=999).contains(status));
+    if status.is_none() {
+        diagnostics
+            .error(number, format!("{number} is no HTTP status; write one from 100 to 999, as in `http_status = 429`"));
+    }
+    status
 }
 
 fn read_unit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Unit> {

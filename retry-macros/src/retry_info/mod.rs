@@ -1,8 +1,13 @@
 //! `#[derive(RetryInfo)]`: attributes are read, judged together, and expanded.
 
+mod arm;
 mod attr;
 mod expand;
 mod model;
+mod places;
+mod precedence;
+#[cfg(test)]
+mod snapshots;
 mod validate;
 
 use crate::diagnostics::Diagnostics;

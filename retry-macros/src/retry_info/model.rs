@@ -1,8 +1,8 @@
-//! What an error says, case by case: the attributes with all precedence applied.
+//! What an error says, case by case: each option by its meaning, and none that contradicts another.
 
 use proc_macro2::Ident;
 use std::time::Duration;
-use syn::{Generics, Member, Path, Type};
+use syn::{ExprPath, Generics, Member, Path, Type};
 
 /// An enum or a struct.
 pub(super) struct Model {
@@ -21,25 +21,43 @@ pub(super) struct Case {
 
 pub(super) enum Says {
     /// All that this field says.
-    Transparent(Member, Type),
+    Transparent(Box<Field>),
     /// What the attributes say.
-    Constants(Constants),
+    Options(Box<Options>),
 }
 
-pub(super) struct Constants {
-    pub(super) fault: Fault,
-    pub(super) safety: Safety,
-    pub(super) throttling: bool,
-    pub(super) timeout: bool,
-    pub(super) retry_after: Option<Duration>,
-    /// A field that holds the wait; it beats the constant.
-    pub(super) wait_field: Option<WaitField>,
+/// All that is written of a case.
+pub(super) struct Options {
+    pub(super) said: Answers,
+    /// It beats the constant.
+    pub(super) wait: Option<WaitField>,
+    pub(super) with: Option<With>,
+    /// A field that holds the verdict.
+    pub(super) safe: Option<Field>,
+    pub(super) code: Option<Field>,
+    /// It holds the status, so there is none in `said`.
+    pub(super) status: Option<Field>,
+    pub(super) source: Option<Field>,
+    /// What the enum says where the case is silent.
+    pub(super) container: Answers,
+}
+
+#[derive(Clone)]
+pub(super) struct Field {
+    pub(super) index: usize,
+    pub(super) member: Member,
+    pub(super) ty: Type,
 }
 
 pub(super) struct WaitField {
-    pub(super) member: Member,
-    pub(super) ty: Type,
+    pub(super) field: Field,
     pub(super) unit: Option<Unit>,
+}
+
+/// A fn that judges, and what it is handed.
+pub(super) struct With {
+    pub(super) path: ExprPath,
+    pub(super) fields: Vec<Field>,
 }
 
 /// What one place says in so many words.
@@ -50,31 +68,7 @@ pub(super) struct Answers {
     pub(super) safety: Option<Safety>,
     pub(super) fault: Option<Fault>,
     pub(super) retry_after: Option<Duration>,
-}
-
-impl Answers {
-    /// What follows about safety from what is said: the words themselves, else what the kind of error implies.
-    fn implied_safety(&self) -> Option<Safety> {
-        self.safety.or(match self {
-            Self { throttling: true, .. } => Some(Safety::Yes),
-            Self { timeout: true, .. } => Some(Safety::Maybe),
-            _ => None,
-        })
-    }
-
-    /// Completes what a case says with what its container says, and that with what follows from the fault.
-    pub(super) fn complete(&self, container: &Self, wait_field: Option<WaitField>) -> Constants {
-        let fault = self.fault.or(container.fault).unwrap_or(Fault::Other);
-        let by_fault = if fault == Fault::Server { Safety::Maybe } else { Safety::No };
-        Constants {
-            fault,
-            safety: self.implied_safety().or(container.implied_safety()).unwrap_or(by_fault),
-            throttling: self.throttling || container.throttling,
-            timeout: self.timeout || container.timeout,
-            retry_after: self.retry_after.or(container.retry_after),
-            wait_field,
-        }
-    }
+    pub(super) http_status: Option<u16>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

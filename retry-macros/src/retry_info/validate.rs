@@ -2,35 +2,51 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
-use crate::retry_info::attr::{Case, CaseOptions, Field, Input, Kind};
-use crate::retry_info::model::{self, Answers, Model, Says, WaitField};
+use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
+use crate::retry_info::model::{self, Answers, Field, Model, Options, Says, WaitField, With};
 use proc_macro2::Span;
-use syn::{GenericArgument, Index, Member, PathArguments, Type, parse_quote};
+use syn::{ExprPath, GenericArgument, Index, Member, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
     let (container, cases) = match kind {
         Kind::Enum { defaults, variants } => {
             contradictions(&defaults, diagnostics);
+            if defaults.exhaustive.is_some() {
+                exhaustive(&variants, diagnostics);
+            }
             (defaults.answers, variants)
         }
         Kind::Struct(case) => (Answers::default(), vec![case]),
     };
-    let cases = cases.into_iter().filter_map(|case| judge(case, &container, diagnostics)).collect();
+    let cases = cases.into_iter().filter_map(|case| judge(case, container, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
     Model { ident, generics, crate_path, cases }
 }
 
-fn judge(case: Case, container: &Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+/// Under `exhaustive`, each variant says something.
+fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
+    for silent in variants.iter().filter(|variant| !variant.labelled) {
+        let name = &silent.ident;
+        diagnostics.error(
+            name,
+            format!(
+                "`{name}` has no `#[retry(...)]`, and the enum is `exhaustive`; say what it means, as in \
+                 `#[retry(never)]` if it must not be retried"
+            ),
+        );
+    }
+}
+
+fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
     contradictions(&case.options, diagnostics);
     let marked = case.fields.iter().any(|field| field.transparent.is_some());
     let says = if marked || case.options.transparent.is_some() {
         beside_transparent(&case, diagnostics);
-        let (member, field) = transparent_field(&case, diagnostics)?;
-        Says::Transparent(member, field.ty.clone())
+        let (index, field) = transparent_field(&case, diagnostics)?;
+        Says::Transparent(Box::new(model_field(index, field)))
     } else {
-        let wait_field = wait_field(&case.fields, diagnostics);
-        Says::Constants(case.options.answers.complete(container, wait_field))
+        Says::Options(Box::new(options(&case, container, diagnostics)))
     };
     Some(model::Case { variant: case.variant, says })
 }
@@ -41,13 +57,86 @@ fn contradictions(options: &CaseOptions, diagnostics: &mut Diagnostics) {
     }
 }
 
+fn options(case: &Case, container: Answers, diagnostics: &mut Diagnostics) -> Options {
+    let field =
+        |found: Option<(usize, &attr::Field, &Written)>| found.map(|(index, field, _)| model_field(index, field));
+    let status = only(case, |field| field.http_status.as_ref(), "keep the one that holds the status", diagnostics);
+    if let (Some((_, _, option)), Some(_)) = (status, &case.options.http_status) {
+        diagnostics.error(option, "`http_status` is said of the variant and of this field; keep one of the two");
+    }
+    Options {
+        said: case.options.answers,
+        wait: wait_field(case, diagnostics),
+        with: with(case, diagnostics),
+        safe: field(only(case, |field| field.safe.as_ref(), "keep the one that holds the verdict", diagnostics)),
+        code: field(only(case, |field| field.error_code.as_ref(), "keep the one that holds the code", diagnostics)),
+        status: field(status),
+        source: field(only(
+            case,
+            |field| field.source.as_ref(),
+            "an error can take the answers of one only",
+            diagnostics,
+        )),
+        container,
+    }
+}
+
+/// The field that an option marks, which must be one.
+fn only<'a>(
+    case: &'a Case,
+    option: impl Fn(&'a attr::Field) -> Option<&'a Written>,
+    mend: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, &'a attr::Field, &'a Written)> {
+    let mut marked =
+        case.fields.iter().enumerate().filter_map(|(index, field)| option(field).map(|option| (index, field, option)));
+    let first = marked.next();
+    for (_, _, option) in marked {
+        diagnostics.error(option, format!("`{}` marks two fields; {mend}", option.name));
+    }
+    first
+}
+
 /// Nothing may stand beside `transparent`: it would override what the field says, or be overridden.
 fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
-    let CaseOptions { answers: _, throttling, timeout, safe, never, fault, retry_after, transparent: _, crate_path: _ } =
-        &case.options;
-    let waits = case.fields.iter().filter_map(|field| field.retry_after.as_ref().map(|(option, _)| option));
-    let said = [throttling, timeout, safe, never, fault, retry_after].into_iter().flatten();
-    for option in said.chain(waits) {
+    let CaseOptions {
+        answers: _,
+        throttling,
+        timeout,
+        safe,
+        never,
+        fault,
+        retry_after,
+        http_status,
+        with,
+        transparent: _,
+        exhaustive: _,
+        crate_path: _,
+    } = &case.options;
+    let with = with.as_ref().map(|(option, _)| option);
+    let said: [Option<&Written>; 8] = [
+        throttling.as_ref(),
+        timeout.as_ref(),
+        safe.as_ref(),
+        never.as_ref(),
+        fault.as_ref(),
+        retry_after.as_ref(),
+        http_status.as_ref(),
+        with,
+    ];
+    let on_fields = case.fields.iter().flat_map(|field| {
+        let attr::Field { ident: _, ty: _, retry_after, http_status, error_code, safe, with, source, transparent: _ } =
+            field;
+        [
+            retry_after.as_ref().map(|(option, _)| option),
+            http_status.as_ref(),
+            error_code.as_ref(),
+            safe.as_ref(),
+            with.as_ref().map(|(option, _)| option),
+            source.as_ref(),
+        ]
+    });
+    for option in said.into_iter().chain(on_fields).flatten() {
         diagnostics.error(
             option,
             format!("`transparent` takes everything from the field, `{}` too; remove one of the two", option.name),
@@ -56,14 +145,11 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
 }
 
 /// The marked field, else the only one, else the one that is named `source`.
-fn transparent_field<'a>(case: &'a Case, diagnostics: &mut Diagnostics) -> Option<(Member, &'a Field)> {
+fn transparent_field<'a>(case: &'a Case, diagnostics: &mut Diagnostics) -> Option<(usize, &'a attr::Field)> {
     let fields = || case.fields.iter().enumerate();
-    let mut marked = fields().filter(|(_, field)| field.transparent.is_some());
-    let found = if let Some(first) = marked.next() {
-        for option in marked.filter_map(|(_, field)| field.transparent.as_ref()) {
-            diagnostics.error(option, "`transparent` marks two fields; an error can take the answers of one only");
-        }
-        Some(first)
+    let mend = "an error can take the answers of one only";
+    let found = if let Some((index, field, _)) = only(case, |field| field.transparent.as_ref(), mend, diagnostics) {
+        Some((index, field))
     } else if case.fields.len() == 1 {
         fields().next()
     } else {
@@ -79,20 +165,42 @@ fn transparent_field<'a>(case: &'a Case, diagnostics: &mut Diagnostics) -> Optio
         diagnostics
             .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));
     }
-    found.map(|(index, field)| (member(index, field), field))
+    found
 }
 
-fn wait_field(fields: &[Field], diagnostics: &mut Diagnostics) -> Option<WaitField> {
-    let mut found = None;
-    for (index, field) in fields.iter().enumerate() {
-        let Some((option, unit)) = &field.retry_after else { continue };
-        if found.is_some() {
-            diagnostics.error(option, "`retry_after` marks two fields; keep the one that holds the wait");
-        }
-        integer_without_unit(option, &field.ty, unit.is_some(), diagnostics);
-        found.get_or_insert(WaitField { member: member(index, field), ty: field.ty.clone(), unit: *unit });
+/// The fn that judges, on the variant or on one of its fields.
+fn with(case: &Case, diagnostics: &mut Diagnostics) -> Option<With> {
+    let fields = || case.fields.iter().enumerate().map(|(index, field)| model_field(index, field));
+    let on_variant = case.options.with.iter().map(|(option, path)| (option, path, fields().collect()));
+    let on_fields = case.fields.iter().zip(fields()).filter_map(|(read, field)| {
+        let (option, path) = read.with.as_ref()?;
+        Some((option, path, vec![field]))
+    });
+    let mut all = on_variant.chain(on_fields);
+    let (_, path, fields): (&Written, &ExprPath, Vec<Field>) = all.next()?;
+    for (option, ..) in all {
+        diagnostics.error(
+            option,
+            "`with` stands twice; only one fn can judge: on the variant it is handed a reference to each field, in order",
+        );
     }
-    found
+    Some(With { path: path.clone(), fields })
+}
+
+fn wait_field(case: &Case, diagnostics: &mut Diagnostics) -> Option<WaitField> {
+    for field in &case.fields {
+        if let Some((option, unit)) = &field.retry_after {
+            integer_without_unit(option, &field.ty, unit.is_some(), diagnostics);
+        }
+    }
+    let (index, field, _) = only(
+        case,
+        |field| field.retry_after.as_ref().map(|(option, _)| option),
+        "keep the one that holds the wait",
+        diagnostics,
+    )?;
+    let unit = field.retry_after.as_ref().and_then(|(_, unit)| *unit);
+    Some(WaitField { field: model_field(index, field), unit })
 }
 
 fn integer_without_unit(option: &Written, ty: &Type, has_unit: bool, diagnostics: &mut Diagnostics) {
@@ -116,9 +224,10 @@ fn is_integer(ty: &Type) -> bool {
     }
 }
 
-fn member(index: usize, field: &Field) -> Member {
-    match &field.ident {
+fn model_field(index: usize, field: &attr::Field) -> Field {
+    let member = match &field.ident {
         Some(ident) => Member::Named(ident.clone()),
         None => Member::Unnamed(Index { index: u32::try_from(index).unwrap_or(u32::MAX), span: Span::call_site() }),
-    }
+    };
+    Field { index, member, ty: field.ty.clone() }
 }

@@ -1,0 +1,226 @@
+//! One arm of a method: what it answers for one case.
+
+use crate::retry_info::model::{Fault, Field, Safety, Unit, WaitField, With};
+use crate::retry_info::precedence::{Asked, Chain, Last, Wait};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use syn::spanned::Spanned;
+use syn::{Path, Type, parse_quote};
+
+/// An answer that is being written.
+pub(super) struct Arm<'a> {
+    krate: &'a Path,
+    /// The method, which has the same name wherever an answer comes from.
+    method: Ident,
+    /// The fields that were asked.
+    fields: BTreeMap<usize, &'a Field>,
+    /// What they must be able to answer.
+    needs: Vec<(&'a Type, Path)>,
+}
+
+/// An answer.
+pub(super) struct Answer<'a> {
+    pub(super) value: TokenStream,
+    /// The fields that it comes from, each bound to its [`name`].
+    pub(super) fields: Vec<&'a Field>,
+    /// The traits that these fields must implement.
+    pub(super) needs: Vec<(&'a Type, Path)>,
+}
+
+/// The name that a field is bound to. A missing trait of its type is reported at the type.
+pub(super) fn name(field: &Field) -> Ident {
+    let span = Span::mixed_site().located_at(field.ty.span());
+    format_ident!("__field{}", field.index, span = span)
+}
+
+impl<'a> Arm<'a> {
+    pub(super) fn new(krate: &'a Path, method: &str) -> Self {
+        let method = Ident::new(method, Span::mixed_site());
+        Self { krate, method, fields: BTreeMap::new(), needs: Vec::new() }
+    }
+
+    /// The first that has an answer gives it.
+    pub(super) fn answer<T>(mut self, chain: &Chain<'a, T>, word: impl Fn(&T) -> TokenStream) -> Answer<'a> {
+        let asked = self.ask_all(&chain.asked);
+        let value = match (asked, &chain.last) {
+            (None, Last::Word(value)) => word(value),
+            (Some(asked), Last::Word(value)) => {
+                let value = word(value);
+                quote!(#asked.unwrap_or(#value))
+            }
+            (None, last) => self.last(last),
+            (Some(asked), last) => {
+                let last = self.last(last);
+                quote!(#asked.unwrap_or_else(|| #last))
+            }
+        };
+        self.finish(value)
+    }
+
+    /// The first that has a wait gives it; perhaps there is none.
+    pub(super) fn wait(mut self, chain: &Chain<'a, Option<Duration>>) -> Answer<'a> {
+        let asked = self.ask_all(&chain.asked);
+        let value = match (asked, &chain.last) {
+            (None, Last::Word(constant)) => some_duration(*constant),
+            (Some(asked), Last::Word(None)) => asked,
+            (Some(asked), Last::Word(constant)) => {
+                let constant = some_duration(*constant);
+                quote!(#asked.or(#constant))
+            }
+            (None, last) => self.last(last),
+            (Some(asked), last) => {
+                let last = self.last(last);
+                quote!(#asked.or_else(|| #last))
+            }
+        };
+        self.finish(value)
+    }
+
+    fn finish(self, value: TokenStream) -> Answer<'a> {
+        Answer { value, fields: self.fields.into_values().collect(), needs: self.needs }
+    }
+
+    fn ask_all(&mut self, asked: &[Asked<'a>]) -> Option<TokenStream> {
+        let mut all: Option<TokenStream> = None;
+        for asked in asked {
+            let next = self.ask(asked);
+            all = Some(match all {
+                None => next,
+                Some(all) => quote!(#all.or_else(|| #next)),
+            });
+        }
+        all
+    }
+
+    /// An `Option` of the answer.
+    fn ask(&mut self, asked: &Asked<'a>) -> TokenStream {
+        let (krate, method) = (self.krate, self.method.clone());
+        match asked {
+            Asked::Wait(wait) => self.wait_field(wait),
+            Asked::With(with) => {
+                let verdict = self.call(with);
+                quote!(#krate::__private::Verdict::#method(#verdict))
+            }
+            Asked::Safe(field) => self.trait_call(field, "SafeField", "safety"),
+            Asked::Code(code, status) => {
+                let code = self.trait_call(code, "ErrorCodeField", "code");
+                let status = some(status.map(|status| quote!(#status)));
+                quote!(#krate::__private::Verdict::#method(&#krate::__private::error_code(#code, #status)))
+            }
+            Asked::Answer { code, status, wait } => {
+                let code = code.map(|code| self.trait_call(code, "ErrorCodeField", "code"));
+                let code = code.unwrap_or_else(|| some(None));
+                let status = self.trait_call(status, "HttpStatusField", "status");
+                let wait = self.wait_of_status(*wait);
+                quote!(#krate::__private::Verdict::#method(&#krate::__private::answered(#code, #status, #wait)))
+            }
+            Asked::Source(field) => self.source(field),
+        }
+    }
+
+    /// The answer itself.
+    fn last<T>(&mut self, last: &Last<'a, T>) -> TokenStream {
+        let (krate, method) = (self.krate, self.method.clone());
+        match last {
+            Last::Word(_) => TokenStream::new(),
+            Last::Status(status, wait) => {
+                let status_alone = wait.field.is_none() && wait.constant.is_none();
+                if status_alone {
+                    return quote!(const { #krate::classify::http::status(#status).#method() });
+                }
+                let constant = wait.field.is_none();
+                let wait = self.wait_of_status(*wait);
+                let answer = quote!(#krate::classify::http::status_with(#status, #wait).#method());
+                if constant { quote!(const { #answer }) } else { answer }
+            }
+            Last::Source(field) => self.source(field),
+        }
+    }
+
+    fn source(&mut self, field: &'a Field) -> TokenStream {
+        let (krate, method, ty) = (self.krate, self.method.clone(), &field.ty);
+        let name = self.bind(field);
+        self.needs.push((ty, parse_quote!(#krate::RetryInfo)));
+        let info = if method == "fault" { quote!(ErrorInfo) } else { quote!(RetryInfo) };
+        quote!(#krate::#info::#method(#krate::__private::inner::<#ty>(#name)))
+    }
+
+    /// The verdict of a fn, its span that of the fn's path, so that one of a wrong type is reported there.
+    fn call(&mut self, with: &'a With) -> TokenStream {
+        let path = &with.path;
+        let arguments: Vec<Ident> = with.fields.iter().map(|field| self.bind(field)).collect();
+        let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#(#arguments),*));
+        arguments.set_span(path.path.segments.last().map_or_else(Span::call_site, Spanned::span));
+        let arguments = TokenTree::Group(arguments);
+        quote_spanned!(path.span()=> &#path #arguments)
+    }
+
+    fn wait_field(&mut self, wait: &'a WaitField) -> TokenStream {
+        let number = |arm: &mut Self| arm.trait_call(&wait.field, "RetryAfterNumber", "number");
+        match wait.unit {
+            None => self.trait_call(&wait.field, "RetryAfterField", "wait"),
+            Some(Unit::Secs) => {
+                let number = number(self);
+                quote!(#number.map(::core::time::Duration::from_secs))
+            }
+            Some(Unit::Millis) => {
+                let number = number(self);
+                quote!(#number.map(::core::time::Duration::from_millis))
+            }
+        }
+    }
+
+    fn wait_of_status(&mut self, wait: Wait<'a>) -> TokenStream {
+        let constant = some_duration(wait.constant);
+        match wait.field {
+            None => constant,
+            Some(field) => {
+                let field = self.wait_field(field);
+                if wait.constant.is_some() { quote!(#field.or(#constant)) } else { field }
+            }
+        }
+    }
+
+    /// Asks a field by a trait that is there for it.
+    fn trait_call(&mut self, field: &'a Field, name: &str, method: &str) -> TokenStream {
+        let (krate, ty) = (self.krate, &field.ty);
+        let [name, method] = [name, method].map(|name| Ident::new(name, Span::mixed_site()));
+        let field = self.bind(field);
+        self.needs.push((ty, parse_quote!(#krate::__private::#name)));
+        quote!(<#ty as #krate::__private::#name>::#method(#field))
+    }
+
+    fn bind(&mut self, field: &'a Field) -> Ident {
+        self.fields.insert(field.index, field);
+        name(field)
+    }
+}
+
+pub(super) fn fault(fault: Fault, krate: &Path) -> TokenStream {
+    match fault {
+        Fault::Client => quote!(#krate::ErrorFault::Client),
+        Fault::Server => quote!(#krate::ErrorFault::Server),
+        Fault::Other => quote!(#krate::ErrorFault::Other),
+    }
+}
+
+pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
+    match safety {
+        Safety::Yes => quote!(#krate::RetrySafety::Yes),
+        Safety::No => quote!(#krate::RetrySafety::No),
+        Safety::Maybe => quote!(#krate::RetrySafety::Maybe),
+    }
+}
+
+fn some_duration(duration: Option<Duration>) -> TokenStream {
+    some(duration.map(|duration| {
+        let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
+        quote!(::core::time::Duration::new(#secs, #nanos))
+    }))
+}
+
+fn some(value: Option<TokenStream>) -> TokenStream {
+    value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
+}

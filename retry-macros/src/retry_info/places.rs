@@ -1,0 +1,95 @@
+//! Which options stand where, and what to say of those that don't.
+
+use crate::options::Place;
+
+const SYNONYMS: &[(&str, &str)] = &[
+    ("retryable", "write `safe` for what may be retried"),
+    ("retry", "write `safe` for what may be retried, or `never` for what must not"),
+    ("transient", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
+    ("permanent", "write `never` for what must not be retried"),
+    ("server", "write `fault = \"server\"`"),
+    ("server_error", "write `fault = \"server\"`"),
+    ("client", "write `fault = \"client\"`"),
+    ("client_error", "write `fault = \"client\"`"),
+    ("fatal", "write `never`"),
+    ("skip", "write `never`"),
+    ("no", "write `never`"),
+    ("yes", "write `safe`"),
+    ("maybe", "write `safe = \"maybe\"`"),
+    ("rate_limited", "write `throttling`"),
+    ("throttled", "write `throttling`"),
+    ("throttle", "write `throttling`"),
+    ("inherit", "write `transparent`"),
+    ("forward", "write `transparent`"),
+    ("delegate", "write `transparent`"),
+    ("cause", "write `source` on the field"),
+    ("status", "write `http_status`"),
+    ("status_code", "write `http_status`"),
+    ("code", "write `error_code` on the field that holds it"),
+];
+
+const CONSTANT: &str = "a variant, a struct or an enum";
+
+pub(super) const ON_ENUM: Place = Place {
+    what: "an enum",
+    subject: "An enum",
+    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "http_status", "exhaustive", "crate"],
+    main: None,
+    elsewhere: &[
+        ("transparent", "a variant or its field"),
+        ("with", "a variant or its field"),
+        ("error_code", "the field that holds it"),
+        ("source", "a field"),
+    ],
+    synonyms: SYNONYMS,
+};
+
+pub(super) const ON_STRUCT: Place = Place {
+    what: "a struct",
+    subject: "A struct",
+    options: &[
+        "throttling",
+        "timeout",
+        "safe",
+        "never",
+        "fault",
+        "retry_after",
+        "http_status",
+        "with",
+        "transparent",
+        "crate",
+    ],
+    main: None,
+    elsewhere: &[("error_code", "the field that holds it"), ("source", "a field"), ("exhaustive", "an enum")],
+    synonyms: SYNONYMS,
+};
+
+pub(super) const ON_VARIANT: Place = Place {
+    what: "a variant",
+    subject: "A variant",
+    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "http_status", "with", "transparent"],
+    main: None,
+    elsewhere: &[
+        ("error_code", "the field that holds it"),
+        ("source", "a field"),
+        ("exhaustive", "the enum"),
+        ("crate", "the enum"),
+    ],
+    synonyms: SYNONYMS,
+};
+
+pub(super) const ON_FIELD: Place = Place {
+    what: "a field",
+    subject: "A field",
+    options: &["retry_after", "http_status", "error_code", "safe", "with", "source", "transparent"],
+    main: None,
+    elsewhere: &[
+        ("throttling", CONSTANT),
+        ("timeout", CONSTANT),
+        ("never", CONSTANT),
+        ("fault", CONSTANT),
+        ("exhaustive", "the enum"),
+        ("crate", "the enum or struct"),
+    ],
+    synonyms: SYNONYMS,
+};

@@ -1,0 +1,170 @@
+//! Which one wins: for each answer by itself, whom a case asks, and in what order.
+//!
+//! What the case says > what it implies (`with`, field `safe` > code, then status > throttling, timeout > source) > what the
+//! enum says and implies > what follows from the fault > no.
+
+use crate::retry_info::model::{Answers, Fault, Field, Options, Safety, Says, WaitField, With};
+use std::time::Duration;
+
+/// Those who may have nothing to say, in order, and who has the last word.
+pub(super) struct Chain<'a, T> {
+    pub(super) asked: Vec<Asked<'a>>,
+    pub(super) last: Last<'a, T>,
+}
+
+pub(super) enum Asked<'a> {
+    Wait(&'a WaitField),
+    With(&'a With),
+    Safe(&'a Field),
+    /// An error code, and the constant status beside it.
+    Code(&'a Field, Option<u16>),
+    /// An error code, else a status with the wait that came with it.
+    Answer {
+        code: Option<&'a Field>,
+        status: &'a Field,
+        wait: Wait<'a>,
+    },
+    /// Asked for a wait: of all else it has the last word.
+    Source(&'a Field),
+}
+
+pub(super) enum Last<'a, T> {
+    Word(T),
+    /// A constant status, and the wait that it is judged with.
+    Status(u16, Wait<'a>),
+    Source(&'a Field),
+}
+
+/// A wait that came with a status.
+#[derive(Clone, Copy)]
+pub(super) struct Wait<'a> {
+    pub(super) field: Option<&'a WaitField>,
+    pub(super) constant: Option<Duration>,
+}
+
+/// All that is said of one answer in so many words.
+struct Words<T> {
+    said: Option<T>,
+    implied: Option<T>,
+    container: Option<T>,
+    container_implied: Option<T>,
+    otherwise: T,
+}
+
+impl Says {
+    pub(super) fn fault(&self) -> Chain<'_, Fault> {
+        self.chain(None, |said, container| Words {
+            said: said.fault,
+            implied: None,
+            container: container.fault,
+            container_implied: None,
+            otherwise: Fault::Other,
+        })
+    }
+
+    pub(super) fn safety(&self) -> Chain<'_, Safety> {
+        let safe = match self {
+            Self::Options(options) => options.safe.as_ref(),
+            Self::Transparent(_) => None,
+        };
+        self.chain(safe, |said, container| Words {
+            said: said.safety,
+            implied: said.implied_safety(),
+            container: container.safety,
+            container_implied: container.implied_safety(),
+            // Whoever else knows a fault knows the safety as well, and was asked before.
+            otherwise: match said.fault.or(container.fault) {
+                Some(Fault::Server) => Safety::Maybe,
+                _ => Safety::No,
+            },
+        })
+    }
+
+    pub(super) fn throttling(&self) -> Chain<'_, bool> {
+        self.chain(None, |said, container| Words::flag(said.throttling, container.throttling))
+    }
+
+    pub(super) fn timeout(&self) -> Chain<'_, bool> {
+        self.chain(None, |said, container| Words::flag(said.timeout, container.timeout))
+    }
+
+    /// Any wait may be missing, so that the next in order is asked.
+    pub(super) fn retry_after(&self) -> Chain<'_, Option<Duration>> {
+        let options = match self {
+            Self::Transparent(field) => return Chain { asked: Vec::new(), last: Last::Source(field) },
+            Self::Options(options) => options,
+        };
+        let mut asked: Vec<_> = options.wait.iter().map(Asked::Wait).collect();
+        if options.said.retry_after.is_some() {
+            return Chain { asked, last: Last::Word(options.said.retry_after) };
+        }
+        asked.extend(options.with.iter().map(Asked::With));
+        asked.extend(options.source.iter().map(Asked::Source));
+        Chain { asked, last: Last::Word(options.container.retry_after) }
+    }
+
+    fn chain<'a, T>(
+        &'a self,
+        safe: Option<&'a Field>,
+        words: impl FnOnce(&Answers, &Answers) -> Words<T>,
+    ) -> Chain<'a, T> {
+        match self {
+            Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Source(field) },
+            Self::Options(options) => options.chain(safe, words(&options.said, &options.container)),
+        }
+    }
+}
+
+impl Options {
+    fn chain<'a, T>(&'a self, safe: Option<&'a Field>, words: Words<T>) -> Chain<'a, T> {
+        let mut asked = Vec::new();
+        if let Some(word) = words.said {
+            return Chain { asked, last: Last::Word(word) };
+        }
+        asked.extend(self.with.iter().map(Asked::With));
+        asked.extend(safe.map(Asked::Safe));
+        let own = Wait { field: self.wait.as_ref(), constant: self.said.retry_after };
+        match (self.code.as_ref(), self.status.as_ref()) {
+            (code, Some(status)) => asked.push(Asked::Answer { code, status, wait: own }),
+            (Some(code), None) => asked.push(Asked::Code(code, self.said.http_status)),
+            (None, None) => {}
+        }
+        let last = if let Some(status) = self.said.http_status {
+            Last::Status(status, own)
+        } else if let Some(word) = words.implied {
+            Last::Word(word)
+        } else if let Some(source) = &self.source {
+            Last::Source(source)
+        } else if let Some(word) = words.container {
+            Last::Word(word)
+        } else if let Some(status) = self.container.http_status {
+            Last::Status(status, Wait { constant: own.constant.or(self.container.retry_after), ..own })
+        } else {
+            Last::Word(words.container_implied.unwrap_or(words.otherwise))
+        };
+        Chain { asked, last }
+    }
+}
+
+impl Words<bool> {
+    fn flag(said: bool, container: bool) -> Self {
+        Self {
+            said: said.then_some(true),
+            implied: None,
+            container: container.then_some(true),
+            container_implied: None,
+            otherwise: false,
+        }
+    }
+}
+
+impl Answers {
+    /// What follows about safety from the kind of error.
+    fn implied_safety(&self) -> Option<Safety> {
+        match self {
+            Self { throttling: true, .. } => Some(Safety::Yes),
+            Self { timeout: true, .. } => Some(Safety::Maybe),
+            _ => None,
+        }
+    }
+}
