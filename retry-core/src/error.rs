@@ -67,7 +67,8 @@ pub trait ErrorInfo {
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
     note = "for a type of your own, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
-    note = "wrap a foreign type in one of your own, or use the closure form: `retry(&STORE, || call()).when(|error| ...)`"
+    note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: a fn of yours then judges it",
+    note = "elsewhere, wrap a foreign type in one of your own, or use the closure form: `retry(&STORE, || call()).when(|error| ...)`"
 )]
 pub trait RetryInfo: ErrorInfo {
     /// Whether the request may be sent again.

@@ -2,10 +2,17 @@
 #![allow(dead_code, reason = "the fields are there to be derived from")]
 #![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
 
+mod large;
+mod precedence;
+mod shapes;
+mod source;
+mod status;
+mod verdict;
+
 use crate::support::{millis, secs};
 use ErrorFault::{Client, Other, Server};
 use RetrySafety::{Maybe, No, Yes};
-use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +22,12 @@ type Says = (ErrorFault, RetrySafety, bool, bool, Option<Duration>);
 fn says(error: &dyn RetryInfo) -> Says {
     (error.fault(), error.is_retry_safe(), error.is_throttle(), error.is_timeout(), error.retry_after())
 }
+
+#[derive(Clone, RetryInfo)]
+#[retry(throttling, fault = "server", retry_after = "7s")]
+struct Inner;
+
+const INNER: Says = (Server, Yes, true, false, Some(Duration::from_secs(7)));
 
 #[test]
 fn each_option_says_what_it_says_and_implies_what_follows() {
@@ -185,12 +198,6 @@ fn a_field_holds_the_wait_and_beats_the_constant() {
     assert!(wait <= secs(1000) && wait > secs(900));
 }
 
-#[derive(Clone, RetryInfo)]
-#[retry(throttling, fault = "server", retry_after = "7s")]
-struct Inner;
-
-const INNER: Says = (Server, Yes, true, false, Some(Duration::from_secs(7)));
-
 #[test]
 fn transparent_takes_everything_from_one_field() {
     #[derive(RetryInfo)]
@@ -223,113 +230,6 @@ fn transparent_takes_everything_from_one_field() {
         assert_eq!(says(error), INNER);
     }
     assert_eq!(says(&Failure::Plain), (Other, No, false, false, None));
-}
-
-#[test]
-fn structs_are_derived_like_variants() {
-    #[derive(RetryInfo)]
-    #[retry(transparent)]
-    struct Newtype(Inner);
-
-    #[derive(RetryInfo)]
-    #[retry(timeout, fault = "server")]
-    struct Named {
-        #[retry(retry_after)]
-        wait: Duration,
-        other: u8,
-    }
-
-    #[derive(RetryInfo)]
-    struct Unit;
-
-    assert_eq!(says(&Newtype(Inner)), INNER);
-    assert_eq!(says(&Named { wait: secs(1), other: 0 }), (Server, Maybe, false, true, Some(secs(1))));
-    assert_eq!(says(&Unit), (Other, No, false, false, None));
-}
-
-#[test]
-fn generics_are_bound_only_where_a_field_is_asked() {
-    struct Silent;
-
-    #[derive(RetryInfo)]
-    enum Failure<'a, E, W, T: ?Sized, const N: usize>
-    where
-        W: Clone,
-    {
-        #[retry(transparent)]
-        Inner(Option1<E>),
-        Wait(#[retry(retry_after)] W),
-        #[retry(safe)]
-        Other(&'a T, [u8; N]),
-    }
-
-    struct Option1<E>(E);
-    impl<E: ErrorInfo> ErrorInfo for Option1<E> {
-        fn fault(&self) -> ErrorFault {
-            self.0.fault()
-        }
-    }
-    impl<E: RetryInfo> RetryInfo for Option1<E> {
-        fn is_retry_safe(&self) -> RetrySafety {
-            self.0.is_retry_safe()
-        }
-    }
-
-    type Concrete<'a> = Failure<'a, Inner, Duration, Silent, 2>;
-    assert_eq!(says(&Concrete::Inner(Option1(Inner))), (Server, Yes, false, false, None));
-    assert_eq!(says(&Concrete::Wait(secs(1))), (Other, No, false, false, Some(secs(1))));
-    assert_eq!(says(&Concrete::Other(&Silent, [0; 2])), (Other, Yes, false, false, None));
-}
-
-#[test]
-fn a_type_that_contains_itself_is_derived() {
-    #[derive(RetryInfo)]
-    enum Tree<E> {
-        #[retry(transparent)]
-        Leaf(E),
-        #[retry(transparent)]
-        Node(Box<Tree<E>>),
-    }
-
-    assert_eq!(says(&Tree::Node(Box::new(Tree::Leaf(Inner)))), INNER);
-}
-
-#[test]
-fn an_enum_without_variants_and_raw_names_are_derived() {
-    #[derive(RetryInfo)]
-    enum Nothing {}
-
-    #[derive(RetryInfo)]
-    enum r#Raw {
-        #[retry(throttling)]
-        r#Type { r#fn: u8 },
-    }
-
-    fn says_something<E: RetryInfo>() {}
-    says_something::<Nothing>();
-    assert!(Raw::Type { r#fn: 0 }.is_throttle());
-}
-
-#[test]
-fn the_derive_works_inside_macro_rules_and_under_another_name() {
-    use retry_core as renamed;
-
-    macro_rules! failure {
-        ($name:ident, $fault:literal, $inner:ty) => {
-            #[derive(renamed::RetryInfo)]
-            #[retry(crate = renamed)]
-            enum $name {
-                #[retry(fault = $fault)]
-                Own,
-                #[retry(transparent)]
-                Inner($inner),
-            }
-        };
-    }
-
-    failure!(Failure, "server", Inner);
-    assert_eq!(says(&Failure::Own), (Server, Maybe, false, false, None));
-    assert_eq!(says(&Failure::Inner(Inner)), INNER);
 }
 
 #[test]
