@@ -3,7 +3,7 @@
 pub use crate::answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
 pub use crate::around::Around;
 pub use crate::operation::Operation;
-pub use crate::verdict::{SafeField, Verdict};
+pub use crate::verdict::{SafeField, Said, Verdict, verdict};
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
 use crate::around::Watch;

@@ -1,6 +1,7 @@
 //! What a field of an error can be that holds a server's answer: its status, or its error code.
 
 use crate::classify::{Classification, aws, http};
+use crate::verdict::{Said, verdict};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -91,13 +92,18 @@ macro_rules! pointers {
 
 pointers!(&T, Box<T>, Rc<T>, Arc<T>);
 
-/// What an error code means, if it is known. The status beside it helps to tell whose fault it is.
-pub fn error_code(code: Option<&str>, status: Option<u16>) -> Option<Classification> {
-    let code = code?;
-    aws::code(code).map(|_| aws::error_code(code, status))
+/// What an error code says, if it is known. The status beside it helps to tell whose fault it is.
+pub fn error_code(code: Option<&str>, status: Option<u16>) -> Said {
+    verdict(&known_code(code, status))
 }
 
-/// What a server's answer means: its error code if that is known, else its status, with the wait that came with it.
-pub fn answered(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Option<Classification> {
-    error_code(code, status).or_else(|| status.map(|status| http::status_with(status, wait)))
+/// What a server's answer says: its error code if that is known, else its status, with the wait that came with it.
+pub fn answered(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Said {
+    let by_status = || status.map(|status| http::status_with(status, wait));
+    verdict(&known_code(code, status).or_else(by_status))
+}
+
+fn known_code(code: Option<&str>, status: Option<u16>) -> Option<Classification> {
+    let code = code?;
+    aws::code(code).map(|_| aws::error_code(code, status))
 }

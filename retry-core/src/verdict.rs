@@ -11,106 +11,94 @@ use std::time::Duration;
     note = "let it answer a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
 )]
 pub trait Verdict {
-    /// Who caused the error.
-    fn fault(&self) -> Option<ErrorFault> {
-        None
-    }
-
     /// Whether the request may be sent again.
-    fn is_retry_safe(&self) -> Option<RetrySafety>;
+    fn safety(&self) -> Option<RetrySafety>;
 
-    /// Whether the request was turned away, because there were too many of late.
-    fn is_throttle(&self) -> Option<bool> {
-        None
-    }
-
-    /// Whether no answer came in time.
-    fn is_timeout(&self) -> Option<bool> {
-        None
-    }
-
-    /// How long the server asked to wait.
-    fn retry_after(&self) -> Option<Duration> {
+    /// All that there is to say.
+    fn all(&self) -> Option<Classification> {
         None
     }
 }
 
 impl Verdict for bool {
-    fn is_retry_safe(&self) -> Option<RetrySafety> {
+    fn safety(&self) -> Option<RetrySafety> {
         Some(if *self { RetrySafety::Yes } else { RetrySafety::No })
     }
 }
 
 impl Verdict for RetrySafety {
-    fn is_retry_safe(&self) -> Option<RetrySafety> {
+    fn safety(&self) -> Option<RetrySafety> {
         Some(*self)
     }
 }
 
-/// Everything, but for a wait that it has not.
 impl Verdict for Classification {
-    fn fault(&self) -> Option<ErrorFault> {
-        Some(self.fault())
-    }
-
-    fn is_retry_safe(&self) -> Option<RetrySafety> {
+    fn safety(&self) -> Option<RetrySafety> {
         Some(self.is_retry_safe())
     }
 
-    fn is_throttle(&self) -> Option<bool> {
-        Some(self.is_throttle())
-    }
-
-    fn is_timeout(&self) -> Option<bool> {
-        Some(self.is_timeout())
-    }
-
-    fn retry_after(&self) -> Option<Duration> {
-        self.retry_after()
+    fn all(&self) -> Option<Classification> {
+        Some(*self)
     }
 }
 
 impl<V: Verdict> Verdict for Option<V> {
-    fn fault(&self) -> Option<ErrorFault> {
-        self.as_ref()?.fault()
+    fn safety(&self) -> Option<RetrySafety> {
+        self.as_ref()?.safety()
     }
 
-    fn is_retry_safe(&self) -> Option<RetrySafety> {
-        self.as_ref()?.is_retry_safe()
-    }
-
-    fn is_throttle(&self) -> Option<bool> {
-        self.as_ref()?.is_throttle()
-    }
-
-    fn is_timeout(&self) -> Option<bool> {
-        self.as_ref()?.is_timeout()
-    }
-
-    fn retry_after(&self) -> Option<Duration> {
-        self.as_ref()?.retry_after()
+    fn all(&self) -> Option<Classification> {
+        self.as_ref()?.all()
     }
 }
 
 impl<V: Verdict> Verdict for &V {
-    fn fault(&self) -> Option<ErrorFault> {
-        (**self).fault()
+    fn safety(&self) -> Option<RetrySafety> {
+        (**self).safety()
     }
 
-    fn is_retry_safe(&self) -> Option<RetrySafety> {
-        (**self).is_retry_safe()
+    fn all(&self) -> Option<Classification> {
+        (**self).all()
+    }
+}
+
+/// What a verdict has to say, each answer by the name that it has elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    safety: Option<RetrySafety>,
+    all: Option<Classification>,
+}
+
+/// What the answer of a fn says. One name for all questions, so that rustc complains of a wrong type once.
+#[inline]
+pub fn verdict<V: Verdict>(verdict: &V) -> Said {
+    Said { safety: verdict.safety(), all: verdict.all() }
+}
+
+impl Said {
+    /// Who caused the error.
+    pub fn fault(self) -> Option<ErrorFault> {
+        self.all.map(|all| all.fault())
     }
 
-    fn is_throttle(&self) -> Option<bool> {
-        (**self).is_throttle()
+    /// Whether the request may be sent again.
+    pub fn is_retry_safe(self) -> Option<RetrySafety> {
+        self.safety
     }
 
-    fn is_timeout(&self) -> Option<bool> {
-        (**self).is_timeout()
+    /// Whether the request was turned away, because there were too many of late.
+    pub fn is_throttle(self) -> Option<bool> {
+        self.all.map(|all| all.is_throttle())
     }
 
-    fn retry_after(&self) -> Option<Duration> {
-        (**self).retry_after()
+    /// Whether no answer came in time.
+    pub fn is_timeout(self) -> Option<bool> {
+        self.all.map(|all| all.is_timeout())
+    }
+
+    /// How long the server asked to wait. That it did not ask is no answer.
+    pub fn retry_after(self) -> Option<Duration> {
+        self.all?.retry_after()
     }
 }
 
@@ -129,7 +117,7 @@ pub trait SafeField {
 
 impl SafeField for bool {
     fn safety(&self) -> Option<RetrySafety> {
-        self.is_retry_safe()
+        Verdict::safety(self)
     }
 }
 

@@ -101,20 +101,20 @@ impl<'a> Arm<'a> {
             Asked::Wait(wait) => self.wait_field(wait),
             Asked::With(with) => {
                 let verdict = self.call(with);
-                quote!(#krate::__private::Verdict::#method(#verdict))
+                quote!(#krate::__private::verdict(#verdict).#method())
             }
             Asked::Safe(field) => self.trait_call(field, "SafeField", "safety"),
             Asked::Code(code, status) => {
                 let code = self.trait_call(code, "ErrorCodeField", "code");
                 let status = some(status.map(|status| quote!(#status)));
-                quote!(#krate::__private::Verdict::#method(&#krate::__private::error_code(#code, #status)))
+                quote!(#krate::__private::error_code(#code, #status).#method())
             }
             Asked::Answer { code, status, wait } => {
                 let code = code.map(|code| self.trait_call(code, "ErrorCodeField", "code"));
                 let code = code.unwrap_or_else(|| some(None));
                 let status = self.trait_call(status, "HttpStatusField", "status");
                 let wait = self.wait_of_status(*wait);
-                quote!(#krate::__private::Verdict::#method(&#krate::__private::answered(#code, #status, #wait)))
+                quote!(#krate::__private::answered(#code, #status, #wait).#method())
             }
             Asked::Source(field) => self.source(field),
         }

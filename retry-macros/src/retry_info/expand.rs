@@ -58,14 +58,14 @@ pub(super) fn expand(model: &Model) -> TokenStream {
 }
 
 /// Impls that keep one mistake from being reported as many.
-pub(super) fn fallback(input: &DeriveInput) -> TokenStream {
+pub(super) fn fallback(input: &DeriveInput, krate: &Path) -> TokenStream {
     let DeriveInput { ident, generics, .. } = input;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        impl #impl_generics ::retry_core::ErrorInfo for #ident #type_generics #where_clause {}
+        impl #impl_generics #krate::ErrorInfo for #ident #type_generics #where_clause {}
         #[automatically_derived]
-        impl #impl_generics ::retry_core::RetryInfo for #ident #type_generics #where_clause {}
+        impl #impl_generics #krate::RetryInfo for #ident #type_generics #where_clause {}
     }
 }
 

@@ -16,8 +16,10 @@ use quote::quote;
 use syn::DeriveInput;
 
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+    let mut crate_path = None;
     let model = Diagnostics::collect(|diagnostics| {
         let input = attr::read(input, diagnostics)?;
+        crate_path.clone_from(&input.crate_path);
         Some(validate::validate(input, diagnostics))
     });
     match model {
@@ -25,7 +27,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         Err(error) => {
             // Empty impls, so that the rest of the program isn't told that they are missing too.
             let errors = error.to_compile_error();
-            let fallback = expand::fallback(input);
+            let fallback = expand::fallback(input, &crate_path.unwrap_or_else(validate::default_crate));
             quote!(#errors #fallback)
         }
     }

@@ -210,17 +210,16 @@ fn statuses_and_codes() {
                                 .fault()
                         }
                         Self::Answered { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::Verdict::fault(
-                                    &::retry_core::__private::answered(
-                                        <String as ::retry_core::__private::ErrorCodeField>::code(
-                                            __field1,
-                                        ),
-                                        <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                            __field0,
-                                        ),
-                                        ::core::option::Option::None,
+                            ::retry_core::__private::answered(
+                                    <String as ::retry_core::__private::ErrorCodeField>::code(
+                                        __field1,
                                     ),
+                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                        __field0,
+                                    ),
+                                    ::core::option::Option::None,
                                 )
+                                .fault()
                                 .unwrap_or(::retry_core::ErrorFault::Other)
                         }
                     }
@@ -244,17 +243,16 @@ fn statuses_and_codes() {
                                 .is_retry_safe()
                         }
                         Self::Answered { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::Verdict::is_retry_safe(
-                                    &::retry_core::__private::answered(
-                                        <String as ::retry_core::__private::ErrorCodeField>::code(
-                                            __field1,
-                                        ),
-                                        <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                            __field0,
-                                        ),
-                                        ::core::option::Option::None,
+                            ::retry_core::__private::answered(
+                                    <String as ::retry_core::__private::ErrorCodeField>::code(
+                                        __field1,
                                     ),
+                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                        __field0,
+                                    ),
+                                    ::core::option::Option::None,
                                 )
+                                .is_retry_safe()
                                 .unwrap_or(::retry_core::RetrySafety::Maybe)
                         }
                     }
@@ -266,17 +264,16 @@ fn statuses_and_codes() {
                         }
                         Self::Busy { .. } => true,
                         Self::Answered { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::Verdict::is_throttle(
-                                    &::retry_core::__private::answered(
-                                        <String as ::retry_core::__private::ErrorCodeField>::code(
-                                            __field1,
-                                        ),
-                                        <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                            __field0,
-                                        ),
-                                        ::core::option::Option::None,
+                            ::retry_core::__private::answered(
+                                    <String as ::retry_core::__private::ErrorCodeField>::code(
+                                        __field1,
                                     ),
+                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                        __field0,
+                                    ),
+                                    ::core::option::Option::None,
                                 )
+                                .is_throttle()
                                 .unwrap_or(false)
                         }
                     }
@@ -345,9 +342,8 @@ fn verdicts_and_a_source() {
                 fn is_retry_safe(&self) -> my::retry::RetrySafety {
                     match self {
                         Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::Verdict::is_retry_safe(
-                                    &Self::judge(__field0, __field1),
-                                )
+                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
+                                .is_retry_safe()
                                 .or_else(|| <Option<
                                     bool,
                                 > as my::retry::__private::SafeField>::safety(__field0))
@@ -361,9 +357,8 @@ fn verdicts_and_a_source() {
                 fn is_timeout(&self) -> ::core::primitive::bool {
                     match self {
                         Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::Verdict::is_timeout(
-                                    &Self::judge(__field0, __field1),
-                                )
+                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
+                                .is_timeout()
                                 .unwrap_or_else(|| my::retry::RetryInfo::is_timeout(
                                     my::retry::__private::inner::<Box<E>>(__field1),
                                 ))
@@ -373,9 +368,8 @@ fn verdicts_and_a_source() {
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
                         Self { r#final: __field0, cause: __field1, .. } => {
-                            my::retry::__private::Verdict::retry_after(
-                                    &Self::judge(__field0, __field1),
-                                )
+                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
+                                .retry_after()
                                 .or_else(|| my::retry::RetryInfo::retry_after(
                                     my::retry::__private::inner::<Box<E>>(__field1),
                                 ))

@@ -5,7 +5,7 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::model::{self, Answers, Field, Model, Options, Says, WaitField, With};
 use proc_macro2::Span;
-use syn::{ExprPath, GenericArgument, Index, Member, PathArguments, Type, parse_quote};
+use syn::{ExprPath, GenericArgument, Index, Member, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
@@ -20,8 +20,13 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
         Kind::Struct(case) => (Answers::default(), vec![case]),
     };
     let cases = cases.into_iter().filter_map(|case| judge(case, container, diagnostics)).collect();
-    let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
+    let crate_path = crate_path.unwrap_or_else(default_crate);
     Model { ident, generics, crate_path, cases }
+}
+
+/// Where retry-core is found if nobody says otherwise.
+pub(super) fn default_crate() -> Path {
+    parse_quote!(::retry_core)
 }
 
 /// Under `exhaustive`, each variant says something.
@@ -62,7 +67,8 @@ fn options(case: &Case, container: Answers, diagnostics: &mut Diagnostics) -> Op
         |found: Option<(usize, &attr::Field, &Written)>| found.map(|(index, field, _)| model_field(index, field));
     let status = only(case, |field| field.http_status.as_ref(), "keep the one that holds the status", diagnostics);
     if let (Some((_, _, option)), Some(_)) = (status, &case.options.http_status) {
-        diagnostics.error(option, "`http_status` is said of the variant and of this field; keep one of the two");
+        let what = if case.variant.is_some() { "variant" } else { "struct" };
+        diagnostics.error(option, format!("`http_status` stands on the {what} and on its field; keep one of the two"));
     }
     Options {
         said: case.options.answers,
@@ -137,10 +143,13 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         ]
     });
     for option in said.into_iter().chain(on_fields).flatten() {
-        diagnostics.error(
-            option,
-            format!("`transparent` takes everything from the field, `{}` too; remove one of the two", option.name),
-        );
+        let name = &option.name;
+        let mend = if name == "source" {
+            "remove one of the two"
+        } else {
+            "remove it, or mark the field `#[retry(source)]` instead, which answers only what is not said here"
+        };
+        diagnostics.error(option, format!("`transparent` takes everything from the field, `{name}` too; {mend}"));
     }
 }
 

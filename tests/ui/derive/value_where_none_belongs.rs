@@ -4,6 +4,7 @@ use retry_core::RetryInfo;
 struct Inner;
 
 #[derive(RetryInfo)]
+#[retry(exhaustive = true)]
 enum Failure {
     #[retry(throttling = true)]
     A,
@@ -13,6 +14,7 @@ enum Failure {
     C,
     #[retry(transparent = "0")]
     D(Inner),
+    E(#[retry(error_code = "SlowDown")] String, #[retry(source = "0")] Inner),
 }
 
 fn main() {}

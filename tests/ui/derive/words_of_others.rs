@@ -16,6 +16,11 @@ enum Failure {
     Inherit(std::sync::Arc<Failure>),
     #[retry(forward)]
     Forward(std::sync::Arc<Failure>),
+    #[retry(retry)]
+    Retry,
+    #[retry(status = 429)]
+    Status,
+    Answered(#[retry(code)] String, #[retry(cause)] std::sync::Arc<Failure>),
 }
 
 fn main() {}
