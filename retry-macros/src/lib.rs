@@ -45,7 +45,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///     },
 ///     #[retry(timeout)]
 ///     NoAnswer,
-///     #[retry(fault = "client")]
+///     #[retry(http_status = 404)]
 ///     NoSuchKey(String),
 ///     #[retry(transparent)]
 ///     Transport(TransportError),
@@ -60,36 +60,196 @@ use syn::{DeriveInput, parse_macro_input};
 /// assert_eq!(StoreError::Other.is_retry_safe(), RetrySafety::No, "what nobody labels is not retried");
 /// ```
 ///
-/// # On a variant, or on a struct
+/// # All options
 ///
-/// | `#[retry(...)]` | says | and implies |
-/// |---|---|---|
-/// | `throttling` | the request was turned away, because there were too many of late | `safe` |
-/// | `timeout` | no answer came in time | `safe = "maybe"` |
-/// | `safe`, or `safe = "yes"` | the request was not acted upon, or is harmless to repeat | |
-/// | `never`, or `safe = "no"` | a retry is wrong or pointless | |
-/// | `safe = "maybe"` | the error can't tell: whether the operation is idempotent decides | |
-/// | `fault = "server"` | the server failed | `safe = "maybe"` |
-/// | `fault = "client"` | the request was wrong | `never` |
-/// | `fault = "other"` | nobody's known fault; the default | `never` |
-/// | `retry_after = "1500ms"` | a retry waits at least that long | |
-/// | `transparent` | everything is taken from one field, which must implement `RetryInfo` | |
+/// | where | `#[retry(...)]` | says | and implies |
+/// |---|---|---|---|
+/// | variant, struct, enum | [`throttling`](#throttling) | the request was turned away, because there were too many of late | `safe` |
+/// | variant, struct, enum | [`timeout`](#timeout) | no answer came in time | `safe = "maybe"` |
+/// | variant, struct, enum | [`safe`, `never`, `safe = ".."`](#safe-and-never) | whether the request may be sent again | |
+/// | variant, struct, enum | [`fault = ".."`](#fault) | who caused the error | `"server"`: `safe = "maybe"`, else `never` |
+/// | variant, struct, enum | [`retry_after = ".."`](#retry_after) | a retry waits at least that long | |
+/// | variant, struct, enum | [`http_status = 429`](#http_status) | all but the wait, by the status | |
+/// | variant, struct, field | [`with = path`](#with) | what a fn of yours answers | |
+/// | variant, struct, field | [`transparent`](#transparent) | everything is taken from one field | |
+/// | field | [`source`](#source) | what is said nowhere else is taken from this field | |
+/// | field | [`retry_after`](#retry_after), `retry_after(secs)`, `retry_after(millis)` | the field holds the wait | |
+/// | field | [`http_status`](#http_status) | the field holds the status | |
+/// | field | [`error_code`](#error_code) | the field holds an error code of AWS | |
+/// | field | [`safe`](#safe-and-never) | the field holds the verdict | |
+/// | enum | [`exhaustive`](#exhaustive) | each variant must say something | |
+/// | enum, struct | [`crate = path`](#crate) | where retry-core is found | |
 ///
-/// Options combine: `throttling, never` is a legitimate thing to say, and so is `fault = "client", safe`. Units of
-/// durations are `ns`, `us`, `ms`, `s`, `m` and `h`, behind a whole number.
+/// Options combine, in one attribute or in several: `throttling, never` is a legitimate thing to say, and so is
+/// `fault = "client", safe`.
 ///
-/// `transparent` takes the field that is marked `#[retry(transparent)]` itself, else the only field, else the one named
-/// `source`. The mark on a field suffices. Nothing else can be said beside it.
+/// # Which one wins
 ///
-/// # On a field
+/// For each of the five answers by itself, the first that has one:
 ///
-/// | `#[retry(...)]` | says |
-/// |---|---|
-/// | `retry_after` | it holds the wait that the server asked for: a `Duration`, a `SystemTime`, or an `Option` of either |
-/// | `retry_after(secs)`, `retry_after(millis)` | the same as a whole number, or an `Option` of one |
-/// | `transparent` | everything is taken from this field |
+/// 1. what the variant says: `safe`, `never`, `fault`, `throttling`, `timeout`, `retry_after`, where a field beats the
+///    constant beside it;
+/// 2. `with`;
+/// 3. a `safe` field;
+/// 4. an `error_code` that is known, then the `http_status`;
+/// 5. what follows from `throttling`, else from `timeout`;
+/// 6. the `source`;
+/// 7. the same for the enum: what it says, then its `http_status`, then what follows from its `throttling` and `timeout`;
+/// 8. what follows from the fault;
+/// 9. no; nobody's known fault; no wait.
 ///
-/// A field beats the constant beside it; a field that holds `None` says nothing. A wait makes nothing retryable by itself.
+/// So what nobody labels is not retried, and a `never` on the enum does not beat a `throttling` on a variant.
+///
+/// A `None` in a field says nothing, and so does a fn that answers `None`: the next in order is asked. A fn that answers a
+/// `bool` says nothing but that. A status, a code, a `Classification` and a source have an answer to everything but the
+/// wait, be it no.
+///
+/// ```
+/// use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+///
+/// #[derive(RetryInfo)]
+/// #[retry(never, fault = "server")]
+/// enum JobError {
+///     #[retry(throttling)]
+///     Busy,
+///     #[retry(throttling, never)]
+///     MonthlyQuotaExceeded,
+///     #[retry(timeout)]
+///     Rejected(#[retry(http_status)] Option<u16>),
+///     Crashed,
+/// }
+///
+/// assert_eq!(JobError::Busy.is_retry_safe(), RetrySafety::Yes); // 5 before 7
+/// assert_eq!(JobError::Busy.fault(), ErrorFault::Server); // 7
+/// assert_eq!(JobError::MonthlyQuotaExceeded.is_retry_safe(), RetrySafety::No); // 1 before 5
+/// assert_eq!(JobError::Rejected(Some(404)).is_retry_safe(), RetrySafety::No); // 4 before 5
+/// assert_eq!(JobError::Rejected(None).is_retry_safe(), RetrySafety::Maybe); // 5
+/// assert_eq!(JobError::Crashed.is_retry_safe(), RetrySafety::No); // 7 before 8
+/// ```
+///
+/// # `throttling`
+///
+/// The request was turned away, because there were too many of late. So it was not acted upon, and a retry is safe unless
+/// the variant says otherwise. By default an error is no throttling.
+///
+/// ```
+/// # use retry_core::RetryInfo;
+/// #[derive(RetryInfo)]
+/// #[retry(throttling)]
+/// struct SlowDown;
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// # use retry_core::{ErrorInfo, RetryInfo, RetrySafety};
+/// # struct SlowDown;
+/// impl ErrorInfo for SlowDown {}
+/// impl RetryInfo for SlowDown {
+///     fn is_throttle(&self) -> bool {
+///         true
+///     }
+///     fn is_retry_safe(&self) -> RetrySafety {
+///         RetrySafety::Yes
+///     }
+/// }
+/// ```
+///
+/// # `timeout`
+///
+/// No answer came in time. Perhaps the request was acted upon, perhaps not, so whether it may be sent again is left to the
+/// operation, unless the variant says otherwise. By default an error is no timeout.
+///
+/// ```
+/// # use retry_core::RetryInfo;
+/// #[derive(RetryInfo)]
+/// #[retry(timeout)]
+/// struct NoAnswer;
+/// ```
+///
+/// By hand it is as for [`throttling`](#throttling), with `is_timeout` and `RetrySafety::Maybe`.
+///
+/// # `safe` and `never`
+///
+/// Whether the request may be sent again. `safe`, or `safe = "yes"`: it was not acted upon, or is harmless to repeat.
+/// `never`, or `safe = "no"`: a retry is wrong or pointless. `safe = "maybe"`: the error can't tell, and the operation
+/// decides, which knows whether it is idempotent. By default it follows from what else is said, and at last it is no.
+///
+/// On a field, `safe` stands alone: the verdict lies in the field, a `bool`, a `RetrySafety` or an `Option` of either.
+///
+/// ```
+/// use retry_core::{RetryInfo, RetrySafety};
+///
+/// #[derive(RetryInfo)]
+/// enum JobError {
+///     #[retry(safe)]
+///     NotStarted,
+///     #[retry(never)]
+///     Refused,
+///     Failed {
+///         #[retry(safe)]
+///         may_retry: Option<bool>,
+///     },
+/// }
+///
+/// assert_eq!(JobError::NotStarted.is_retry_safe(), RetrySafety::Yes);
+/// assert_eq!(JobError::Failed { may_retry: Some(true) }.is_retry_safe(), RetrySafety::Yes);
+/// assert_eq!(JobError::Failed { may_retry: None }.is_retry_safe(), RetrySafety::No);
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// # use retry_core::{ErrorInfo, RetryInfo, RetrySafety};
+/// # enum JobError { NotStarted, Refused, Failed { may_retry: Option<bool> } }
+/// impl ErrorInfo for JobError {}
+/// impl RetryInfo for JobError {
+///     fn is_retry_safe(&self) -> RetrySafety {
+///         match self {
+///             Self::NotStarted | Self::Failed { may_retry: Some(true) } => RetrySafety::Yes,
+///             Self::Refused | Self::Failed { .. } => RetrySafety::No,
+///         }
+///     }
+/// }
+/// ```
+///
+/// # `fault`
+///
+/// Who caused the error: `fault = "client"` (the request was wrong), `fault = "server"` (the server failed) or
+/// `fault = "other"` (nobody, as far as is known), which is the default. Where nothing else says whether a retry is safe,
+/// a server's fault may be retried, and any other is not.
+///
+/// ```
+/// use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+///
+/// #[derive(RetryInfo)]
+/// #[retry(fault = "server")]
+/// struct Crashed;
+///
+/// assert_eq!(Crashed.fault(), ErrorFault::Server);
+/// assert_eq!(Crashed.is_retry_safe(), RetrySafety::Maybe);
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
+/// # struct Crashed;
+/// impl ErrorInfo for Crashed {
+///     fn fault(&self) -> ErrorFault {
+///         ErrorFault::Server
+///     }
+/// }
+/// impl RetryInfo for Crashed {}
+/// ```
+///
+/// # `retry_after`
+///
+/// A retry waits at least that long. By default there is no such wait. It makes nothing retryable by itself.
+///
+/// As a constant, `retry_after = "1500ms"`: a whole number and its unit, `ns`, `us`, `ms`, `s`, `m` or `h`. On a field,
+/// `retry_after` stands alone and the field is a `Duration`, a `SystemTime` or an `Option` of either; a whole number, or
+/// an `Option` of one, needs its unit: `retry_after(secs)` or `retry_after(millis)`. A field beats the constant beside it.
 ///
 /// ```
 /// use retry_core::RetryInfo;
@@ -106,10 +266,260 @@ use syn::{DeriveInput, parse_macro_input};
 /// assert_eq!(Busy { header: None }.retry_after(), Some(Duration::from_secs(10)));
 /// ```
 ///
-/// # On an enum
+/// By hand, the wait is this:
 ///
-/// Any of the constant options: they hold for variants that neither say nor imply otherwise. And `crate = path`, if
-/// retry-core has another name where the derive stands.
+/// ```
+/// # use retry_core::{ErrorInfo, RetryInfo};
+/// # use std::time::Duration;
+/// # struct Busy { header: Option<u64> }
+/// # impl ErrorInfo for Busy {}
+/// impl RetryInfo for Busy {
+///     fn retry_after(&self) -> Option<Duration> {
+///         self.header.map(Duration::from_secs).or(Some(Duration::from_secs(10)))
+///     }
+///     // And `is_throttle`.
+/// }
+/// ```
+///
+/// # `http_status`
+///
+/// Throttling, timeout, fault and safety follow from an HTTP status, by the table of `retry_core::classify::http`: 429 is
+/// throttling, 504 a timeout at a server, 404 the client's fault. By default there is no status.
+///
+/// As a constant, `http_status = 429`, it is looked up at compile time. On a field it stands alone and the field is a
+/// `u16`, an `http::StatusCode` (with retry-core's feature `http`), a reference to one or an `Option` of one. A variant has
+/// one or the other.
+///
+/// A status is judged together with the `retry_after` beside it: a 503 with a wait is throttling, and without one the
+/// server's fault. For the status of an enum that is the wait of the variant, else of the enum.
+///
+/// ```
+/// use retry_core::{RetryInfo, RetrySafety};
+/// use std::time::Duration;
+///
+/// #[derive(RetryInfo)]
+/// enum ApiError {
+///     #[retry(http_status = 429)]
+///     TooManyRequests,
+///     #[retry(http_status = 404, safe)] // a new key takes a while to be seen everywhere
+///     NotFound,
+///     Answered {
+///         #[retry(http_status)]
+///         status: u16,
+///         #[retry(retry_after)]
+///         wait: Option<Duration>,
+///     },
+/// }
+///
+/// assert!(ApiError::TooManyRequests.is_throttle());
+/// assert_eq!(ApiError::NotFound.is_retry_safe(), RetrySafety::Yes);
+/// assert!(ApiError::Answered { status: 503, wait: Some(Duration::from_secs(1)) }.is_throttle());
+/// assert!(!ApiError::Answered { status: 503, wait: None }.is_throttle());
+/// ```
+///
+/// By hand it is as for [`error_code`](#error_code), with `http::status(429)` and `http::status_with(*status, *wait)`.
+///
+/// # `error_code`
+///
+/// The field holds the error code of an AWS service, or of one that uses the same: a `String`, a `&str`, a `Box<str>`, an
+/// `Arc<str>`, a `Cow<str>` or an `Option` of one. What it means says the table of `retry_core::classify::aws`, and for
+/// codes of any other kind there is [`with`](#with). By default there is no code.
+///
+/// A code that is in the table beats the status. One that is not says nothing: the word is left to the
+/// [`http_status`](#http_status), by its own table, and so on.
+///
+/// ```
+/// use retry_core::{RetryInfo, RetrySafety};
+///
+/// #[derive(RetryInfo)]
+/// struct ServiceError {
+///     #[retry(error_code)]
+///     code: Option<String>,
+///     #[retry(http_status)]
+///     status: u16,
+/// }
+///
+/// let error = |code: &str| ServiceError { code: Some(code.to_owned()), status: 503 };
+/// assert!(error("SlowDown").is_throttle());
+/// assert_eq!(error("SomethingElse").is_retry_safe(), RetrySafety::Maybe);
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// use retry_core::classify::{Classification, aws, http};
+/// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+/// # struct ServiceError { code: Option<String>, status: u16 }
+///
+/// impl ServiceError {
+///     fn verdict(&self) -> Classification {
+///         match self.code.as_deref() {
+///             Some(code) if aws::code(code).is_some() => aws::error_code(code, Some(self.status)),
+///             _ => http::status(self.status),
+///         }
+///     }
+/// }
+///
+/// impl ErrorInfo for ServiceError {
+///     fn fault(&self) -> ErrorFault {
+///         self.verdict().fault()
+///     }
+/// }
+/// impl RetryInfo for ServiceError {
+///     fn is_retry_safe(&self) -> RetrySafety {
+///         self.verdict().is_retry_safe()
+///     }
+///     fn is_throttle(&self) -> bool {
+///         self.verdict().is_throttle()
+///     }
+///     fn is_timeout(&self) -> bool {
+///         self.verdict().is_timeout()
+///     }
+/// }
+/// ```
+///
+/// # `with`
+///
+/// A fn of yours judges. On a variant or a struct it is handed a reference to each field, in order; on a field, to this
+/// one alone, which is also the way to a foreign type that can't implement `RetryInfo`. By default there is none, and a
+/// variant has one at most.
+///
+/// It answers a `bool` or a `RetrySafety`, and so says only whether a retry is safe; or a `classify::Classification`, and
+/// so says everything; or an `Option` of one of these, where `None` leaves the word to others. It is asked for each answer
+/// anew, so it should be quick and say the same each time.
+///
+/// ```
+/// use retry_core::classify::io;
+/// use retry_core::{RetryInfo, RetrySafety};
+/// use std::io::ErrorKind;
+///
+/// #[derive(RetryInfo)]
+/// enum JobError {
+///     #[retry(with = Self::by_exit_code)]
+///     Exited { code: i32, output: String },
+///     Disconnected(#[retry(with = io::error)] std::io::Error),
+/// }
+///
+/// impl JobError {
+///     fn by_exit_code(code: &i32, output: &str) -> bool {
+///         *code == 75 || output.contains("try again")
+///     }
+/// }
+///
+/// let exited = JobError::Exited { code: 75, output: String::new() };
+/// assert_eq!(exited.is_retry_safe(), RetrySafety::Yes);
+/// assert!(JobError::Disconnected(ErrorKind::TimedOut.into()).is_timeout());
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// # use retry_core::classify::io;
+/// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+/// # enum JobError { Exited { code: i32, output: String }, Disconnected(std::io::Error) }
+/// # impl JobError {
+/// #     fn by_exit_code(code: &i32, output: &str) -> bool {
+/// #         *code == 75 || output.contains("try again")
+/// #     }
+/// # }
+/// impl ErrorInfo for JobError {
+///     fn fault(&self) -> ErrorFault {
+///         match self {
+///             Self::Exited { .. } => ErrorFault::Other,
+///             Self::Disconnected(error) => io::error(error).fault(),
+///         }
+///     }
+/// }
+/// impl RetryInfo for JobError {
+///     fn is_retry_safe(&self) -> RetrySafety {
+///         match self {
+///             Self::Exited { code, output } if Self::by_exit_code(code, output) => RetrySafety::Yes,
+///             Self::Exited { .. } => RetrySafety::No,
+///             Self::Disconnected(error) => io::error(error).is_retry_safe(),
+///         }
+///     }
+///     fn is_timeout(&self) -> bool {
+///         matches!(self, Self::Disconnected(error) if io::error(error).is_timeout())
+///     }
+///     // And `is_throttle` in the same way.
+/// }
+/// ```
+///
+/// # `transparent`
+///
+/// Everything is taken from one field, which implements `RetryInfo`, itself or behind a `Box`, an `Arc` or a reference. By
+/// default nothing is. It is the field that is marked `#[retry(transparent)]` itself, where the mark suffices; else the only
+/// one, else the one named `source`. Nothing else can be said beside it, and no default of the enum reaches it.
+///
+/// ```
+/// use retry_core::RetryInfo;
+/// # #[derive(RetryInfo)]
+/// # #[retry(throttling)]
+/// # struct TransportError;
+///
+/// #[derive(RetryInfo)]
+/// enum StoreError {
+///     #[retry(transparent)]
+///     Transport(TransportError),
+/// }
+///
+/// assert!(StoreError::Transport(TransportError).is_throttle());
+/// ```
+///
+/// By hand it is as for [`source`](#source), with all of the methods.
+///
+/// # `source`
+///
+/// What is said nowhere else of this variant is taken from the field, which implements `RetryInfo` as for
+/// [`transparent`](#transparent). It comes before what the enum says; only where it asks for no wait, that of the enum
+/// counts. By default nothing is taken from a field, `#[source]` or `#[from]` or not.
+///
+/// ```
+/// use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
+/// # #[derive(RetryInfo)]
+/// # #[retry(throttling, fault = "server")]
+/// # struct TransportError;
+///
+/// #[derive(RetryInfo)]
+/// enum StoreError {
+///     #[retry(fault = "client")]
+///     Login {
+///         user: String,
+///         #[retry(source)]
+///         cause: Box<TransportError>,
+///     },
+/// }
+///
+/// let error = StoreError::Login { user: "me".to_owned(), cause: Box::new(TransportError) };
+/// assert_eq!(error.fault(), ErrorFault::Client);
+/// assert!(error.is_throttle());
+/// ```
+///
+/// By hand:
+///
+/// ```
+/// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+/// # #[derive(RetryInfo)]
+/// # struct TransportError;
+/// # enum StoreError { Login { user: String, cause: Box<TransportError> } }
+/// impl ErrorInfo for StoreError {
+///     fn fault(&self) -> ErrorFault {
+///         ErrorFault::Client
+///     }
+/// }
+/// impl RetryInfo for StoreError {
+///     fn is_retry_safe(&self) -> RetrySafety {
+///         match self {
+///             Self::Login { cause, .. } => cause.is_retry_safe(),
+///         }
+///     }
+///     // And `is_throttle`, `is_timeout` and `retry_after` in the same way.
+/// }
+/// ```
+///
+/// # Defaults of an enum
+///
+/// On the enum, a constant option holds for the variants that neither say nor imply otherwise. By default there is none.
 ///
 /// ```
 /// use retry_core::{RetryInfo, RetrySafety};
@@ -127,11 +537,43 @@ use syn::{DeriveInput, parse_macro_input};
 /// assert_eq!(Failure::Unsupported.is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// # Which one wins
+/// By hand it is the last arm of each match: `_ => ErrorFault::Server`.
 ///
-/// For each answer by itself: what the variant says, then what it implies, then what the enum says or implies, then
-/// what follows from the fault, and at last "no". So what nobody labels is not retried, and a `never` on the enum does
-/// not beat a `throttling` on a variant.
+/// # `exhaustive`
+///
+/// A variant without any `#[retry(...)]`, on itself or on a field, does not compile. By default it is not retried, or what
+/// the enum says. With `exhaustive`, who adds a variant has to say what it means:
+///
+/// ```compile_fail
+/// # use retry_core::RetryInfo;
+/// #[derive(RetryInfo)]
+/// #[retry(exhaustive)]
+/// enum StoreError {
+///     #[retry(throttling)]
+///     SlowDown,
+///     NoSuchKey, // error: `NoSuchKey` has no `#[retry(...)]`, and the enum is `exhaustive`
+/// }
+/// ```
+///
+/// By hand it is a match without a `_`.
+///
+/// # `crate`
+///
+/// Where retry-core is found, if it has another name where the derive stands. By default `::retry_core`.
+///
+/// ```
+/// # use retry_core as renamed;
+/// #[derive(renamed::RetryInfo)]
+/// #[retry(crate = renamed, throttling)]
+/// struct SlowDown;
+/// ```
+///
+/// By hand it is the path of the traits: `impl renamed::RetryInfo for SlowDown`.
+///
+/// # Generics
+///
+/// A field that is asked gets a bound where its type mentions a type parameter: `Box<E>: RetryInfo` for a `source` of
+/// that type. Other fields, and those that only a fn judges, get none.
 #[proc_macro_derive(RetryInfo, attributes(retry))]
 pub fn derive_retry_info(input: TokenStream) -> TokenStream {
     retry_info::derive(&parse_macro_input!(input as DeriveInput)).into()

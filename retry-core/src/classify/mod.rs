@@ -2,7 +2,9 @@
 //!
 //! Each function answers with a [`Classification`], which says what an error says of itself: it implements
 //! [`RetryInfo`] and [`ErrorInfo`]. So an error type can hold one in a field under `#[retry(transparent)]`, and a
-//! hand-written implementation can ask for one and pass its answers on.
+//! hand-written implementation can ask for one and pass its answers on. A derived one asks by itself: [`http`] for a
+//! field under `#[retry(http_status)]`, [`aws`] under `#[retry(error_code)]`, and any of these functions under
+//! `#[retry(with = ...)]`, as in `#[retry(with = io::error)]`.
 //!
 //! | module | knows | and answers, for example |
 //! |---|---|---|
