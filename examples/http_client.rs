@@ -20,10 +20,10 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// Why an attempt failed. What that means for a retry is judged where the error is made, and kept beside it.
+/// Why an attempt failed, and what that means for a retry.
 #[derive(Debug, thiserror::Error, RetryInfo)]
 enum ApiError {
-    /// The server answered, and not with a success.
+    /// The server answered, and not with a success. What that means was judged where the headers were at hand.
     #[error("{status}")]
     Answered {
         status: StatusCode,
@@ -33,11 +33,8 @@ enum ApiError {
 
     /// No answer, or not all of it.
     #[error("no complete answer")]
-    Unanswered {
-        source: reqwest::Error,
-        #[retry(transparent)]
-        verdict: Classification,
-    },
+    #[retry(with = Self::unanswered)]
+    Unanswered(#[from] reqwest::Error),
 }
 
 impl ApiError {
@@ -46,21 +43,18 @@ impl ApiError {
         let status = response.status();
         Self::Answered { status, verdict: http::response(status, response.headers(), SystemTime::now()) }
     }
-}
 
-impl From<reqwest::Error> for ApiError {
-    fn from(source: reqwest::Error) -> Self {
-        let verdict = if source.is_timeout() {
+    fn unanswered(error: &reqwest::Error) -> Classification {
+        if error.is_timeout() {
             // Only reqwest knows its own timeouts: the link that says so is of a private type.
             io::kind(ErrorKind::TimedOut)
-        } else if source.is_builder() || source.is_redirect() {
+        } else if error.is_builder() || error.is_redirect() {
             // No request can be made of this, or it leads nowhere: neither changes.
             Classification::new(RetrySafety::No).with_fault(ErrorFault::Client)
         } else {
             // A connection that the server closes before it has answered leaves no I/O error in the chain.
-            chain::io(&source).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
-        };
-        Self::Unanswered { source, verdict }
+            chain::io(error).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
+        }
     }
 }
 

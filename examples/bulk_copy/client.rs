@@ -23,11 +23,8 @@ pub(crate) enum StoreError {
 
     /// No answer, or not all of it.
     #[error("no complete answer")]
-    Unanswered {
-        source: reqwest::Error,
-        #[retry(transparent)]
-        verdict: Classification,
-    },
+    #[retry(with = Self::unanswered)]
+    Unanswered(#[from] reqwest::Error),
 }
 
 impl StoreError {
@@ -37,17 +34,14 @@ impl StoreError {
         let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
         Self::Answered { status, code, verdict }
     }
-}
 
-impl From<reqwest::Error> for StoreError {
-    fn from(source: reqwest::Error) -> Self {
-        let verdict = if source.is_timeout() {
+    fn unanswered(error: &reqwest::Error) -> Classification {
+        if error.is_timeout() {
             io::kind(ErrorKind::TimedOut)
         } else {
             // A connection that the service closes before it has answered leaves no I/O error in the chain.
-            chain::io(&source).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
-        };
-        Self::Unanswered { source, verdict }
+            chain::io(error).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
+        }
     }
 }
 
