@@ -1,5 +1,10 @@
 //! What a derived error says: each option, and which one wins.
 #![allow(dead_code, reason = "the fields are there to be derived from")]
+#![allow(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a fn under `with` is handed references to fields, whatever they are"
+)]
 #![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
 
 mod large;

@@ -174,7 +174,7 @@ fn a_generic_struct() {
 }
 
 #[test]
-fn statuses_and_codes() {
+fn constant_statuses() {
     derived(
         quote! {
             enum ApiError {
@@ -182,13 +182,6 @@ fn statuses_and_codes() {
                 TooMany,
                 #[retry(throttling, http_status = 503)]
                 Busy(#[retry(retry_after(secs))] Option<u64>),
-                #[retry(timeout)]
-                Answered {
-                    #[retry(http_status)]
-                    status: StatusCode,
-                    #[retry(error_code)]
-                    code: String,
-                },
             }
         },
         &expect![[r#"
@@ -208,19 +201,6 @@ fn statuses_and_codes() {
                                         .map(::core::time::Duration::from_secs),
                                 )
                                 .fault()
-                        }
-                        Self::Answered { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::answered(
-                                    <String as ::retry_core::__private::ErrorCodeField>::code(
-                                        __field1,
-                                    ),
-                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
-                                        __field0,
-                                    ),
-                                    ::core::option::Option::None,
-                                )
-                                .fault()
-                                .unwrap_or(::retry_core::ErrorFault::Other)
                         }
                     }
                 }
@@ -242,7 +222,87 @@ fn statuses_and_codes() {
                                 )
                                 .is_retry_safe()
                         }
-                        Self::Answered { status: __field0, code: __field1, .. } => {
+                    }
+                }
+                fn is_throttle(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::TooMany { .. } => {
+                            const { ::retry_core::classify::http::status(429u16).is_throttle() }
+                        }
+                        Self::Busy { .. } => true,
+                    }
+                }
+                fn is_timeout(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::TooMany { .. } => {
+                            const { ::retry_core::classify::http::status(429u16).is_timeout() }
+                        }
+                        Self::Busy { 0: __field0, .. } => {
+                            ::retry_core::classify::http::status_with(
+                                    503u16,
+                                    <Option<
+                                        u64,
+                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
+                                        .map(::core::time::Duration::from_secs),
+                                )
+                                .is_timeout()
+                        }
+                    }
+                }
+                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    match self {
+                        Self::TooMany { .. } => ::core::option::Option::None,
+                        Self::Busy { 0: __field0, .. } => {
+                            <Option<
+                                u64,
+                            > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
+                                .map(::core::time::Duration::from_secs)
+                        }
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_status_and_a_code() {
+    derived(
+        quote! {
+            #[retry(timeout)]
+            struct Answered {
+                #[retry(http_status)]
+                status: StatusCode,
+                #[retry(error_code)]
+                code: String,
+            }
+        },
+        &expect![[r#"
+            #[automatically_derived]
+            impl ::retry_core::ErrorInfo for Answered {
+                fn fault(&self) -> ::retry_core::ErrorFault {
+                    match self {
+                        Self { status: __field0, code: __field1, .. } => {
+                            ::retry_core::__private::answered(
+                                    <String as ::retry_core::__private::ErrorCodeField>::code(
+                                        __field1,
+                                    ),
+                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                        __field0,
+                                    ),
+                                    ::core::option::Option::None,
+                                )
+                                .fault()
+                                .unwrap_or(::retry_core::ErrorFault::Other)
+                        }
+                    }
+                }
+            }
+            #[automatically_derived]
+            impl ::retry_core::RetryInfo for Answered {
+                fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
+                    match self {
+                        Self { status: __field0, code: __field1, .. } => {
                             ::retry_core::__private::answered(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
@@ -259,11 +319,7 @@ fn statuses_and_codes() {
                 }
                 fn is_throttle(&self) -> ::core::primitive::bool {
                     match self {
-                        Self::TooMany { .. } => {
-                            const { ::retry_core::classify::http::status(429u16).is_throttle() }
-                        }
-                        Self::Busy { .. } => true,
-                        Self::Answered { status: __field0, code: __field1, .. } => {
+                        Self { status: __field0, code: __field1, .. } => {
                             ::retry_core::__private::answered(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
@@ -279,33 +335,7 @@ fn statuses_and_codes() {
                     }
                 }
                 fn is_timeout(&self) -> ::core::primitive::bool {
-                    match self {
-                        Self::TooMany { .. } => {
-                            const { ::retry_core::classify::http::status(429u16).is_timeout() }
-                        }
-                        Self::Answered { .. } => true,
-                        Self::Busy { 0: __field0, .. } => {
-                            ::retry_core::classify::http::status_with(
-                                    503u16,
-                                    <Option<
-                                        u64,
-                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                        .map(::core::time::Duration::from_secs),
-                                )
-                                .is_timeout()
-                        }
-                    }
-                }
-                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
-                    match self {
-                        Self::TooMany { .. } | Self::Answered { .. } => ::core::option::Option::None,
-                        Self::Busy { 0: __field0, .. } => {
-                            <Option<
-                                u64,
-                            > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                .map(::core::time::Duration::from_secs)
-                        }
-                    }
+                    true
                 }
             }
         "#]],

@@ -189,6 +189,7 @@ fn a_fn_of_classify_judges_a_foreign_error() {
     }
 
     impl Failure {
+        #[expect(clippy::borrowed_box, reason = "the field is a box")]
         fn any(error: &Box<dyn Error + Send + Sync>) -> Option<Classification> {
             chain::io(&**error)
         }
