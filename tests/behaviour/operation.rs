@@ -2,7 +2,8 @@
 
 use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
 use retry_core::{
-    Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry, retryable,
+    ForeignToken, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry,
+    retryable,
 };
 use std::cell::Cell;
 use std::pin::pin;
@@ -352,4 +353,26 @@ async fn the_attribute_waits_and_asks_like_the_closure_form() {
     assert_eq!(sent, Ok(secs(6)));
     let asked = ["initial", "ready", "ready", "refresh", "ready", "ready", "ready", "success"];
     assert_eq!(slow.calls(), asked);
+}
+
+#[test]
+fn every_reason_has_its_name_and_its_words() {
+    let words = [
+        (RetryError::NotRetryable, "not_retryable", "the failure is not retryable"),
+        (RetryError::MaxAttempts, "max_attempts", "all attempts were made"),
+        (
+            RetryError::RetryAfterTooLong,
+            "retry_after_too_long",
+            "the server asked for a longer wait than `max_retry_after` allows",
+        ),
+        (RetryError::MaxTime, "max_time", "`max_time` is over, or would be before the next attempt"),
+        (RetryError::QuotaExhausted, "quota_exhausted", "the retry quota can't pay for the retry"),
+        (RetryError::ForeignToken, "foreign_token", "the token was issued by another strategy"),
+        (RetryError::Refused, "refused", "the strategy refused"),
+    ];
+    for (reason, name, text) in words {
+        assert_eq!((reason.as_str(), reason.to_string().as_str()), (name, text));
+    }
+    assert_eq!(ForeignToken.to_string(), "the token was issued by another strategy");
+    assert_eq!(RetryError::from(ForeignToken), RetryError::ForeignToken);
 }

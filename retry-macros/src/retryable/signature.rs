@@ -20,7 +20,7 @@ pub(super) fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Optio
         let name = &declared.sig.ident;
         diagnostics.error(name, format!("`{name}` has no body to retry; write `#[retryable]` where it is implemented"));
     } else if let Some((keyword, what)) = syn::parse2::<Item>(tokens).ok().and_then(|item| other_item(&item)) {
-        diagnostics.error(keyword, format!("`#[retryable]` goes on an `async fn`, not on {what}"));
+        diagnostics.error(keyword, format!("`#[retryable]` goes on a function, not on {what}"));
     } else {
         return diagnostics.ok(Err(error));
     }
