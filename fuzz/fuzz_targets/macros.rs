@@ -1,0 +1,188 @@
+//! The macros: whatever they are written on and whatever stands in their parentheses, they answer with code or with an
+//! explanation, and what they are written on stays.
+//!
+//! An input is the options and the item, with a byte 1 between them. A byte below 128 stands for itself, any other for a
+//! piece of code; delimiters are balanced.
+#![no_main]
+
+#[path = "../../retry-macros/src/diagnostics.rs"]
+mod diagnostics;
+#[path = "../../retry-macros/src/options.rs"]
+mod options;
+#[path = "../../retry-macros/src/retry_info/mod.rs"]
+mod retry_info;
+#[path = "../../retry-macros/src/retryable/mod.rs"]
+mod retryable;
+#[path = "../../retry-macros/src/tokens.rs"]
+mod tokens;
+
+use libfuzzer_sys::fuzz_target;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, File, ItemFn, parse2};
+
+/// What inputs are made of, so that most of them are nearly code.
+const PIECES: [&str; 96] = [
+    "strategy = STORE",
+    "strategy = \"standard\"",
+    "strategy = \"adaptive\"",
+    "strategy = self.retry",
+    "strategy = stores.scope(key)",
+    "policy = |outcome| judge(outcome)",
+    "policy = POLICY",
+    "idempotent",
+    "idempotent = false",
+    "max_time = \"30s\"",
+    "max_time = time",
+    "attempt_timeout = \"5s\"",
+    "clone(a, b)",
+    "observer = OBSERVER",
+    "timer = timer()",
+    "crate = ::my::retry",
+    "blocking",
+    "context = context",
+    "attempts = 3",
+    "throttling",
+    "timeout",
+    "safe",
+    "safe = \"maybe\"",
+    "never",
+    "fault = \"client\"",
+    "fault = client",
+    "retry_after",
+    "retry_after = \"1500ms\"",
+    "retry_after(secs)",
+    "retry_after(millis)",
+    "http_status = 429",
+    "http_status",
+    "error_code",
+    "transparent",
+    "source",
+    "with = path",
+    "exhaustive",
+    "#[retry(",
+    "#[retry(throttling)]",
+    "#[retry(transparent)]",
+    "#[retry(retry_after)]",
+    "#[retry]",
+    "#[cfg(test)]",
+    "#![inner]",
+    "/// documentation\n",
+    "async fn f(",
+    "pub(crate) async unsafe fn f<'a, T: Trait + ?Sized, const N: usize>(",
+    "const fn f(",
+    "fn f()",
+    "async fn f() -> Result<(), E> { let x = ; self. }",
+    "async fn f(&mut self, a: &mut A) -> Result<&'_ str, E> where T: Trait {",
+    "enum E<T> {",
+    "enum E",
+    "struct S<'a, T>(",
+    "struct S {",
+    "struct S;",
+    "union U {",
+    "trait T {",
+    "impl T for S {",
+    "mod m {",
+    "static S: T = 1;",
+    "Variant,",
+    "Variant(",
+    "Variant {",
+    "Variant = 3,",
+    "r#type: Duration,",
+    "field: Option<u64>,",
+    "#[retry(retry_after)] wait: Duration,",
+    "#[from] source: T,",
+    "dyn Trait<T> + Send + 'a",
+    "impl Fn(&T) -> &mut T",
+    "for<'b> fn(&'b T) -> T",
+    "[T; N]",
+    "<T as Trait>::Item",
+    "Box<Self>",
+    "self",
+    "mut self",
+    "self: &mut Self",
+    "&'a mut self",
+    "a: &mut A",
+    "mut b: B",
+    "(mut c, ref mut d, _): (C, D, D)",
+    "Wrapper { inner, mut other, .. }: Wrapper",
+    "#[cfg(feature = \"f\")] e: E",
+    "_: u8",
+    "...",
+    "-> Result<T, E>",
+    "-> impl Trait",
+    "-> !",
+    "-> (&A, &mut B)",
+    "where T: Trait",
+    "{ body(a, b).await?; return Ok(c) }",
+    "{ macro_call! { a b c } }",
+    "{ if a {} else { loop { break 'l } } }",
+    "{}",
+    ";",
+];
+
+/// Deeper code would be rustc's to refuse.
+const DEPTH: usize = 40;
+
+fuzz_target!(|input: &[u8]| {
+    let mut parts = input.splitn(2, |byte| *byte == 1);
+    let mut next = || tokens_of(parts.next().unwrap_or_default());
+    let (Some(options), Some(item)) = (next(), next()) else { return };
+
+    let expanded = retryable::attribute(options.clone(), &item);
+    if is_explained(&expanded) {
+        assert!(expanded.to_string().ends_with(&item.to_string()), "the item is gone: {expanded}");
+    } else {
+        let before = parse2::<ItemFn>(item.clone()).expect("what is no function is refused");
+        let after = parse2::<ItemFn>(expanded).expect("a function stays one");
+        assert_eq!(before.vis, after.vis);
+        assert_eq!(before.sig.ident, after.sig.ident);
+        assert_eq!(before.sig.generics, after.sig.generics);
+        assert_eq!(before.sig.inputs.len(), after.sig.inputs.len());
+        assert_eq!(before.sig.output, after.sig.output);
+    }
+
+    for item in [quote!(#[retry(#options)] #item), item] {
+        let Ok(item) = parse2::<DeriveInput>(item) else { continue };
+        let expanded = retry_info::derive(&item);
+        let file = parse2::<File>(expanded.clone()).unwrap_or_else(|error| panic!("{error}: {expanded}"));
+        let impls = file.items.iter().filter(|item| matches!(item, syn::Item::Impl(_))).count();
+        assert_eq!(impls, 2, "with an explanation or without: {expanded}");
+        assert_eq!(is_explained(&expanded), file.items.len() > 2);
+    }
+});
+
+fn is_explained(expanded: &TokenStream) -> bool {
+    expanded.to_string().starts_with(":: core :: compile_error !")
+}
+
+/// None if it is no Rust at all.
+fn tokens_of(input: &[u8]) -> Option<TokenStream> {
+    let mut text = String::new();
+    let mut open = Vec::new();
+    for byte in input {
+        match byte.checked_sub(128) {
+            None => push(char::from(*byte), &mut text, &mut open),
+            Some(number) => {
+                let piece = PIECES.get(usize::from(number)).copied().unwrap_or(",");
+                text.push(' ');
+                piece.chars().for_each(|char| push(char, &mut text, &mut open));
+                text.push(' ');
+            }
+        }
+    }
+    text.extend(open.into_iter().rev());
+    text.parse().ok()
+}
+
+fn push(char: char, text: &mut String, open: &mut Vec<char>) {
+    match char {
+        '(' | '[' | '{' if open.len() >= DEPTH => return,
+        '(' => open.push(')'),
+        '[' => open.push(']'),
+        '{' => open.push('}'),
+        ')' | ']' | '}' => return text.extend(open.pop()),
+        _ => {}
+    }
+    text.push(char);
+}
