@@ -43,17 +43,20 @@ impl ToTokens for Written {
     }
 }
 
-/// The options of all attributes of a place, each of them known to it and none twice; and whether there were others.
+/// The options of all attributes of a place, each of them known to it and none twice; and whether there was something else.
 pub(crate) fn read(
     lists: impl IntoIterator<Item = TokenStream>,
     place: &Place,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Written>, bool) {
-    let mut unknown = false;
+    let mut others = false;
     let mut options: Vec<Written> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
-        items.extend(diagnostics.ok(NestedMeta::parse_meta_list(list)).unwrap_or_default());
+        match diagnostics.ok(NestedMeta::parse_meta_list(list)) {
+            Some(list) => items.extend(list),
+            None => others = true,
+        }
     }
     for item in items {
         let meta = match item {
@@ -63,17 +66,18 @@ pub(crate) fn read(
                     || ".".to_owned(),
                     |main| format!("; did you mean `{main} = {}`?", literal.to_token_stream()),
                 );
-                unknown = true;
+                others = true;
                 diagnostics.error(literal, format!("expected the name of an option{meant} {}", place.takes()));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
+                others = true;
                 diagnostics.error(pair, "expected an expression behind `=`");
                 continue;
             }
         };
         let Some(name) = known_name(&meta, place, diagnostics) else {
-            unknown = true;
+            others = true;
             continue;
         };
         if options.iter().any(|earlier| earlier.name == name) {
@@ -82,7 +86,7 @@ pub(crate) fn read(
             options.push(Written { name, meta });
         }
     }
-    (options, unknown)
+    (options, others)
 }
 
 fn known_name(meta: &Meta, place: &Place, diagnostics: &mut Diagnostics) -> Option<Ident> {

@@ -515,3 +515,91 @@ fn a_mistake_keeps_the_item() {
         "#]],
     );
 }
+
+/// What a function turns into that is no code yet. It can't be pretty.
+fn half_typed(options: TokenStream, item: &str, expected: &Expect) {
+    expected.assert_eq(&retryable::attribute(options, &item.parse().expect("delimiters are balanced")).to_string());
+}
+
+#[test]
+fn a_half_typed_body() {
+    half_typed(
+        quote!(strategy = STORE),
+        "async fn f(&self) -> Result<(), E> { let x = ; self. }",
+        &expect![[
+            r#":: core :: compile_error ! { "expected an expression" } async fn f (& self) -> Result < () , E > { let x = ; self . }"#
+        ]],
+    );
+}
+
+#[test]
+fn a_half_typed_statement_at_the_end() {
+    half_typed(
+        quote!(strategy = STORE, clone(a)),
+        "pub async fn f(a: Vec<u8>, b: &mut B) -> Result<(), E> { b. }",
+        &expect![[
+            r#":: core :: compile_error ! { "unexpected end of input, expected identifier or integer" } pub async fn f (a : Vec < u8 >, b : & mut B) -> Result < () , E > { b . }"#
+        ]],
+    );
+}
+
+#[test]
+fn half_typed_options() {
+    half_typed(
+        quote!(strategy = STORE, max_),
+        "async fn f() -> Result<(), E> { let x = ; }",
+        &expect![[
+            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `clone`, `observer`, `timer` or `crate`" } :: core :: compile_error ! { "expected an expression" } async fn f () -> Result < () , E > { let x = ; }"#
+        ]],
+    );
+    half_typed(
+        quote!(strategy =),
+        "async fn f() -> Result<(), E> { Ok(()) }",
+        &expect![[
+            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
+        ]],
+    );
+    half_typed(
+        quote!(strategy = STORE, policy = |outcome| outcome.),
+        "async fn f() -> Result<(), E> { Ok(()) }",
+        &expect![[
+            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
+        ]],
+    );
+}
+
+#[test]
+fn a_half_typed_signature() {
+    half_typed(
+        quote!(strategy = STORE),
+        "async fn f(a: ) -> Result<(), E> { Ok(()) }",
+        &expect![[
+            r#":: core :: compile_error ! { "unexpected end of input, expected one of: `for`, parentheses, `unsafe`, `fn`, `extern`, identifier, `::`, `<`, `dyn`, square brackets, `*`, `&`, `!`, `impl`, `_`, lifetime" } async fn f (a :) -> Result < () , E > { Ok (()) }"#
+        ]],
+    );
+}
+
+#[test]
+fn a_half_typed_derive() {
+    derived(
+        quote! {
+            #[retry(fault =, crate = ::my::retry)]
+            enum StoreError<T: Send = ()> {
+                #[retry(throttl)]
+                SlowDown(T),
+            }
+        },
+        &expect![[r#"
+            ::core::compile_error! {
+                "expected an expression behind `=`"
+            }
+            ::core::compile_error! {
+                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `safe`, `never`, `fault`, `retry_after` or `transparent`"
+            }
+            #[automatically_derived]
+            impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}
+            #[automatically_derived]
+            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {}
+        "#]],
+    );
+}

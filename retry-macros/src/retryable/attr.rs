@@ -112,9 +112,9 @@ pub(super) enum Limit {
 
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
-    let (written, unknown) = options::read([tokens], &OPTIONS, diagnostics);
-    // What stands under a wrong name may be the strategy, and has been reported.
-    let no_strategy = !unknown && !written.iter().any(|option| option.name == "strategy");
+    let (written, others) = options::read([tokens], &OPTIONS, diagnostics);
+    // What stands under a wrong name, or can't be read, may be the strategy, and has been reported.
+    let no_strategy = !others && !written.iter().any(|option| option.name == "strategy");
     for option in written {
         match option.name.to_string().as_str() {
             "strategy" => read.strategy = read_strategy(&option, diagnostics),
