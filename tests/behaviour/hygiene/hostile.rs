@@ -76,11 +76,10 @@ pub(super) async fn call_with(
     mut step: u32,
     (mut nested, _): (u32, u32),
 ) -> Outcome {
-    let moved = owned;
     nested += 1;
     step += nested - 1;
     *calls += step;
-    ::core::mem::drop(moved);
+    ::core::mem::drop(owned);
     failure(*calls)
 }
 
