@@ -410,3 +410,28 @@ fn verdicts_and_a_source() {
         "#]],
     );
 }
+
+#[test]
+fn a_half_typed_derive() {
+    derived(
+        quote! {
+            #[retry(fault =, crate = ::my::retry)]
+            enum StoreError<T: Send = ()> {
+                #[retry(throttl)]
+                SlowDown(T),
+            }
+        },
+        &expect![[r#"
+            ::core::compile_error! {
+                "expected an expression behind `=`"
+            }
+            ::core::compile_error! {
+                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
+            }
+            #[automatically_derived]
+            impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}
+            #[automatically_derived]
+            impl<T: Send> ::my::retry::RetryInfo for StoreError<T> {}
+        "#]],
+    );
+}
