@@ -1,7 +1,7 @@
 //! One arm of a method: what it answers for one case.
 
 use crate::retry_info::model::{Fault, Field, Safety, Unit, WaitField, With};
-use crate::retry_info::precedence::{Asked, Chain, Last, Wait};
+use crate::retry_info::precedence::{Asked, Chain, Last, Wait, Waits};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeMap;
@@ -44,38 +44,23 @@ impl<'a> Arm<'a> {
     /// The first that has an answer gives it.
     pub(super) fn answer<T>(mut self, chain: &Chain<'a, T>, word: impl Fn(&T) -> TokenStream) -> Answer<'a> {
         let asked = self.ask_all(&chain.asked);
+        let last = match &chain.last {
+            Last::Word(value) => word(value),
+            Last::Status(status, wait) => self.constant_status(*status, *wait),
+            Last::Source(field) => self.source(field),
+        };
         let value = match (asked, &chain.last) {
-            (None, Last::Word(value)) => word(value),
-            (Some(asked), Last::Word(value)) => {
-                let value = word(value);
-                quote!(#asked.unwrap_or(#value))
-            }
-            (None, last) => self.last(last),
-            (Some(asked), last) => {
-                let last = self.last(last);
-                quote!(#asked.unwrap_or_else(|| #last))
-            }
+            (None, _) => last,
+            (Some(asked), Last::Word(_)) => quote!(#asked.unwrap_or(#last)),
+            (Some(asked), _) => quote!(#asked.unwrap_or_else(|| #last)),
         };
         self.finish(value)
     }
 
-    /// The first that has a wait gives it; perhaps there is none.
-    pub(super) fn wait(mut self, chain: &Chain<'a, Option<Duration>>) -> Answer<'a> {
-        let asked = self.ask_all(&chain.asked);
-        let value = match (asked, &chain.last) {
-            (None, Last::Word(constant)) => some_duration(*constant),
-            (Some(asked), Last::Word(None)) => asked,
-            (Some(asked), Last::Word(constant)) => {
-                let constant = some_duration(*constant);
-                quote!(#asked.or(#constant))
-            }
-            (None, last) => self.last(last),
-            (Some(asked), last) => {
-                let last = self.last(last);
-                quote!(#asked.or_else(|| #last))
-            }
-        };
-        self.finish(value)
+    /// The first that has a wait gives it, if there is one.
+    pub(super) fn wait(mut self, waits: &Waits<'a>) -> Answer<'a> {
+        let asked = self.ask_all(&waits.asked);
+        self.finish(or_constant(asked, waits.constant))
     }
 
     fn finish(self, value: TokenStream) -> Answer<'a> {
@@ -120,23 +105,16 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The answer itself.
-    fn last<T>(&mut self, last: &Last<'a, T>) -> TokenStream {
+    /// The answer itself, at compile time if there is no field to ask.
+    fn constant_status(&mut self, status: u16, wait: Wait<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
-        match last {
-            Last::Word(_) => TokenStream::new(),
-            Last::Status(status, wait) => {
-                let status_alone = wait.field.is_none() && wait.constant.is_none();
-                if status_alone {
-                    return quote!(const { #krate::classify::http::status(#status).#method() });
-                }
-                let constant = wait.field.is_none();
-                let wait = self.wait_of_status(*wait);
-                let answer = quote!(#krate::classify::http::status_with(#status, #wait).#method());
-                if constant { quote!(const { #answer }) } else { answer }
-            }
-            Last::Source(field) => self.source(field),
-        }
+        let judged = if wait.field.is_none() && wait.constant.is_none() {
+            quote!(#krate::classify::http::status(#status).#method())
+        } else {
+            let wait = self.wait_of_status(wait);
+            quote!(#krate::classify::http::status_with(#status, #wait).#method())
+        };
+        if wait.field.is_none() { quote!(const { #judged }) } else { judged }
     }
 
     fn source(&mut self, field: &'a Field) -> TokenStream {
@@ -173,14 +151,8 @@ impl<'a> Arm<'a> {
     }
 
     fn wait_of_status(&mut self, wait: Wait<'a>) -> TokenStream {
-        let constant = some_duration(wait.constant);
-        match wait.field {
-            None => constant,
-            Some(field) => {
-                let field = self.wait_field(field);
-                if wait.constant.is_some() { quote!(#field.or(#constant)) } else { field }
-            }
-        }
+        let field = wait.field.map(|field| self.wait_field(field));
+        or_constant(field, wait.constant)
     }
 
     /// Asks a field by a trait that is there for it.
@@ -214,11 +186,20 @@ pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
     }
 }
 
-fn some_duration(duration: Option<Duration>) -> TokenStream {
-    some(duration.map(|duration| {
-        let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
+/// What was asked, else the constant.
+fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
+    let constant = constant.map(|constant| {
+        let (secs, nanos) = (constant.as_secs(), constant.subsec_nanos());
         quote!(::core::time::Duration::new(#secs, #nanos))
-    }))
+    });
+    match (asked, constant) {
+        (Some(asked), None) => asked,
+        (None, constant) => some(constant),
+        (Some(asked), constant) => {
+            let constant = some(constant);
+            quote!(#asked.or(#constant))
+        }
+    }
 }
 
 fn some(value: Option<TokenStream>) -> TokenStream {

@@ -24,7 +24,7 @@ pub(super) enum Asked<'a> {
         status: &'a Field,
         wait: Wait<'a>,
     },
-    /// Asked for a wait: of all else it has the last word.
+    /// Asked for a wait; of all else it has the last word.
     Source(&'a Field),
 }
 
@@ -33,6 +33,12 @@ pub(super) enum Last<'a, T> {
     /// A constant status, and the wait that it is judged with.
     Status(u16, Wait<'a>),
     Source(&'a Field),
+}
+
+/// The same for a wait. Any may be missing, so that even a source is followed by others, and perhaps there is none.
+pub(super) struct Waits<'a> {
+    pub(super) asked: Vec<Asked<'a>>,
+    pub(super) constant: Option<Duration>,
 }
 
 /// A wait that came with a status.
@@ -88,19 +94,18 @@ impl Says {
         self.chain(None, |said, container| Words::flag(said.timeout, container.timeout))
     }
 
-    /// Any wait may be missing, so that the next in order is asked.
-    pub(super) fn retry_after(&self) -> Chain<'_, Option<Duration>> {
+    pub(super) fn retry_after(&self) -> Waits<'_> {
         let options = match self {
-            Self::Transparent(field) => return Chain { asked: Vec::new(), last: Last::Source(field) },
+            Self::Transparent(field) => return Waits { asked: vec![Asked::Source(field)], constant: None },
             Self::Options(options) => options,
         };
         let mut asked: Vec<_> = options.wait.iter().map(Asked::Wait).collect();
         if options.said.retry_after.is_some() {
-            return Chain { asked, last: Last::Word(options.said.retry_after) };
+            return Waits { asked, constant: options.said.retry_after };
         }
         asked.extend(options.with.iter().map(Asked::With));
         asked.extend(options.source.iter().map(Asked::Source));
-        Chain { asked, last: Last::Word(options.container.retry_after) }
+        Waits { asked, constant: options.container.retry_after }
     }
 
     fn chain<'a, T>(
