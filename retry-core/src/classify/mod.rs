@@ -3,8 +3,8 @@
 //! Each function answers with a [`Classification`], which says what an error says of itself: it implements
 //! [`RetryInfo`] and [`ErrorInfo`]. So an error type can hold one in a field under `#[retry(transparent)]`, and a
 //! hand-written implementation can ask for one and pass its answers on. A derived one asks by itself: [`http`] for a
-//! field under `#[retry(http_status)]`, [`aws`] under `#[retry(error_code)]`, and any of these functions under
-//! `#[retry(with = ...)]`, as in `#[retry(with = io::error)]`.
+//! field under `#[retry(http_status)]`, [`aws`] for one under `#[retry(error_code)]`, and [`io::error`] or
+//! [`chain::io`] under `#[retry(with = io::error)]` or `#[retry(with = chain::io)]`.
 //!
 //! | module | knows | and answers, for example |
 //! |---|---|---|
