@@ -43,7 +43,8 @@ impl ToTokens for Written {
     }
 }
 
-/// The options of all attributes of a place, each of them known to it and none twice; and whether there was something else.
+/// The options of all attributes of a place, each of them known to it and none twice; and whether there was more that
+/// is no such option.
 pub(crate) fn read(
     lists: impl IntoIterator<Item = TokenStream>,
     place: &Place,

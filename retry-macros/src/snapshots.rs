@@ -548,7 +548,9 @@ fn half_typed_options() {
     half_typed(
         quote!(strategy = STORE, max_),
         "async fn f() -> Result<(), E> { let x = ; }",
-        &expect![[r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } :: core :: compile_error ! { "expected an expression" } async fn f () -> Result < () , E > { let x = ; }"#]],
+        &expect![[
+            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } :: core :: compile_error ! { "expected an expression" } async fn f () -> Result < () , E > { let x = ; }"#
+        ]],
     );
     half_typed(
         quote!(strategy =),

@@ -253,15 +253,21 @@ async fn arguments_may_be_there_on_a_condition() {
 async fn nested_mut_and_ref_patterns_start_anew_too() {
     #[retryable(strategy = STRATEGY)]
     #[expect(clippy::toplevel_ref_arg, reason = "it is taken as well")]
-    async fn nested(flaky: &Flaky, (mut a, ref b): (u32, u32), ref mut c: u32, [_, mut d]: [u32; 2]) -> Outcome<u32> {
+    async fn nested(
+        flaky: &Flaky,
+        (mut a, ref b): (u32, u32),
+        ref mut c: u32,
+        mut all @ [_, mut d]: [u32; 2],
+    ) -> Outcome<u32> {
         a += b;
         *c += 1;
         d += 1;
+        all[0] += 1;
         flaky.call()?;
-        Ok(a * 100 + *c * 10 + d)
+        Ok(a * 1000 + *c * 100 + d * 10 + all[0])
     }
 
-    assert_eq!(nested(&Flaky::new(2, Failed::SAFE), (1, 2), 0, [0, 4]).await, Ok(335));
+    assert_eq!(nested(&Flaky::new(2, Failed::SAFE), (1, 2), 0, [1, 4]).await, Ok(3352));
 }
 
 #[tokio::test(start_paused = true)]

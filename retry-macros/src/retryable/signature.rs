@@ -54,7 +54,7 @@ pub(super) struct Argument {
     pub(super) cfg: Vec<Attribute>,
 }
 
-/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here where they can.
+/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here if they can.
 pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(argument) => Some(argument),
@@ -74,7 +74,7 @@ pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], mutable_referenc
     let mut names = Names { arguments: Vec::new(), cfg };
     names.visit_pat(pat);
     if let Pat::Ident(pattern) = pat
-        && let Some(name) = names.arguments.last_mut()
+        && let Some(name) = names.arguments.first_mut()
         && pattern.by_ref.is_none()
     {
         pattern.mutability = None;
