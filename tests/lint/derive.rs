@@ -1,7 +1,8 @@
 //! Expansions of `#[derive(RetryInfo)]`.
 
 use core::time::Duration;
-use retry_core::{RetryInfo, TimedOut};
+use retry_core::{RetryInfo, TimedOut, classify};
+use std::io;
 
 /// Everything that a variant can say.
 #[derive(Debug, RetryInfo)]
@@ -111,4 +112,43 @@ pub enum Raw {
         #[retry(retry_after)]
         r#type: Duration,
     },
+}
+
+/// Statuses, codes, verdicts and sources.
+#[derive(Debug, RetryInfo)]
+#[retry(exhaustive, http_status = 500)]
+pub enum Judged<S> {
+    /// A constant status.
+    #[retry(http_status = 429)]
+    TooMany,
+    /// One that is judged with the wait beside it.
+    #[retry(http_status = 503)]
+    Unavailable(#[retry(retry_after(secs))] Option<u64>),
+    /// A status and a code in fields.
+    Answered {
+        /// The status.
+        #[retry(http_status)]
+        status: Option<u16>,
+        /// The code.
+        #[retry(error_code)]
+        code: Option<String>,
+        /// The wait.
+        #[retry(retry_after)]
+        wait: Option<Duration>,
+    },
+    /// A verdict in a field.
+    Told(#[retry(safe)] Option<bool>),
+    /// A verdict of a fn.
+    #[retry(with = judge_both, timeout)]
+    Both([u64; 3], String),
+    /// A verdict of a fn on one field.
+    Io(#[retry(with = classify::io::error)] io::Error),
+    /// What is not said comes from a field.
+    #[retry(fault = "client")]
+    Sourced(#[retry(source)] Box<S>),
+}
+
+/// Judges two fields.
+const fn judge_both(numbers: &[u64; 3], text: &str) -> Option<bool> {
+    if text.is_empty() { None } else { Some(!numbers.is_empty()) }
 }
