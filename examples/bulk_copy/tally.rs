@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
@@ -39,7 +39,9 @@ impl Tally {
 
 impl<S: Subscriber> Layer<S> for Tally {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if metadata.target() == "retry_core" { Interest::always() } else { Interest::never() }
+        // What goes well is told, too, but at a lower level.
+        let matters = metadata.target() == "retry_core" && *metadata.level() <= Level::DEBUG;
+        if matters { Interest::always() } else { Interest::never() }
     }
 
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {

@@ -68,7 +68,7 @@ pub trait ErrorInfo {
     label = "this type does not implement `RetryInfo`",
     note = "for a type of your own, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
     note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: a fn of yours then judges it",
-    note = "elsewhere, wrap a foreign type in one of your own, or use the closure form: `retry(&STORE, || call()).when(|error| ...)`"
+    note = "elsewhere, wrap a foreign type in one of your own, or judge the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
 pub trait RetryInfo: ErrorInfo {
     /// Whether the request may be sent again.

@@ -34,6 +34,7 @@
 //! - What statuses, error codes and foreign errors mean: [`classify`].
 //! - Time: a [`Timer`], by default tokio's. Limits on it are options of the call; what was cut is a [`TimedOut`].
 //! - What happens: an [`Observer`], or the [`Report`] of one call.
+//! - What a compile error means: `docs/diagnostics.md` in the repository explains each.
 //!
 //! # Where a strategy lives
 //!
@@ -76,10 +77,10 @@
 //! | event's name | level | fields |
 //! |---|---|---|
 //! | `refused` | warn | `reason`: the strategy gave no initial token |
-//! | `limited` | debug | `wait_ms`: a limiter holds the attempt back |
+//! | `limited` | trace | `wait_ms`: a limiter holds the attempt back; told for each wait of 100 ms at most |
 //! | `attempt_started` | trace | |
 //! | `attempt_failed` | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
-//! | `retry_scheduled` | debug | `delay_ms`, `delay_source`, `quota` |
+//! | `retry_scheduled` | debug | `error_type`, `delay_ms`, `delay_source`, `quota` |
 //! | `stopped` | debug if the failure is not retryable, else warn | `reason`, `error_type`, `quota` |
 //! | `succeeded` | trace at the first attempt, debug after a retry, warn if it was not recorded | `recorded`, `quota` |
 //!

@@ -32,6 +32,25 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
+/// What the closure changes from one attempt to the next is changed before its future is made, and handed on by value;
+/// the future can't borrow it, because the closure is called again.
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Crashed;
+/// # async fn fetch(attempt: u32) -> Result<(), Crashed> { Ok(()) }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn example() -> Result<(), Crashed> {
+/// let mut attempt = 0;
+/// let call = retry(&STORE, || {
+///     attempt += 1;
+///     fetch(attempt)
+/// });
+/// call.run().await
+/// # }
+/// ```
+///
 /// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
@@ -174,7 +193,8 @@ impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
     ///
     /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. Then the call ends
     /// with [`RetryError::MaxTime`]; its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`](crate::TimedOut). (An
-    /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut.)
+    /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut. A time of
+    /// zero leaves one poll.)
     ///
     /// ```
     /// # use std::time::Duration;
@@ -202,7 +222,7 @@ impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
     }
 
     /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`](crate::TimedOut) for
-    /// its outcome, and the policy judges that like any other.
+    /// its outcome, and the policy judges that like any other. A time of zero leaves each attempt one poll.
     ///
     /// See [`max_time`](Retry::max_time) for an example.
     pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {

@@ -617,7 +617,21 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///
-/// The options, one by one. Below each stands what it is without the macro: mostly the closure form, which is a function of
+/// | option | says | default |
+/// |---|---|---|
+/// | [`strategy`](#strategy) | whether, when and how often to try again | must be given |
+/// | [`idempotent`](#idempotent) | whether the operation may be carried out twice | the error's fault decides |
+/// | [`policy`](#policy) | what outcomes mean | the error's `RetryInfo` decides |
+/// | [`max_time`](#max_time) | how long all of it may take | no limit |
+/// | [`attempt_timeout`](#attempt_timeout) | how long one attempt may take | no limit |
+/// | [`context`](#context) | a name for what an attempt may know of its operation | none |
+/// | [`observer`](#observer) | who is told what happens | nobody |
+/// | [`timer`](#timer) | clock and sleeper | tokio's, or with `blocking` the standard library's |
+/// | [`blocking`](#blocking) | that the function is not async, and may block its thread | it has to be async |
+/// | [`clone`](#clone) | arguments of which each attempt gets a clone | none |
+/// | [`crate`](#crate) | where retry-core is found | `::retry_core` |
+///
+/// Below, each option by itself, and with it what it is without the macro: mostly the closure form, which is a function of
 /// the library like any other. What the expansion is at bottom, over the strategy's own interface, the README shows.
 ///
 /// # `strategy`
@@ -821,7 +835,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// Because the last outcome is kept, the future is `Send` only if the outcome is. An attempt that blocks its thread can't be
-/// cut.
+/// cut. An expression that gives zero leaves one poll; a text can't be zero.
 ///
 /// # `attempt_timeout`
 ///

@@ -87,10 +87,10 @@ async fn retries_and_late_successes_are_events() {
         [
             r#"TRACE attempt_started: operation="get" attempt=1"#,
             r#"DEBUG attempt_failed: operation="get" attempt=1 error_type="throttling" retryable=true retry_after_ms=2000"#,
-            r#"DEBUG retry_scheduled: operation="get" attempt=1 delay_ms=2000 delay_source="retry_after" quota=495"#,
+            r#"DEBUG retry_scheduled: operation="get" attempt=1 error_type="throttling" delay_ms=2000 delay_source="retry_after" quota=495"#,
             r#"TRACE attempt_started: operation="get" attempt=2"#,
             r#"DEBUG attempt_failed: operation="get" attempt=2 error_type="throttling" retryable=true retry_after_ms=2000"#,
-            r#"DEBUG retry_scheduled: operation="get" attempt=2 delay_ms=2000 delay_source="backoff" quota=490"#,
+            r#"DEBUG retry_scheduled: operation="get" attempt=2 error_type="throttling" delay_ms=2000 delay_source="backoff" quota=490"#,
             r#"TRACE attempt_started: operation="get" attempt=3"#,
             r#"DEBUG succeeded: operation="get" attempt=3 recorded=true quota=491"#,
         ]

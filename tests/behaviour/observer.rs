@@ -107,8 +107,9 @@ async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
         let EventKind::AttemptFailed { failure, .. } = events[1].kind else { panic!("{:?}", events[1]) };
         assert_eq!(failure.error_type(), Some(RetryErrorType::Throttling));
         assert_eq!((failure.is_retryable(), failure.retry_after()), (true, Some(secs(3))));
-        let EventKind::RetryScheduled { delay, delay_source, quota, .. } = events[2].kind else { panic!() };
+        let EventKind::RetryScheduled { error_type, delay, delay_source, quota, .. } = events[2].kind else { panic!() };
         assert_eq!((delay, delay_source, quota), (secs(3), DelaySource::RetryAfter, Some(495)));
+        assert_eq!(error_type, Some(RetryErrorType::Throttling));
         let EventKind::RetryScheduled { delay, delay_source, quota, .. } = events[5].kind else { panic!() };
         assert_eq!((delay, delay_source, quota), (secs(2), DelaySource::Backoff, Some(485)));
         assert!(matches!(events[7].kind, EventKind::Succeeded { recorded: true, quota: Some(486), .. }));

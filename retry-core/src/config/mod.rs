@@ -44,7 +44,7 @@ use std::time::Duration;
 ///
 /// # The environment and the shared config file
 ///
-/// With the feature `config`, [`or_environment`](RetryConfig::or_environment) fills in what is still open. Nothing is
+/// With the feature `config`, `or_environment` fills in what is still open. Nothing is
 /// read unless it is called.
 ///
 /// # Formats of your own

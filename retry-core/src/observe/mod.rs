@@ -136,6 +136,8 @@ pub enum EventKind {
     /// Another attempt will follow.
     #[non_exhaustive]
     RetryScheduled {
+        /// The class of the failure that made it necessary.
+        error_type: Option<RetryErrorType>,
         /// The wait before it.
         delay: Duration,
         /// What set that.

@@ -72,10 +72,10 @@ mod with_tracing {
     pub(crate) fn emit(level: Level, operation: &'static str, attempt: u32, kind: &EventKind) {
         match *kind {
             EventKind::Refused { reason } => {
-                event!(level, "refused", operation, attempt, reason = reason.as_str(), "no initial token");
+                event!(level, "refused", operation, attempt, reason = reason.as_str(), "refused");
             }
             EventKind::Limited { wait } => {
-                event!(level, "limited", operation, attempt, wait_ms = millis(wait), "the send is held back");
+                event!(level, "limited", operation, attempt, wait_ms = millis(wait), "limited");
             }
             EventKind::AttemptStarted => event!(level, "attempt_started", operation, attempt, "attempt started"),
             EventKind::AttemptFailed { failure } => event!(
@@ -88,11 +88,12 @@ mod with_tracing {
                 retry_after_ms = failure.retry_after().map(millis),
                 "attempt failed"
             ),
-            EventKind::RetryScheduled { delay, delay_source, quota } => event!(
+            EventKind::RetryScheduled { error_type, delay, delay_source, quota } => event!(
                 level,
                 "retry_scheduled",
                 operation,
                 attempt,
+                error_type = name_of(error_type),
                 delay_ms = millis(delay),
                 delay_source = delay_source.as_str(),
                 quota,

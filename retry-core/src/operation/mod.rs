@@ -143,7 +143,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         match strategy.refresh_retry_token(token, &failure, around.timer) {
             Ok(token) => {
                 self.token = Token::Held(token);
-                self.scheduled(strategy, attempts, around);
+                self.scheduled(strategy, &failure, attempts, around);
                 Settled::Again
             }
             Err(reason) => self.stopped(strategy, &failure, attempts, reason, around),
@@ -151,7 +151,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     }
 
     #[inline]
-    fn scheduled<S, T, W>(&mut self, strategy: &S, attempt: u32, around: &Around<'_, T, W>)
+    fn scheduled<S, T, W>(&mut self, strategy: &S, failure: &Failure, attempt: u32, around: &Around<'_, T, W>)
     where
         S: RetryStrategy<Token = K>,
         T: Clock,
@@ -161,6 +161,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         let guard = Guard::new(&mut self.token, strategy);
         if let Token::Held(token) = guard.token() {
             around.tell(&self.notes, Level::Debug, attempt, || EventKind::RetryScheduled {
+                error_type: failure.error_type(),
                 delay: token.delay(),
                 delay_source: token.delay_source(),
                 quota: strategy.quota_level(),

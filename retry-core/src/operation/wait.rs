@@ -79,7 +79,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         match wait {
             None => around.tell(&self.notes, Level::Trace, attempt, || EventKind::AttemptStarted),
             Some(wait) if limited => {
-                around.tell(&self.notes, Level::Debug, attempt, || EventKind::Limited { wait });
+                around.tell(&self.notes, Level::Trace, attempt, || EventKind::Limited { wait });
             }
             Some(_) => {}
         }
