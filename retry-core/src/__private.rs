@@ -138,20 +138,22 @@ pub fn context() -> ContextNotes {
 
 /// What the attempt that begins now knows.
 #[inline]
-pub fn attempt_context<K: RetryToken, L: Limit, N>(
+pub fn attempt_context<K: RetryToken, L: Limit, T: Clock, W: Watch + ?Sized>(
     notes: &ContextNotes,
-    operation: &Operation<K, L, N>,
+    operation: &mut Operation<K, L, W::Notes>,
+    around: &Around<'_, T, W>,
 ) -> AttemptContext {
-    notes.attempt(operation.attempts(), operation.time_left())
+    notes.attempt(operation.attempts(), operation.time_left(around.timer))
 }
 
 /// The deadline of the attempt that begins now, and the sleep until then.
 #[inline]
-pub fn deadline<K, L: Limit, T: Timer, W: Watch + ?Sized>(
-    operation: &Operation<K, L, W::Notes>,
+pub fn deadline<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
+    operation: &mut Operation<S::Token, L, W::Notes>,
+    strategy: &S,
     around: &Around<'_, T, W>,
 ) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
-    operation.deadline(around.timer)
+    operation.deadline(strategy, around.timer)
 }
 
 /// Runs an attempt that has a deadline.

@@ -54,14 +54,14 @@ use std::time::Duration;
 /// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
-pub fn retry<S, F, Fut>(strategy: S, operation: F) -> Retry<S, F>
+pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where
     S: RetryStrategy,
     Calls: Share<S>,
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    let call = Call { strategy, operation, name: std::any::type_name::<F>() };
+    let call = Call { strategy, attempt, name: std::any::type_name::<F>() };
     Retry { call, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER, observer: Unobserved, limits: Unlimited }
 }
 
@@ -80,7 +80,7 @@ pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved
 #[derive(Clone, Debug)]
 struct Call<S, F> {
     strategy: S,
-    operation: F,
+    attempt: F,
     name: &'static str,
 }
 
@@ -285,14 +285,19 @@ where
         let mut operation = Operation::begin(&self.call.strategy, self.limits, &self.around());
         let mut last = L::Last::default();
         loop {
-            while let Some(wait) = Wait::next(&mut operation, &self.call.strategy, &self.around()) {
+            // A `while let` would hold on to timer and observer while it waits.
+            loop {
+                let Some(wait) = Wait::next(&mut operation, &self.call.strategy, &self.around()) else { break };
                 wait.await;
             }
             let outcome = if L::ARE_NONE {
-                (self.call.operation)().await
+                (self.call.attempt)().await
             } else {
-                let (deadline, sleep) = operation.deadline(&self.timer);
-                match Attempt::new(deadline, pin!(sleep), pin!((self.call.operation)())).await {
+                let (deadline, sleep) = operation.deadline(&self.call.strategy, &self.timer);
+                // The closure is called when the attempt is polled, which it isn't if the time is up.
+                let attempt = async { (self.call.attempt)().await };
+                let attempted = Attempt::new(deadline, pin!(sleep), pin!(attempt)).await;
+                match attempted {
                     Ok(outcome) => outcome,
                     Err(cut) => match operation.cut(&self.call.strategy, cut, &mut last, &self.around()) {
                         ControlFlow::Continue(outcome) => outcome,

@@ -601,7 +601,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// The caller gets the last outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
 /// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
-/// named in `clone`), a `&mut` one is lent to one attempt after the other. If the body uses up an owned argument, rustc
+/// named in `clone`), a `&mut` one is lent to one attempt after the other. (So is what a `ref mut` in a pattern borrows.) If the body uses up an owned argument, rustc
 /// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait`
 /// work as they do without the attribute, and the future is `Send` if it is without the attribute, even if the error is
 /// not.

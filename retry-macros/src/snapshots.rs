@@ -41,11 +41,12 @@ fn a_function() {
                     &__RETRYABLE_AROUND,
                 );
                 loop {
-                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                        &mut __operation,
-                        &STORE,
-                        &__RETRYABLE_AROUND,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            &mut __operation,
+                            ::retry_core::__private::named(&STORE),
+                            &__RETRYABLE_AROUND,
+                        ) else { break };
                         __wait.await;
                     }
                     let __outcome = async {
@@ -59,7 +60,7 @@ fn a_function() {
                         .await;
                     if ::retry_core::__private::settle(
                         &mut __operation,
-                        &STORE,
+                        ::retry_core::__private::named(&STORE),
                         ::retry_core::__private::judge(
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
@@ -99,11 +100,12 @@ fn a_method_with_all_options() {
                 );
                 let mut __operation = my::retry::__private::begin(&self.retry, &__RETRYABLE_AROUND);
                 loop {
-                    while let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
-                        &mut __operation,
-                        &self.retry,
-                        &__RETRYABLE_AROUND,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
+                            &mut __operation,
+                            &self.retry,
+                            &__RETRYABLE_AROUND,
+                        ) else { break };
                         __wait.await;
                     }
                     let __outcome = async {
@@ -169,11 +171,12 @@ fn a_function_with_a_strategy_of_its_own() {
                     &__RETRYABLE_AROUND,
                 );
                 loop {
-                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                        &mut __operation,
-                        &__RETRYABLE_STRATEGY,
-                        &__RETRYABLE_AROUND,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            &mut __operation,
+                            &__RETRYABLE_STRATEGY,
+                            &__RETRYABLE_AROUND,
+                        ) else { break };
                         __wait.await;
                     }
                     let __outcome = async {
@@ -220,11 +223,12 @@ fn a_strategy_from_a_call() {
                     &__RETRYABLE_AROUND,
                 );
                 loop {
-                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                        &mut __operation,
-                        &__strategy,
-                        &__RETRYABLE_AROUND,
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            &mut __operation,
+                            &__strategy,
+                            &__RETRYABLE_AROUND,
+                        ) else { break };
                         __wait.await;
                     }
                     let __outcome = async {
@@ -283,19 +287,25 @@ fn limits_an_observer_and_a_context() {
                     &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                 );
                 loop {
-                    while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                        &mut __operation,
-                        &STORE,
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
-                    ) {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            &mut __operation,
+                            ::retry_core::__private::named(&STORE),
+                            &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                        ) else { break };
                         __wait.await;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        &__operation,
+                        &mut __operation,
+                        ::retry_core::__private::named(&STORE),
                         &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     );
-                    let context = ::retry_core::__private::attempt_context(&__notes, &__operation);
-                    let __outcome = match ::retry_core::__private::attempt(
+                    let context = ::retry_core::__private::attempt_context(
+                        &__notes,
+                        &mut __operation,
+                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                    );
+                    let __attempted = ::retry_core::__private::attempt(
                             __deadline,
                             ::core::pin::pin!(__sleep),
                             ::core::pin::pin!(
@@ -304,13 +314,13 @@ fn limits_an_observer_and_a_context() {
                                 await }
                             ),
                         )
-                        .await
-                    {
+                        .await;
+                    let __outcome = match __attempted {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
                                 &mut __operation,
-                                &STORE,
+                                ::retry_core::__private::named(&STORE),
                                 __cut,
                                 &mut __last,
                                 &__RETRYABLE_AROUND
@@ -323,7 +333,7 @@ fn limits_an_observer_and_a_context() {
                     };
                     if ::retry_core::__private::settle(
                         &mut __operation,
-                        &STORE,
+                        ::retry_core::__private::named(&STORE),
                         __notes
                             .judged(
                                 ::retry_core::__private::judge_by(
@@ -373,7 +383,7 @@ fn a_function_that_blocks() {
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
                         &mut __operation,
-                        &STORE,
+                        ::retry_core::__private::named(&STORE),
                         &__RETRYABLE_AROUND
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
@@ -382,7 +392,7 @@ fn a_function_that_blocks() {
                         let (::core::ops::ControlFlow::Continue(__outcome)
                         | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
                             &mut __operation,
-                            &STORE,
+                            ::retry_core::__private::named(&STORE),
                             __cut,
                             &mut __last,
                             &__RETRYABLE_AROUND
@@ -397,7 +407,7 @@ fn a_function_that_blocks() {
                     });
                     if ::retry_core::__private::settle(
                         &mut __operation,
-                        &STORE,
+                        ::retry_core::__private::named(&STORE),
                         ::retry_core::__private::judge(
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
@@ -452,11 +462,12 @@ fn a_method_that_async_trait_has_changed() {
                         &__RETRYABLE_AROUND,
                     );
                     loop {
-                        while let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            &mut __operation,
-                            &__self.retry,
-                            &__RETRYABLE_AROUND,
-                        ) {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                &mut __operation,
+                                &__self.retry,
+                                &__RETRYABLE_AROUND,
+                            ) else { break };
                             __wait.await;
                         }
                         let __outcome = async {

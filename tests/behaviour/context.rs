@@ -28,13 +28,21 @@ async fn contexts(flaky: &Flaky) -> Vec<AttemptContext> {
 
 #[tokio::test(start_paused = true)]
 async fn attempts_are_numbered_and_know_the_failure_before_them() {
-    let seen = contexts(&Flaky::new(2, Failed::THROTTLED.after(secs(2)))).await;
+    #[retryable(strategy = STRATEGY, context = context)]
+    async fn varied(errors: &[Failed], seen: &RefCell<Vec<AttemptContext>>) -> Result<(), Failed> {
+        let attempt = seen.borrow().len();
+        seen.borrow_mut().push(context);
+        errors.get(attempt).map_or(Ok(()), |error| Err(*error))
+    }
+
+    let (errors, seen) = ([Failed::THROTTLED.after(secs(2)), Failed::TIMEOUT], RefCell::default());
+    assert_eq!(varied(&errors, &seen).await, Ok(()));
+    let seen = seen.into_inner();
     let numbers: Vec<_> = seen.iter().map(AttemptContext::attempt).collect();
     assert_eq!(numbers, [1, 2, 3]);
     let previous: Vec<_> = seen.iter().map(AttemptContext::previous_failure).collect();
-    let throttled = Failure::of(&Failed::THROTTLED.after(secs(2)));
-    assert_eq!(previous, [None, Some(throttled), Some(throttled)]);
-    assert_eq!(throttled.error_type(), Some(RetryErrorType::Throttling));
+    assert_eq!(previous, [None, Some(Failure::of(&errors[0])), Some(Failure::of(&errors[1]))]);
+    assert_eq!(previous[1].and_then(|failure| failure.error_type()), Some(RetryErrorType::Throttling));
     assert!(seen.iter().all(|context| context.time_left().is_none()));
 }
 

@@ -1,9 +1,9 @@
 //! Functions that are async without the word, and those that other attributes have changed before.
 
-use crate::script::Error;
+use crate::script::{Error, FromStart};
 use crate::support::{Failed, Flaky, assert_send, secs};
 use async_trait::async_trait;
-use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retryable};
+use retry_core::{Event, Jitter, Observer, RetryQuota, StandardRetryStrategy, retry, retryable};
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -238,4 +238,199 @@ async fn conditions_and_must_use_stay_in_place() {
     async fn nowhere() -> Nothing {}
 
     assert_eq!(there(&Flaky::new(1, Failed::SAFE)).await, Ok(2));
+}
+
+/// Bodies that borrow all of `self`, under each limit and in each form.
+mod borrow {
+    use super::{FromStart, Log, strategy};
+    use crate::script::Error;
+    use crate::support::Failed;
+    use async_trait::async_trait;
+    use retry_core::{StandardRetryStrategy, retryable};
+    use tokio::time::Instant;
+
+    pub(super) struct Client {
+        retry: StandardRetryStrategy,
+        observer: Log,
+        timer: FromStart,
+        calls: u32,
+    }
+
+    impl Client {
+        pub(super) fn new() -> Self {
+            Self { retry: strategy(), observer: Log, timer: FromStart(Instant::now()), calls: 0 }
+        }
+
+        fn helper(&mut self) -> Result<u32, Error> {
+            self.calls += 1;
+            if self.calls.is_multiple_of(3) { Ok(self.calls) } else { Err(Error::Failed(Failed::SAFE)) }
+        }
+
+        #[retryable(strategy = self.retry, observer = self.observer, timer = self.timer)]
+        pub(super) async fn plain(&mut self) -> Result<u32, Error> {
+            self.helper()
+        }
+
+        #[retryable(strategy = self.retry, observer = self.observer, timer = self.timer, attempt_timeout = "1s")]
+        pub(super) async fn attempt_timeout(&mut self) -> Result<u32, Error> {
+            self.helper()
+        }
+
+        #[retryable(strategy = self.retry, observer = self.observer, timer = self.timer, max_time = "1s", context = it)]
+        pub(super) async fn max_time(&mut self) -> Result<u32, Error> {
+            assert!(it.time_left().is_some());
+            self.helper()
+        }
+
+        #[retryable(strategy = self.retry, observer = self.observer, max_time = "1s")]
+        pub(super) fn tail(&mut self) -> impl Future<Output = Result<u32, Error>> {
+            async move { self.helper() }
+        }
+
+        #[retryable(strategy = self.retry, observer = self.observer, max_time = "1s", blocking)]
+        pub(super) fn blocking(&mut self) -> Result<u32, Error> {
+            self.helper()
+        }
+    }
+
+    #[retryable(strategy = client.retry, max_time = "1s")]
+    pub(super) async fn argument(client: &mut Client) -> Result<u32, Error> {
+        client.helper()
+    }
+
+    #[async_trait]
+    pub(super) trait Help {
+        async fn help(&mut self) -> Result<u32, Error>;
+    }
+
+    #[async_trait]
+    impl Help for Client {
+        #[retryable(strategy = self.retry, observer = self.observer, attempt_timeout = "1s", max_time = "1s")]
+        async fn help(&mut self) -> Result<u32, Error> {
+            self.helper()
+        }
+    }
+}
+
+/// Hears, and keeps nothing. It can't be shared between threads.
+struct Log;
+
+impl Observer for Log {
+    fn observe(&self, _: &Event) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_may_use_all_of_self_under_each_limit_and_in_each_form() {
+    use borrow::{Client, Help, argument};
+
+    let mut client = Client::new();
+    assert_eq!(client.plain().await, Ok(3));
+    assert_eq!(client.attempt_timeout().await, Ok(6));
+    assert_eq!(client.max_time().await, Ok(9));
+    assert_eq!(client.tail().await, Ok(12));
+    assert_eq!(client.blocking(), Ok(15));
+    assert_eq!(argument(&mut client).await, Ok(18));
+    assert_eq!(client.help().await, Ok(21));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_future_is_send_if_it_is_without_the_attribute() {
+    /// It may move to another thread, and not be shared.
+    struct Single(Cell<u32>);
+    impl Observer for Single {
+        fn observe(&self, _: &Event) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    struct Client {
+        retry: StandardRetryStrategy,
+        observer: Single,
+    }
+    impl Client {
+        #[retryable(strategy = self.retry, observer = self.observer)]
+        async fn send(&mut self, flaky: &Flaky) -> Result<u32, Failed> {
+            flaky.call()
+        }
+    }
+
+    let (mut client, flaky) =
+        (Client { retry: strategy(), observer: Single(Cell::new(0)) }, Flaky::new(1, Failed::SAFE));
+    assert_eq!(assert_send(client.send(&flaky)).await, Ok(2));
+    assert_eq!(client.observer.0.get(), 5);
+    let call = retry(&STRATEGY, || async { flaky.call() }).observer(Single(Cell::new(0)));
+    assert_eq!(assert_send(call.run()).await, Ok(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_statements_of_a_tail_stay_in_their_order() {
+    #[retryable(strategy = STRATEGY)]
+    fn shadows(key: u32) -> impl Future<Output = Result<u32, Failed>> {
+        async move {
+            let key = key + 1;
+            let id = key;
+            Ok(id)
+        }
+    }
+
+    #[retryable(strategy = STRATEGY)]
+    fn renames(flaky: &Flaky, key: u32) -> impl Future<Output = Result<u32, Failed>> {
+        async move {
+            let id = key;
+            let ticked = {
+                let _call = flaky.call()?;
+                key
+            };
+            Ok(id + key + ticked)
+        }
+    }
+
+    #[retryable(strategy = STRATEGY)]
+    fn counts_before(flaky: &Flaky, mut n: u32) -> impl Future<Output = Result<u32, Failed>> {
+        n += 1;
+        async move {
+            n += 1;
+            flaky.call().map(|_| n)
+        }
+    }
+
+    #[retryable(strategy = store)]
+    fn strategy_of_its_own(flaky: &Flaky) -> impl Future<Output = Result<impl Copy, Failed>> {
+        let store = strategy();
+        async move { flaky.call() }
+    }
+
+    assert_eq!(shadows(1).await, Ok(2));
+    let flaky = Flaky::new(2, Failed::SAFE);
+    assert_eq!(renames(&flaky, 5).await, Ok(15));
+    assert_eq!(flaky.calls(), 3, "each attempt runs all of it");
+    assert_eq!(counts_before(&Flaky::new(2, Failed::SAFE), 5).await, Ok(7));
+    assert!(strategy_of_its_own(&Flaky::new(2, Failed::SAFE)).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_element_whose_index_the_body_changes_is_chosen_once() {
+    struct Client {
+        retries: [StandardRetryStrategy; 2],
+        current: Cell<usize>,
+    }
+    impl Client {
+        #[retryable(strategy = self.retries[self.current.get()])]
+        async fn send(&self, flaky: &Flaky) -> Result<u32, Failed> {
+            self.current.set(1);
+            flaky.call()
+        }
+
+        #[retryable(strategy = self.retries[index])]
+        async fn sent_by(&mut self, index: usize, flaky: &Flaky) -> Result<u32, Failed> {
+            self.current.set(index);
+            flaky.call()
+        }
+    }
+
+    let mut client = Client { retries: [strategy(), strategy()], current: Cell::new(0) };
+    assert_eq!(client.send(&Flaky::new(2, Failed::SAFE)).await, Ok(3));
+    assert_eq!(client.sent_by(1, &Flaky::new(2, Failed::SAFE)).await, Ok(3));
+    let quotas = client.retries.each_ref().map(|retry| retry.quota().available());
+    assert_eq!(quotas, [491, 491]);
 }

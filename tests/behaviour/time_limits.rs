@@ -1,12 +1,14 @@
 //! `max_time` and `attempt_timeout`, in both forms: each case runs with the attribute and with a closure.
 
 use crate::script::{Error, Limits, SAFE, Script, attempt_timeout, judge, max_time, time_was_up};
-use crate::support::{Failed, Recorder, assert_send, millis, secs};
+use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, RetryError, RetryInfo, RetryQuota, RetrySafety,
-    RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Jitter, Observer, RetryError, RetryInfo, RetryQuota,
+    RetrySafety, RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer, retry,
+    retryable,
 };
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -218,10 +220,14 @@ async fn a_wait_that_lasted_too_long_is_no_reason_to_attempt() {
         }
     }
 
-    let strategy = standard();
-    let call = retry(&strategy, || async { SAFE }).timer(Sluggish).max_time(millis(1500));
-    let report = call.report().await;
+    let (strategy, calls) = (standard(), Cell::new(0));
+    let call = retry(&strategy, || {
+        calls.set(calls.get() + 1);
+        std::future::ready(SAFE)
+    });
+    let report = call.timer(Sluggish).max_time(millis(1500)).report().await;
     assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
+    assert_eq!(calls.get(), 1, "the closure is not called for an attempt that is not made");
     assert_eq!(strategy.quota().available(), 500, "the retry was paid for and never sent");
 }
 
@@ -516,7 +522,7 @@ async fn a_limited_operation_that_is_dropped_while_it_waits_gives_its_cost_back(
     let strategy = standard();
     {
         let call = pin!(retry(&strategy, || async { SAFE }).max_time(secs(60)).run());
-        crate::support::poll_once(call);
+        poll_once(call);
         assert_eq!(strategy.quota().available(), 495);
     }
     assert_eq!(strategy.quota().available(), 500);
@@ -551,4 +557,63 @@ fn the_error_says_which_limit_it_was() {
         text(runtime.block_on(async { retry(&strategy, pending).max_time(secs(30)).run().await })),
         "the operation had no outcome within 30s (`max_time`)"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
+    /// Panics when it is asked for the sleep of this number.
+    struct Touchy(Cell<u32>);
+    impl Clock for Touchy {
+        fn now(&self) -> Timestamp {
+            TokioTimer.now()
+        }
+    }
+    impl Timer for Touchy {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            self.0.set(self.0.get().checked_sub(1).expect("it is tired"));
+            std::future::ready(())
+        }
+    }
+
+    // The deadline of the first attempt, the backoff, and the deadline of the second attempt.
+    for (sleeps, sent) in [(0, 0), (1, 1), (2, 1)] {
+        let (strategy, calls) = (standard(), Cell::new(0));
+        let call = retry(&strategy, || {
+            calls.set(calls.get() + 1);
+            std::future::ready(SAFE)
+        });
+        let call = AssertUnwindSafe(call.timer(Touchy(Cell::new(sleeps))).attempt_timeout(secs(7)).run());
+        assert!(catch_unwind(move || poll_once(pin!({ call }.0))).is_err());
+        assert_eq!((calls.get(), strategy.quota().available()), (sent, 500), "what was paid was not sent");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_an_observer_takes_counts() {
+    struct Slow<'a>(&'a Cell<Duration>);
+    impl Observer for Slow<'_> {
+        fn observe(&self, _: &Event) {
+            self.0.set(self.0.get() + secs(2));
+        }
+    }
+    struct Steps<'a>(&'a Cell<Duration>);
+    impl Clock for Steps<'_> {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(self.0.get())
+        }
+    }
+    impl Timer for Steps<'_> {
+        type Sleep = tokio::time::Sleep;
+
+        fn sleep(&self, delay: Duration) -> Self::Sleep {
+            sleep(delay)
+        }
+    }
+
+    let (now, strategy, started) = (Cell::default(), standard(), Instant::now());
+    let call = retry(&strategy, std::future::pending::<Result<u32, Error>>).observer(Slow(&now)).timer(Steps(&now));
+    assert!(call.max_time(secs(3)).run().await.is_err());
+    assert_eq!(started.elapsed(), secs(1), "two of the three seconds were the observer's");
 }

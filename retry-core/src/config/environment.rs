@@ -23,7 +23,7 @@ use std::str::FromStr;
 /// | what it is [built on](RetryConfig::build_on) | standard | its own |
 ///
 /// A [mode](crate::RetryMode) is `standard`, `adaptive` or `legacy`; a maximum of attempts is a whole number from 1 to
-/// 4294967295, the first attempt included. Space around them is no mistake.
+/// 4294967295, the first attempt included. Space around them is no mistake, and neither is a plus before the number.
 ///
 /// - **Only what is used is judged.** A bad value is no error where a source above says that setting, and the file is
 ///   not even opened if nothing is open.

@@ -150,7 +150,8 @@ pub enum EventKind {
     Stopped {
         /// Why there is no other attempt.
         reason: RetryError,
-        /// The class of the last failure; `None` if there is none, or if the attempt was cut before it had an outcome.
+        /// The class of the last failure; `None` if the policy named none, or if `max_time` cut an attempt or kept it from
+        /// being made.
         error_type: Option<RetryErrorType>,
         /// What the quota holds now, if there is one.
         quota: Option<u32>,

@@ -1,6 +1,8 @@
 //! An attempt with a limit on its time.
 
 use super::Operation;
+use super::wait::Guard;
+use crate::strategy::RetryStrategy;
 use crate::time::Timer;
 use crate::time_limit::Limit;
 use std::pin::Pin;
@@ -19,12 +21,18 @@ impl<K, L: Limit, N> Operation<K, L, N> {
     /// The deadline of the attempt that begins now, and the sleep until then: none if there is no limit, or no time
     /// left, when the attempt is polled once. Neither borrows the timer.
     #[inline]
-    pub(crate) fn deadline<T: Timer>(&self, timer: &T) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
+    pub(crate) fn deadline<S, T>(&mut self, strategy: &S, timer: &T) -> (Deadline<L::Cut>, Option<L::Sleep<T>>)
+    where
+        S: RetryStrategy<Token = K>,
+        T: Timer,
+    {
         if self.stopped.is_some() {
             return (Deadline { is_over: true, cut: self.stopped }, None);
         }
-        let (time, cut) = self.limits.next_cut().unzip();
+        let guard = Guard::new(&mut self.token, strategy);
+        let (time, cut) = self.limits.next_cut(timer).unzip();
         let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(timer, time));
+        guard.disarm();
         (Deadline { is_over: false, cut }, sleep)
     }
 }

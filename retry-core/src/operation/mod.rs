@@ -211,10 +211,8 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     {
         let flow = L::cut(cut, last);
         if flow.is_break() {
-            // The token of an attempt that was cut is dropped: nothing is learned of it, and nothing given back.
-            let attempts = self.attempts();
-            self.token = Token::Unsent(attempts);
-            around.tell(&self.notes, Level::Warn, attempts, || EventKind::Stopped {
+            // The strategy never sees the token of an attempt that was cut: nothing is learned of it, and nothing given back.
+            around.tell(&self.notes, Level::Warn, self.attempts(), || EventKind::Stopped {
                 reason: RetryError::MaxTime,
                 error_type: None,
                 quota: strategy.quota_level(),
@@ -224,8 +222,8 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     }
 
     /// How long the attempt that begins now may take.
-    pub(crate) fn time_left(&self) -> Option<Duration> {
-        self.limits.next_cut().map(|(time, _)| time)
+    pub(crate) fn time_left(&mut self, clock: &dyn Clock) -> Option<Duration> {
+        self.limits.next_cut(clock).map(|(time, _)| time)
     }
 
     /// How many attempts there were, that under way included.

@@ -6,7 +6,8 @@ use crate::tokens::mentions;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Generics, Path, Type, WherePredicate, parse_quote_spanned};
+use syn::visit::{self, Visit};
+use syn::{DeriveInput, Generics, Path, Type, TypePath, WherePredicate, parse_quote_spanned};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
     let Model { ident, generics, crate_path: krate, cases: _ } = model;
@@ -119,7 +120,7 @@ fn bounds(model: &Model, needs: Vec<(&Type, Path)>) -> Vec<WherePredicate> {
     let mut bounds = Vec::new();
     for (ty, bound) in needs {
         // A type that contains itself has the impl if its other parts have; asked for it here, rustc would go in circles.
-        if !mentions_parameter(ty, &model.generics) || mentions(&quote!(#ty), &[&model.ident]) {
+        if !mentions_parameter(ty, &model.generics) || contains(ty, &model.ident) {
             continue;
         }
         let text = quote!(#ty: #bound).to_string();
@@ -134,4 +135,23 @@ fn bounds(model: &Model, needs: Vec<(&Type, Path)>) -> Vec<WherePredicate> {
 fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
     let names: Vec<&Ident> = generics.type_params().map(|parameter| &parameter.ident).collect();
     mentions(&quote!(#ty), &names)
+}
+
+/// Whether a type has another one in it that goes by its bare name. A path such as `S::Error` leads elsewhere.
+fn contains(ty: &Type, name: &Ident) -> bool {
+    struct Finder<'a> {
+        name: &'a Ident,
+        found: bool,
+    }
+    impl<'ast> Visit<'ast> for Finder<'_> {
+        fn visit_type_path(&mut self, ty: &'ast TypePath) {
+            let bare = ty.path.segments.len() == 1 && ty.path.segments.first().is_some_and(|it| it.ident == *self.name);
+            self.found |= (bare && ty.qself.is_none()) || ty.path.is_ident("Self");
+            visit::visit_type_path(self, ty);
+        }
+    }
+
+    let mut finder = Finder { name, found: false };
+    finder.visit_type(ty);
+    finder.found
 }

@@ -1,11 +1,12 @@
 //! Where one attempt stands in a function, and what stands around it.
 
-use crate::retryable::signature::{Argument, take_bindings};
+use crate::retryable::signature::{Argument, inferred, take_bindings};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::visit::{self, Visit};
 use syn::{
-    Expr, ExprAsync, ExprCall, ExprPath, GenericArgument, ItemFn, Local, Pat, PathArguments, ReturnType, Stmt, Type,
-    TypeParamBound, parse_quote,
+    Expr, ExprAsync, ExprCall, ExprPath, GenericArgument, ItemFn, Local, Pat, PatIdent, PathArguments, ReturnType,
+    Stmt, Type, TypeParamBound, parse_quote,
 };
 
 /// The statements of one attempt, and the place that the loop takes.
@@ -54,14 +55,17 @@ impl Body {
     /// `#[async_trait]` moves the arguments into its block by name. What moves can't be part of an attempt, which would
     /// use it up: it is taken out, and the names that it binds are arguments from then on. If `self` is among them, the
     /// name that stands for it is returned.
+    ///
+    /// Only what comes before everything else is taken, so that nothing else changes its place.
     pub(super) fn take_moved(&mut self, arguments: &mut Vec<Argument>) -> Option<Ident> {
         let Place::Tail(tail) = &mut self.place else { return None };
         let mut receiver = None;
         let mut kept = Vec::new();
-        let mut statements = std::mem::take(&mut self.attempt).into_iter().peekable();
-        while let Some(statement) = statements.next_if(|it| matches!(it, Stmt::Local(_) | Stmt::Expr(Expr::If(_), _))) {
+        for statement in std::mem::take(&mut self.attempt) {
+            // `#[async_trait]` begins with an `if` for the sake of the return type.
+            let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
             match statement {
-                Stmt::Local(mut local) if let Some(moved) = Moved::by(&local, arguments) => {
+                Stmt::Local(mut local) if is_first && let Some(moved) = Moved::by(&local, arguments) => {
                     arguments.retain(|argument| argument.ident != moved.source);
                     arguments.extend(take_bindings(&mut local.pat, &local.attrs, moved.mutable_reference));
                     receiver = receiver.or(moved.receiver);
@@ -70,9 +74,35 @@ impl Body {
                 other => kept.push(other),
             }
         }
-        kept.extend(statements);
         self.attempt = kept;
         receiver
+    }
+
+    /// The names that the function itself binds before the block.
+    pub(super) fn locals(&self) -> Vec<Ident> {
+        struct Names(Vec<Ident>);
+        impl<'ast> Visit<'ast> for Names {
+            fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+                self.0.push(pattern.ident.clone());
+                visit::visit_pat_ident(self, pattern);
+            }
+        }
+
+        let mut names = Names(Vec::new());
+        for statement in self.before() {
+            if let Stmt::Local(local) = statement {
+                names.visit_pat(&local.pat);
+            }
+        }
+        names.0
+    }
+
+    /// What comes before the block, once in each call.
+    pub(super) fn before(&self) -> &[Stmt] {
+        match &self.place {
+            Place::Tail(tail) => &tail.before,
+            Place::Function => &[],
+        }
     }
 }
 
@@ -98,25 +128,41 @@ struct Moved {
 
 impl Moved {
     fn by(local: &Local, arguments: &[Argument]) -> Option<Self> {
-        let source = source(&local.init.as_ref().filter(|init| init.diverge.is_none())?.expr)?;
-        if source == "self" {
+        let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
+        if let Some(source) = path(init) {
             let Pat::Ident(name) = &local.pat else { return None };
-            // For `&mut self` it is `let mut __self = self;`.
-            let mutable_reference = name.mutability.is_some();
-            return Some(Self { source, mutable_reference, receiver: Some(name.ident.clone()) });
+            if source == "self" {
+                // For `&mut self` it is `let mut __self = self;`.
+                let mutable_reference = name.mutability.is_some();
+                return Some(Self { source, mutable_reference, receiver: Some(name.ident.clone()) });
+            }
+            // By another name the argument could be needed besides.
+            let same = name.ident == source;
+            return Self::of(source, arguments).filter(|_| same);
         }
+        match &**init {
+            Expr::Block(block) => match block.block.stmts.as_slice() {
+                [Stmt::Local(inner), Stmt::Expr(last, None)] => {
+                    let Pat::Ident(name) = &inner.pat else { return None };
+                    let source = path(&inner.init.as_ref()?.expr)?;
+                    let same = name.ident == source && path(last)? == source;
+                    Self::of(source, arguments).filter(|_| same)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn of(source: Ident, arguments: &[Argument]) -> Option<Self> {
         let argument = arguments.iter().find(|argument| argument.ident == source)?;
         Some(Self { mutable_reference: argument.mutable_reference, source, receiver: None })
     }
 }
 
-fn source(expr: &Expr) -> Option<Ident> {
+fn path(expr: &Expr) -> Option<Ident> {
     match expr {
         Expr::Path(ExprPath { path, .. }) => path.get_ident().cloned(),
-        Expr::Block(block) => match block.block.stmts.as_slice() {
-            [Stmt::Local(_), Stmt::Expr(expr, None)] => source(expr),
-            _ => None,
-        },
         _ => None,
     }
 }
@@ -124,7 +170,7 @@ fn source(expr: &Expr) -> Option<Ident> {
 /// What the future that a function returns comes to, as far as its type says: `Output = T`, or the `T` of a `BoxFuture`.
 pub(super) fn output(returned: &ReturnType) -> Type {
     let ReturnType::Type(_, ty) = returned else { return parse_quote!(()) };
-    output_of(ty).unwrap_or_else(|| parse_quote!(_))
+    output_of(ty).map_or_else(|| parse_quote!(_), inferred)
 }
 
 fn output_of(ty: &Type) -> Option<Type> {

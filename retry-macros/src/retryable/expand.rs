@@ -24,7 +24,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         None => (None, None, directive),
         Some(context) => (
             Some(quote!(let mut #notes = #private::context();)),
-            Some(quote!(let #context = #private::attempt_context(&#notes, &#operation);)),
+            Some(quote!(let #context = #private::attempt_context(&#notes, &mut #operation, #around);)),
             quote!(#notes.judged(#directive)),
         ),
     };
@@ -37,10 +37,11 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         Some(limits) => quote!(#private::begin_within(#first, #limits, #around)),
     };
     let (wait, attempt) = if call.blocking {
-        (parts.block(limits.is_some()), attempt(call))
+        let wait = parts.block(limits.is_some());
+        (quote!(#wait #context), attempt(call))
     } else {
         let wait = parts.wait();
-        let (before, attempt) = parts.within(limits.is_some(), &attempt(call));
+        let (before, attempt) = parts.within(limits.is_some(), context.as_ref(), &attempt(call));
         (quote!(#wait #before), attempt)
     };
 
@@ -52,7 +53,6 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         let mut #operation = #begin;
         loop {
             #wait
-            #context
             let #result = #attempt;
             if #private::settle(&mut #operation, #again, #directive, #around) {
                 return #result;
@@ -121,29 +121,44 @@ impl Parts<'_> {
     fn wait(&self) -> TokenStream {
         let Self { private, operation, again, around, .. } = self;
         let wait = local("wait");
+        // A `while let` would hold on to what is around the operation while it waits.
         quote! {
-            while let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) {
+            loop {
+                let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) else { break };
                 #wait.await;
             }
         }
     }
 
     /// What comes before an attempt, and the attempt, with a deadline if there are limits.
-    fn within(&self, limits: bool, attempt: &TokenStream) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, around, cut_off, .. } = self;
+    fn within(
+        &self,
+        limits: bool,
+        context: Option<&TokenStream>,
+        body: &TokenStream,
+    ) -> (Option<TokenStream>, TokenStream) {
+        let Self { private, operation, again, around, cut_off } = self;
         if !limits {
-            return (None, quote!(#attempt.await));
+            return (context.cloned(), quote!(#body.await));
         }
-        let [deadline, sleep, result, cut] = ["deadline", "sleep", "outcome", "cut"].map(local);
-        let before = quote!(let (#deadline, #sleep) = #private::deadline(&#operation, #around););
+        let [deadline, sleep, attempted, result, cut] = ["deadline", "sleep", "attempted", "outcome", "cut"].map(local);
+        let before = quote! {
+            let (#deadline, #sleep) = #private::deadline(&mut #operation, #again, #around);
+        };
+        // The attempt is over, and what it borrowed is free, before anything else is done.
         let attempt = quote! {
-            match #private::attempt(#deadline, ::core::pin::pin!(#sleep), ::core::pin::pin!(#attempt)).await {
+            match #attempted {
                 ::core::result::Result::Ok(#result) => #result,
                 ::core::result::Result::Err(#cut) => match #cut_off {
                     ::core::ops::ControlFlow::Continue(#result) => #result,
                     ::core::ops::ControlFlow::Break(#result) => return #result,
                 },
             }
+        };
+        let before = quote! {
+            #before
+            #context
+            let #attempted = #private::attempt(#deadline, ::core::pin::pin!(#sleep), ::core::pin::pin!(#body)).await;
         };
         (Some(before), attempt)
     }
@@ -220,11 +235,11 @@ fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> A
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             Access { setup: quote!(static #own: #ty = #ty::new();), first: quote!(&#own), again: quote!(&#own) }
         }
-        Source::Static(path) => Access {
-            setup: TokenStream::new(),
-            first: quote_spanned!(path.span()=> #private::named(&#path)),
-            again: quote_spanned!(path.span()=> &#path),
-        },
+        Source::Static(path) => {
+            // Everywhere alike, so that rustc says once what is wrong with a `const`.
+            let named = quote_spanned!(path.span()=> #private::named(&#path));
+            Access { setup: TokenStream::new(), first: named.clone(), again: named }
+        }
         Source::Place(place) => {
             let place = quote_spanned!(place.span()=> &#place);
             Access { setup: TokenStream::new(), first: place.clone(), again: place }

@@ -118,8 +118,16 @@ pub(super) fn mutable_receiver(signature: &Signature) -> Option<&Receiver> {
     signature.receiver().filter(|receiver| receiver.mutability.is_some())
 }
 
-/// The type of an outcome, `_` for what the caller may not name.
+/// The type of an outcome.
 pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
+    match returned {
+        ReturnType::Type(_, ty) => Some(inferred((**ty).clone())),
+        ReturnType::Default => None,
+    }
+}
+
+/// The same type, with `_` for what the caller may not name.
+pub(super) fn inferred(mut ty: Type) -> Type {
     struct Inferred;
 
     impl VisitMut for Inferred {
@@ -132,10 +140,20 @@ pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
         }
     }
 
-    let ReturnType::Type(_, ty) = returned else { return None };
-    let mut ty = (**ty).clone();
     Inferred.visit_type_mut(&mut ty);
-    Some(ty)
+    ty
+}
+
+/// Gives an argument its `mut` back, for what comes before the attempts.
+pub(super) fn restore_mut(signature: &mut Signature, argument: &Argument) {
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input
+            && let Pat::Ident(pattern) = &mut *typed.pat
+            && pattern.ident == argument.ident
+        {
+            pattern.mutability = argument.mutability;
+        }
+    }
 }
 
 /// Where the return type borrows from a `&mut` argument, and the name of that argument.

@@ -3,7 +3,7 @@
 use crate::options::ungrouped;
 use crate::retryable::signature::Argument;
 use proc_macro2::Ident;
-use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp};
+use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp, parse_quote};
 
 /// Where what a loop needs again and again is found.
 pub(super) enum Source {
@@ -28,34 +28,41 @@ pub(super) enum Own {
 pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
 impl Source {
-    pub(super) fn of(expr: &Expr, arguments: &[Argument]) -> Self {
+    /// `locals` are names that the function binds besides its arguments.
+    pub(super) fn of(expr: &Expr, arguments: &[Argument], locals: &[Ident]) -> Self {
         let place = match ungrouped(expr) {
             Expr::Reference(ExprReference { mutability: None, expr, .. }) => ungrouped(expr),
             other => other,
         };
-        match root(place) {
-            Some(root) if is_local(root, arguments) => Self::Place(place.clone()),
+        let is_local = |path: &ExprPath| {
+            path.path.get_ident().is_some_and(|ident| {
+                ident == "self" || locals.contains(ident) || arguments.iter().any(|argument| argument.ident == *ident)
+            })
+        };
+        match root(place, arguments) {
+            Some(root) if is_local(root) => Self::Place(place.clone()),
             Some(_) => Self::Static(place.clone()),
+            // An element whose index may change is chosen once.
+            None if matches!(place, Expr::Index(_)) => Self::Once(parse_quote!(&#place)),
             None => Self::Once(expr.clone()),
         }
     }
 }
 
-fn is_local(path: &ExprPath, arguments: &[Argument]) -> bool {
-    let bound = |ident: &Ident| ident == "self" || arguments.iter().any(|argument| argument.ident == *ident);
-    path.path.get_ident().is_some_and(bound)
-}
-
 /// What a place is part of, if the expression is one: a path, a field, what a place points to, or an element whose index
-/// is there to be read.
-fn root(expr: &Expr) -> Option<&ExprPath> {
+/// is there to be read, and stays what it is.
+fn root<'a>(expr: &'a Expr, arguments: &[Argument]) -> Option<&'a ExprPath> {
     match ungrouped(expr) {
         Expr::Path(path) => Some(path),
-        Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr, .. }) => root(expr),
-        Expr::Field(ExprField { base, .. }) => root(base),
+        Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr, .. }) => root(expr, arguments),
+        Expr::Field(ExprField { base, .. }) => root(base, arguments),
         Expr::Index(ExprIndex { expr, index, .. }) => {
-            let readable = matches!(ungrouped(index), Expr::Lit(_)) || root(index).is_some();
-            root(expr).filter(|_| readable)
+            let stays = match ungrouped(index) {
+                Expr::Lit(_) => true,
+                Expr::Path(path) => arguments.iter().any(|argument| path.path.is_ident(&argument.ident)),
+                _ => false,
+            };
+            root(expr, arguments).filter(|_| stays)
         }
         _ => None,
     }

@@ -6,7 +6,9 @@ use crate::retryable::attr::{self, Limit, Options};
 use crate::retryable::body::{self, Body};
 use crate::retryable::signature::{self, Argument};
 use crate::retryable::strategy::Source;
+use crate::tokens::mentions;
 use proc_macro2::Ident;
+use quote::quote;
 use syn::{Expr, ItemFn, Path, Signature, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
@@ -78,19 +80,29 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         );
     }
     let mut arguments = signature::take_arguments(&mut function.sig);
-    judge_clone(&options.clone, &arguments, diagnostics);
+    if form.is_none() {
+        judge_names(&options, &arguments, diagnostics);
+    }
     let (blocking, mut body) = match form? {
         Form::Async => (false, Body::whole(&function)),
         Form::Blocking => (true, Body::whole(&function)),
         Form::Tail(body) => (false, *body),
     };
+    let before = body.before();
+    let before = quote!(#(#before)*);
+    for argument in arguments.iter_mut().filter(|argument| mentions(&before, &[&argument.ident])) {
+        signature::restore_mut(&mut function.sig, argument);
+        argument.stays_mut = argument.mutability.is_some();
+    }
     let options = match body.take_moved(&mut arguments) {
         Some(receiver) => options.renaming_self(&receiver),
         None => options,
     };
+    judge_names(&options, &arguments, diagnostics);
+    let locals = body.locals();
     let Options { strategy, policy, idempotent, max_time, attempt_timeout, context, clone, observer, timer, .. } =
         options;
-    let source = |expr: Expr| Source::of(&expr, &arguments);
+    let source = |expr: Expr| Source::of(&expr, &arguments, &locals);
     Some(Call {
         blocking,
         body,
@@ -176,7 +188,12 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
     }
 }
 
-fn judge_clone(clone: &[Ident], arguments: &[Argument], diagnostics: &mut Diagnostics) {
+/// The names in the options, which must be those of arguments, or must not.
+fn judge_names(options: &Options, arguments: &[Argument], diagnostics: &mut Diagnostics) {
+    let Options { clone, context, .. } = options;
+    if let Some(context) = context.as_ref().filter(|name| arguments.iter().any(|argument| argument.ident == **name)) {
+        diagnostics.error(context, format!("`{context}` is an argument already; give the context another name"));
+    }
     for (index, name) in clone.iter().enumerate() {
         if !arguments.iter().any(|argument| argument.ident == *name) {
             let names = choices(arguments.iter().map(|argument| &argument.ident));

@@ -329,3 +329,22 @@ fn all_options_come_through_macro_rules() {
     assert_eq!(says(&Failure::Judged(0)), (Other, Yes, false, false, None));
     assert_eq!(says(&Failure::Answered { code: Some("SlowDown".to_owned()) }), (Client, Yes, true, false, None));
 }
+
+#[test]
+fn a_path_that_ends_like_the_enum_is_another_type() {
+    trait Service {
+        type Error;
+    }
+    struct Store;
+    impl Service for Store {
+        type Error = Failed;
+    }
+
+    #[derive(RetryInfo)]
+    enum Error<S: Service> {
+        #[retry(transparent)]
+        Inner(S::Error),
+    }
+
+    assert!(Error::<Store>::Inner(Failed::THROTTLED).is_throttle());
+}

@@ -18,4 +18,9 @@ async fn a_text() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = "standard", context = key)]
+async fn an_argument(key: &str) -> Result<usize, Failed> {
+    Ok(key.len())
+}
+
 fn main() {}
