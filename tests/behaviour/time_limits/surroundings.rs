@@ -1,0 +1,281 @@
+//! Limits together with what surrounds an operation: limiters, timers, observers, runtimes and threads.
+
+use super::standard;
+use crate::script::{Error, SAFE, time_was_up};
+use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Observer, RetryError, RetryInfo, RetryQuota, RetrySafety,
+    RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer, retry, retryable,
+};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::{Instant, advance, sleep};
+
+const BACKOFF: Duration = millis(10);
+
+/// An adaptive strategy that has been throttled, so that sends are limited.
+async fn limiting() -> AdaptiveRetryStrategy {
+    let strategy = AdaptiveRetryStrategy::over(standard().backoff(BACKOFF, secs(1)));
+    let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+    let throttled = Failure::of(&Failed::THROTTLED);
+    let _ = strategy.refresh_retry_token(token, &throttled, &TokioTimer).map(|token| strategy.release(token));
+    // The least rate there is: a send in two seconds, of which one is there at the start.
+    advance(secs(2)).await;
+    let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+    while let Some(wait) = strategy.ready(&mut token, &TokioTimer).wait() {
+        sleep(wait).await;
+    }
+    strategy.record_success(token, &TokioTimer).unwrap();
+    strategy
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_lasted_too_long_is_no_reason_to_attempt() {
+    /// Oversleeps by a second.
+    struct Sluggish;
+    impl Clock for Sluggish {
+        fn now(&self) -> Timestamp {
+            TokioTimer.now()
+        }
+    }
+    impl Timer for Sluggish {
+        type Sleep = tokio::time::Sleep;
+
+        fn sleep(&self, delay: Duration) -> Self::Sleep {
+            sleep(delay + secs(1))
+        }
+    }
+
+    let (strategy, calls) = (standard(), Cell::new(0));
+    let call = retry(&strategy, || {
+        calls.set(calls.get() + 1);
+        std::future::ready(SAFE)
+    });
+    let report = call.timer(Sluggish).max_time(millis(1500)).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
+    assert_eq!(calls.get(), 1, "the closure is not called for an attempt that is not made");
+    assert_eq!(strategy.quota().available(), 500, "the retry was paid for and never sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_that_would_come_too_late_ends_the_operation_before_its_first_attempt() {
+    let strategy = limiting().await;
+    let quota = strategy.standard().quota().available();
+    let report = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).report().await;
+    assert_eq!((report.attempts, report.reason), (0, Some(RetryError::MaxTime)));
+    assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, millis(250))));
+    assert!(report.elapsed <= millis(250), "{:?}", report.elapsed);
+    assert_eq!(strategy.standard().quota().available(), quota);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_that_would_come_too_late_refunds_the_retry() {
+    let strategy = limiting().await;
+    let quota = strategy.standard().quota().available();
+    let interval = Duration::from_secs_f64(strategy.send_rate().unwrap().recip());
+    // The first send comes after an interval, the backoff ends soon after that, and the next send would come too late.
+    let max_time = interval + BACKOFF * 2;
+    let report = retry(&strategy, || async { SAFE }).max_time(max_time).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
+    assert!(report.elapsed > interval + BACKOFF && report.elapsed <= max_time, "{:?}", report.elapsed);
+    assert_eq!(strategy.standard().quota().available(), quota, "the retry was paid for, and never sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_never_yields_to_the_runtime_is_cut_all_the_same() {
+    let busy = || async {
+        loop {
+            advance(millis(100)).await;
+            // More than a task may do before it is made to yield.
+            for _ in 0..1000 {
+                tokio::task::coop::consume_budget().await;
+            }
+        }
+    };
+    let report = retry(&standard().max_attempts(1), busy).attempt_timeout(secs(1)).report().await;
+    let outcome: Result<u32, Error> = report.outcome;
+    assert_eq!(time_was_up(&outcome), Some((TimeLimit::Attempt, secs(1))));
+    assert!(report.elapsed < millis(1300), "{:?}", report.elapsed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_goes_backwards_gives_no_time_back() {
+    /// The attempts set it.
+    #[derive(Default)]
+    struct ByAttempts(Cell<Duration>);
+    impl Clock for ByAttempts {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(self.0.get())
+        }
+    }
+    impl Timer for ByAttempts {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, delay: Duration) -> Self::Sleep {
+            self.0.set(self.0.get() + delay);
+            std::future::ready(())
+        }
+    }
+
+    let clock = ByAttempts(Cell::new(secs(100)));
+    let recorder = Recorder::new().refusing_retries(RetryError::MaxAttempts);
+    let call = retry(&recorder, || async {
+        clock.0.set(secs(20));
+        SAFE
+    });
+    let report = call.timer(&clock).max_time(secs(10)).report().await;
+    assert_eq!(report.outcome, SAFE);
+    assert_eq!(recorder.last_failure().unwrap().remaining(), Some(secs(10)), "no time has passed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
+    struct Blocking(Cell<Duration>);
+    impl Clock for Blocking {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(self.0.get())
+        }
+    }
+    impl Timer for Blocking {
+        type Sleep = std::future::Pending<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            std::future::pending()
+        }
+    }
+
+    let (time, strategy) = (Blocking(Cell::default()), standard());
+    let call = retry(&strategy, || async {
+        time.0.set(secs(60));
+        SAFE
+    });
+    let report = call.timer(&time).max_time(secs(5)).report().await;
+    assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limits_may_be_fields_and_are_read_once_in_each_call() {
+    struct Client {
+        retry: StandardRetryStrategy,
+        timer: TokioTimer,
+        limit: Duration,
+        sent: u32,
+    }
+
+    impl Client {
+        fn limit(&self, readings: &Cell<u32>) -> Duration {
+            readings.set(readings.get() + 1);
+            self.limit
+        }
+
+        #[retryable(strategy = self.retry, timer = self.timer, attempt_timeout = self.limit(readings))]
+        async fn with_timeout(&mut self, readings: &Cell<u32>) -> Result<u32, Error> {
+            self.sent += 1;
+            sleep(secs(3)).await;
+            Ok(self.sent)
+        }
+
+        #[retryable(strategy = self.retry, timer = self.timer, max_time = self.limit(readings))]
+        async fn with_max_time(&mut self, readings: &Cell<u32>) -> Result<u32, Error> {
+            self.sent += 1;
+            if self.sent < 4 { SAFE } else { Ok(self.sent) }
+        }
+    }
+
+    let readings = Cell::new(0);
+    let mut client = Client { retry: standard().max_attempts(2), timer: TokioTimer, limit: secs(1), sent: 0 };
+    assert_eq!(time_was_up(&client.with_timeout(&readings).await), Some((TimeLimit::Attempt, secs(1))));
+    assert_eq!((client.sent, readings.take()), (2, 1));
+    client.limit = secs(10);
+    assert_eq!(client.with_max_time(&readings).await, Ok(4));
+    assert_eq!(readings.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_is_not_send_leaves_the_future_send_unless_it_is_kept() {
+    #[derive(Debug)]
+    struct Local(#[expect(dead_code, reason = "it makes the error not Send")] Option<Rc<()>>);
+    impl ErrorInfo for Local {}
+    impl RetryInfo for Local {
+        fn is_retry_safe(&self) -> RetrySafety {
+            RetrySafety::Yes
+        }
+    }
+    impl From<TimedOut> for Local {
+        fn from(_: TimedOut) -> Self {
+            Self(None)
+        }
+    }
+
+    #[retryable(strategy = "standard", attempt_timeout = "1s")]
+    async fn call() -> Result<(), Local> {
+        sleep(secs(2)).await;
+        Err(Local(Some(Rc::new(()))))
+    }
+
+    assert!(assert_send(call()).await.is_err());
+    let strategy = standard().max_attempts(2);
+    assert!(assert_send(retry(&strategy, call).attempt_timeout(secs(1)).run()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
+    /// Panics when it is asked for the sleep of this number.
+    struct Touchy(Cell<u32>);
+    impl Clock for Touchy {
+        fn now(&self) -> Timestamp {
+            TokioTimer.now()
+        }
+    }
+    impl Timer for Touchy {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            self.0.set(self.0.get().checked_sub(1).expect("it is tired"));
+            std::future::ready(())
+        }
+    }
+
+    // The deadline of the first attempt, the backoff, and the deadline of the second attempt.
+    for (sleeps, sent) in [(0, 0), (1, 1), (2, 1)] {
+        let (strategy, calls) = (standard(), Cell::new(0));
+        let call = retry(&strategy, || {
+            calls.set(calls.get() + 1);
+            std::future::ready(SAFE)
+        });
+        let call = AssertUnwindSafe(call.timer(Touchy(Cell::new(sleeps))).attempt_timeout(secs(7)).run());
+        assert!(catch_unwind(move || poll_once(pin!({ call }.0))).is_err());
+        assert_eq!((calls.get(), strategy.quota().available()), (sent, 500), "what was paid was not sent");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_an_observer_takes_counts() {
+    struct Slow<'a>(&'a Cell<Duration>);
+    impl Observer for Slow<'_> {
+        fn observe(&self, _: &Event) {
+            self.0.set(self.0.get() + secs(2));
+        }
+    }
+    struct Steps<'a>(&'a Cell<Duration>);
+    impl Clock for Steps<'_> {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_origin(self.0.get())
+        }
+    }
+    impl Timer for Steps<'_> {
+        type Sleep = tokio::time::Sleep;
+
+        fn sleep(&self, delay: Duration) -> Self::Sleep {
+            sleep(delay)
+        }
+    }
+
+    let (now, strategy, started) = (Cell::default(), standard(), Instant::now());
+    let call = retry(&strategy, std::future::pending::<Result<u32, Error>>).observer(Slow(&now)).timer(Steps(&now));
+    assert!(call.max_time(secs(3)).run().await.is_err());
+    assert_eq!(started.elapsed(), secs(1), "two of the three seconds were the observer's");
+}
