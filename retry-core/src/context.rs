@@ -59,7 +59,7 @@ impl AttemptContext {
 }
 
 /// The id of an operation: random, and so another one for each operation anywhere. It serves as an idempotency key, or
-/// as an invocation id.
+/// as an invocation id. (A process that was forked from another one, and goes on with its memory, goes on with its ids.)
 ///
 /// As text it is a UUID of version 4, such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
