@@ -138,12 +138,11 @@ pub fn context() -> ContextNotes {
 
 /// What the attempt that begins now knows.
 #[inline]
-pub fn attempt_context<K: RetryToken, L: Limit, T: Clock, W: Watch + ?Sized>(
+pub fn attempt_context<K: RetryToken, L: Limit, N>(
     notes: &ContextNotes,
-    operation: &mut Operation<K, L, W::Notes>,
-    around: &Around<'_, T, W>,
+    operation: &Operation<K, L, N>,
 ) -> AttemptContext {
-    notes.attempt(operation.attempts(), operation.time_left(around.timer))
+    notes.attempt(operation.attempts(), operation.time_left())
 }
 
 /// The deadline of the attempt that begins now, and the sleep until then.

@@ -114,8 +114,8 @@ pub trait Limit: Copy {
     /// Whether the time is up for what would come after this wait.
     fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Cut>;
 
-    /// When an attempt that begins now is to be cut, and by what.
-    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, Self::Cut)>;
+    /// When an attempt is to be cut that begins when `remaining` was asked last, and by what.
+    fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
 
     /// What sleeps until then. Without a limit, it has no size.
     type Sleep<T: Timer>: Future<Output = ()>;
@@ -168,7 +168,7 @@ impl Limit for Unlimited {
     }
 
     #[inline]
-    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, Infallible)> {
+    fn next_cut(&self) -> Option<(Duration, Infallible)> {
         None
     }
 
@@ -218,7 +218,7 @@ impl Limit for AttemptTimeout {
         None
     }
 
-    fn next_cut(&mut self, _: &dyn Clock) -> Option<(Duration, TimedOut)> {
+    fn next_cut(&self) -> Option<(Duration, TimedOut)> {
         Some((self.0, TimedOut { limit: TimeLimit::Attempt, time: self.0 }))
     }
 
@@ -298,8 +298,8 @@ impl Limit for MaxTime {
         }
     }
 
-    fn next_cut(&mut self, clock: &dyn Clock) -> Option<(Duration, TimedOut)> {
-        let left = self.reckon(clock).unwrap_or_default();
+    fn next_cut(&self) -> Option<(Duration, TimedOut)> {
+        let left = self.left.unwrap_or_default();
         Some(match self.attempt_timeout {
             Some(time) if time < left => (time, TimedOut { limit: TimeLimit::Attempt, time }),
             _ => (left, self.timed_out()),

@@ -300,11 +300,7 @@ fn limits_an_observer_and_a_context() {
                         ::retry_core::__private::named(&STORE),
                         &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     );
-                    let context = ::retry_core::__private::attempt_context(
-                        &__notes,
-                        &mut __operation,
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
-                    );
+                    let context = ::retry_core::__private::attempt_context(&__notes, &__operation);
                     let __attempted = ::retry_core::__private::attempt(
                             __deadline,
                             ::core::pin::pin!(__sleep),

@@ -30,7 +30,9 @@ impl<K, L: Limit, N> Operation<K, L, N> {
             return (Deadline { is_over: true, cut: self.stopped }, None);
         }
         let guard = Guard::new(&mut self.token, strategy);
-        let (time, cut) = self.limits.next_cut(timer).unzip();
+        // Once more, since an observer may have taken its time.
+        self.limits.remaining(timer);
+        let (time, cut) = self.limits.next_cut().unzip();
         let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(timer, time));
         guard.disarm();
         (Deadline { is_over: false, cut }, sleep)

@@ -222,8 +222,8 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     }
 
     /// How long the attempt that begins now may take.
-    pub(crate) fn time_left(&mut self, clock: &dyn Clock) -> Option<Duration> {
-        self.limits.next_cut(clock).map(|(time, _)| time)
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.limits.next_cut().map(|(time, _)| time)
     }
 
     /// How many attempts there were, that under way included.

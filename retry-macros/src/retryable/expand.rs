@@ -15,7 +15,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
-    let Access { setup, first, again } = access(strategy, &private, crate_path);
+    let (setup, strategy) = strategy_access(strategy, &private, crate_path);
     let (around_setup, around) = around(call, &private);
     let [operation, result, notes, cut] = ["operation", "outcome", "notes", "cut"].map(local);
 
@@ -24,17 +24,18 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         None => (None, None, directive),
         Some(context) => (
             Some(quote!(let mut #notes = #private::context();)),
-            Some(quote!(let #context = #private::attempt_context(&#notes, &mut #operation, #around);)),
+            Some(quote!(let #context = #private::attempt_context(&#notes, &#operation);)),
             quote!(#notes.judged(#directive)),
         ),
     };
     let Limited { limits, last, setup: last_setup, keep } = limited(&call.limits, &private, &result);
     // Whether an outcome can say that the time was up is a matter of the return type, so that is where rustc shall point.
-    let cut_off = respan(quote!(#private::cut(&mut #operation, #again, #cut, #last, #around)), outcome.span());
-    let parts = Parts { private: &private, operation: &operation, again: &again, around: &around, cut_off: &cut_off };
+    let cut_off = respan(quote!(#private::cut(&mut #operation, #strategy, #cut, #last, #around)), outcome.span());
+    let parts =
+        Parts { private: &private, operation: &operation, strategy: &strategy, around: &around, cut_off: &cut_off };
     let begin = match &limits {
-        None => quote!(#private::begin(#first, #around)),
-        Some(limits) => quote!(#private::begin_within(#first, #limits, #around)),
+        None => quote!(#private::begin(#strategy, #around)),
+        Some(limits) => quote!(#private::begin_within(#strategy, #limits, #around)),
     };
     let (wait, attempt) = if call.blocking {
         let wait = parts.block(limits.is_some());
@@ -54,7 +55,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         loop {
             #wait
             let #result = #attempt;
-            if #private::settle(&mut #operation, #again, #directive, #around) {
+            if #private::settle(&mut #operation, #strategy, #directive, #around) {
                 return #result;
             }
             #keep
@@ -111,7 +112,7 @@ fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream 
 struct Parts<'a> {
     private: &'a TokenStream,
     operation: &'a Ident,
-    again: &'a TokenStream,
+    strategy: &'a TokenStream,
     around: &'a TokenStream,
     cut_off: &'a TokenStream,
 }
@@ -119,12 +120,12 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
-        let Self { private, operation, again, around, .. } = self;
+        let Self { private, operation, strategy, around, .. } = self;
         let wait = local("wait");
         // A `while let` would hold on to what is around the operation while it waits.
         quote! {
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #again, #around) else { break };
+                let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #strategy, #around) else { break };
                 #wait.await;
             }
         }
@@ -137,13 +138,13 @@ impl Parts<'_> {
         context: Option<&TokenStream>,
         body: &TokenStream,
     ) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, again, around, cut_off } = self;
+        let Self { private, operation, strategy, around, cut_off } = self;
         if !limits {
             return (context.cloned(), quote!(#body.await));
         }
         let [deadline, sleep, attempted, result, cut] = ["deadline", "sleep", "attempted", "outcome", "cut"].map(local);
         let before = quote! {
-            let (#deadline, #sleep) = #private::deadline(&mut #operation, #again, #around);
+            let (#deadline, #sleep) = #private::deadline(&mut #operation, #strategy, #around);
         };
         // The attempt is over, and what it borrowed is free, before anything else is done.
         let attempt = quote! {
@@ -165,8 +166,8 @@ impl Parts<'_> {
 
     /// Blocks the thread until the attempt is due.
     fn block(&self, limits: bool) -> TokenStream {
-        let Self { private, operation, again, around, cut_off } = self;
-        let block = quote!(#private::block(&mut #operation, #again, #around));
+        let Self { private, operation, strategy, around, cut_off } = self;
+        let block = quote!(#private::block(&mut #operation, #strategy, #around));
         if !limits {
             return quote!(#block;);
         }
@@ -215,17 +216,8 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     respanned.collect()
 }
 
-/// How the strategy is reached.
-struct Access {
-    /// What stands before the loop.
-    setup: TokenStream,
-    /// A reference to it, where it is needed for the first time.
-    first: TokenStream,
-    /// A reference to it, everywhere else.
-    again: TokenStream,
-}
-
-fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> Access {
+/// What stands before the loop for the strategy, and a reference to it.
+fn strategy_access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> (TokenStream, TokenStream) {
     match strategy {
         Source::Own(own) => {
             let ty = match own {
@@ -233,24 +225,14 @@ fn access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> A
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            Access { setup: quote!(static #own: #ty = #ty::new();), first: quote!(&#own), again: quote!(&#own) }
+            (quote!(static #own: #ty = #ty::new();), quote!(&#own))
         }
-        Source::Static(path) => {
-            // Everywhere alike, so that rustc says once what is wrong with a `const`.
-            let named = quote_spanned!(path.span()=> #private::named(&#path));
-            Access { setup: TokenStream::new(), first: named.clone(), again: named }
-        }
-        Source::Place(place) => {
-            let place = quote_spanned!(place.span()=> &#place);
-            Access { setup: TokenStream::new(), first: place.clone(), again: place }
-        }
+        // Everywhere alike, so that rustc says once what is wrong with a `const`.
+        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::named(&#path))),
+        Source::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> &#place)),
         Source::Once(expr) => {
             let once = local("strategy");
-            Access {
-                setup: quote_spanned!(expr.span()=> let #once = #private::shared(#expr);),
-                first: quote!(&#once),
-                again: quote!(&#once),
-            }
+            (quote_spanned!(expr.span()=> let #once = #private::shared(#expr);), quote!(&#once))
         }
     }
 }
