@@ -600,11 +600,16 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// The return type is a `Result` whose error implements `RetryInfo` (an alias of one will do), unless there is a `policy`.
 /// The caller gets the last outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
-/// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
-/// named in `clone`), a `&mut` one is lent to one attempt after the other. (So is what a `ref mut` in a pattern borrows.) If the body uses up an owned argument, rustc
-/// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait`
-/// work as they do without the attribute, and the future is `Send` if it is without the attribute, even if the error is
-/// not.
+/// Each attempt starts from the arguments as they were passed. A `mut` argument starts anew, so it must be `Copy` or be named
+/// in [`clone`](#clone). A `&mut` argument is reborrowed for each attempt, and so is what a `ref mut` in a pattern borrows. The
+/// same holds for a `Pin<&mut T>`, an `Option<&mut T>` and an `Option<Pin<&mut T>>` that the signature spells out; behind an
+/// alias they are owned values. If the body uses up an owned argument, rustc says that it is "moved here, in previous iteration
+/// of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute.
+///
+/// The future is `Send` if it is without the attribute, even if the error is not `Send`. An owned argument need not be `Sync`
+/// for that, because one attempt at a time borrows it mutably. There are two exceptions, which must be `Sync` as well: an
+/// argument that `strategy`, `observer` or `timer` borrows during the whole call, as in `strategy = stores.pick()`; and a name
+/// in a pattern if the signature doesn't spell out that it is bound by value, as in `(a, b): Pair`.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 ///

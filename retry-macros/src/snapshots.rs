@@ -92,8 +92,8 @@ fn a_method_with_all_options() {
             async fn put(
                 &mut self,
                 key: &mut String,
-                body: Vec<u8>,
-                tries: u32,
+                mut body: Vec<u8>,
+                mut tries: u32,
             ) -> io::Result<impl Sized> {
                 const __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
                     ::core::concat!(::core::module_path!(), "::", "put"),
@@ -110,6 +110,8 @@ fn a_method_with_all_options() {
                     }
                     let __outcome = async {
                         if false {
+                            let _ = &mut body;
+                            let _ = &mut tries;
                             return my::retry::__private::unreached::<io::Result<_>>();
                         }
                         #[allow(
@@ -449,7 +451,7 @@ fn a_method_that_async_trait_has_changed() {
             ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'async_trait>> {
                 Box::pin(async move {
                     let __self = self;
-                    let key = key;
+                    let mut key = key;
                     const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
                         ::core::concat!(::core::module_path!(), "::", "put"),
                     );
@@ -468,6 +470,7 @@ fn a_method_that_async_trait_has_changed() {
                         }
                         let __outcome = async {
                             if false {
+                                let _ = &mut key;
                                 return ::retry_core::__private::unreached::<
                                     Result<(), StoreError>,
                                 >();

@@ -1,11 +1,13 @@
 //! Where one attempt stands in a function, and what stands around it.
 
-use crate::retryable::signature::{Argument, inferred, take_bindings};
+use crate::retryable::arguments::{self, Argument};
+use crate::retryable::moved;
+use crate::retryable::signature::inferred;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::visit::{self, Visit};
 use syn::{
-    Expr, ExprAsync, ExprCall, ExprPath, GenericArgument, ItemFn, Local, Pat, PatIdent, PathArguments, ReturnType,
+    Expr, ExprAsync, ExprCall, FnArg, GenericArgument, ItemFn, Local, PatIdent, PathArguments, ReturnType, Signature,
     Stmt, Type, TypeParamBound, parse_quote,
 };
 
@@ -52,30 +54,36 @@ impl Body {
         Some(Self { attempt, place: Place::Tail(Box::new(tail)) })
     }
 
-    /// `#[async_trait]` moves the arguments into its block by name. What moves can't be part of an attempt, which would
-    /// use it up: it is taken out, and the names that it binds are arguments from then on. If `self` is among them, the
-    /// name that stands for it is returned.
-    ///
-    /// Only what comes before everything else is taken, so that nothing else changes its place.
-    pub(super) fn take_moved(&mut self, arguments: &mut Vec<Argument>) -> Option<Ident> {
+    /// Takes out what moves the arguments into the `async` block by name, as `#[async_trait]` does. If `self` is among
+    /// them, the name that stands for it is returned.
+    pub(super) fn take_moves(&mut self, arguments: &mut Vec<Argument>, signature: &Signature) -> Option<Ident> {
         let Place::Tail(tail) = &mut self.place else { return None };
-        let mut receiver = None;
-        let mut kept = Vec::new();
-        for statement in std::mem::take(&mut self.attempt) {
-            // `#[async_trait]` begins with an `if` for the sake of the return type.
-            let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-            match statement {
-                Stmt::Local(mut local) if is_first && let Some(moved) = Moved::by(&local, arguments) => {
-                    arguments.retain(|argument| argument.ident != moved.source);
-                    arguments.extend(take_bindings(&mut local.pat, &local.attrs, moved.mutable_reference));
-                    receiver = receiver.or(moved.receiver);
-                    tail.moved.push(local);
-                }
-                other => kept.push(other),
-            }
+        let moves = moved::take(&mut self.attempt, arguments, signature);
+        tail.moved = moves.statements;
+        moves.receiver
+    }
+
+    /// Whether an attempt may borrow an owned argument mutably: not if an outer block that borrows itself stands between.
+    pub(super) fn owns_arguments(&self) -> bool {
+        match &self.place {
+            Place::Tail(tail) => tail.block.capture.is_some(),
+            Place::Function => true,
         }
-        self.attempt = kept;
-        receiver
+    }
+
+    /// Declares a name `mut` where it is bound last: in a move into the block, else in the signature.
+    pub(super) fn declare_mut(&mut self, signature: &mut Signature, ident: &Ident) {
+        let moved = match &mut self.place {
+            Place::Tail(tail) => tail.moved.as_mut_slice(),
+            Place::Function => &mut [],
+        };
+        if !arguments::declare_mut(moved.iter_mut().map(|local| &mut local.pat), ident) {
+            let typed = signature.inputs.iter_mut().filter_map(|input| match input {
+                FnArg::Typed(argument) => Some(&mut *argument.pat),
+                FnArg::Receiver(_) => None,
+            });
+            arguments::declare_mut(typed, ident);
+        }
     }
 
     /// The names that the function itself binds before the block.
@@ -114,55 +122,6 @@ fn async_block(expr: &Expr) -> Option<(Option<Expr>, ExprAsync)> {
             Some(Expr::Async(block)) => Some((Some((**func).clone()), block.clone())),
             _ => None,
         },
-        _ => None,
-    }
-}
-
-/// What a `let` moves, if that is an argument: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
-struct Moved {
-    source: Ident,
-    mutable_reference: bool,
-    /// The new name of `self`.
-    receiver: Option<Ident>,
-}
-
-impl Moved {
-    fn by(local: &Local, arguments: &[Argument]) -> Option<Self> {
-        let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
-        if let Some(source) = path(init) {
-            let Pat::Ident(name) = &local.pat else { return None };
-            if source == "self" {
-                // For `&mut self` it is `let mut __self = self;`.
-                let mutable_reference = name.mutability.is_some();
-                return Some(Self { source, mutable_reference, receiver: Some(name.ident.clone()) });
-            }
-            // By another name the argument could be needed besides.
-            let same = name.ident == source;
-            return Self::of(source, arguments).filter(|_| same);
-        }
-        match &**init {
-            Expr::Block(block) => match block.block.stmts.as_slice() {
-                [Stmt::Local(inner), Stmt::Expr(last, None)] => {
-                    let Pat::Ident(name) = &inner.pat else { return None };
-                    let source = path(&inner.init.as_ref()?.expr)?;
-                    let same = name.ident == source && path(last)? == source;
-                    Self::of(source, arguments).filter(|_| same)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn of(source: Ident, arguments: &[Argument]) -> Option<Self> {
-        let argument = arguments.iter().find(|argument| argument.ident == source)?;
-        Some(Self { mutable_reference: argument.mutable_reference, source, receiver: None })
-    }
-}
-
-fn path(expr: &Expr) -> Option<Ident> {
-    match expr {
-        Expr::Path(ExprPath { path, .. }) => path.get_ident().cloned(),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Writes the loop into the function. It cannot fail.
 
 use crate::retryable::limits::{Limited, limited};
-use crate::retryable::rebind::rebound;
+use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Own, Source};
 use crate::retryable::validate::{Call, Policy};
 use crate::tokens::local;
@@ -189,9 +189,11 @@ fn attempt(call: &Call) -> TokenStream {
     if call.blocking {
         return quote!(#private::call(|| -> #outcome { #rebound #(#body)* }));
     }
+    let borrows = borrows(call);
     quote! {
         async {
             if false {
+                #borrows
                 return #private::unreached::<#outcome>();
             }
             #rebound

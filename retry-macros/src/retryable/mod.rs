@@ -1,9 +1,11 @@
 //! `#[retryable]`: options and signature are read, judged together, and the loop is written around the body.
 
+mod arguments;
 mod attr;
 mod body;
 mod expand;
 mod limits;
+mod moved;
 mod rebind;
 mod signature;
 mod strategy;

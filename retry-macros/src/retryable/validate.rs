@@ -2,13 +2,15 @@
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};
+use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Limit, Options};
 use crate::retryable::body::{self, Body};
-use crate::retryable::signature::{self, Argument};
+use crate::retryable::rebind;
+use crate::retryable::signature;
 use crate::retryable::strategy::Source;
 use crate::tokens::mentions;
 use proc_macro2::Ident;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Expr, ItemFn, Path, Signature, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
@@ -18,6 +20,8 @@ pub(super) struct Call {
     /// It blocks its thread, and is not async.
     pub(super) blocking: bool,
     pub(super) arguments: Vec<Argument>,
+    /// The receiver, if each attempt borrows it mutably.
+    pub(super) receiver: Option<Ident>,
     /// The arguments that each attempt gets a clone of.
     pub(super) clone: Vec<Ident>,
     pub(super) outcome: Type,
@@ -79,7 +83,7 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
             format!("`{name}` returns nothing, so a failure can't be told from a success; return a `Result`"),
         );
     }
-    let mut arguments = signature::take_arguments(&mut function.sig);
+    let mut arguments = arguments::take_arguments(&mut function.sig);
     if form.is_none() {
         judge_names(&options, &arguments, diagnostics);
     }
@@ -91,11 +95,20 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     let before = body.before();
     let before = quote!(#(#before)*);
     for argument in arguments.iter_mut().filter(|argument| mentions(&before, &[&argument.ident])) {
-        signature::restore_mut(&mut function.sig, argument);
-        argument.stays_mut = argument.mutability.is_some();
+        if argument.mutability.is_some() {
+            body.declare_mut(&mut function.sig, &argument.ident);
+            argument.is_mut = true;
+        }
     }
-    let options = match body.take_moved(&mut arguments) {
-        Some(receiver) => options.renaming_self(&receiver),
+    let options = match body.take_moves(&mut arguments, &function.sig) {
+        Some(receiver) => {
+            let moved = arguments.iter().find(|argument| argument.ident == receiver);
+            let used_up = moved.filter(|argument| argument.lending != Lending::Reference);
+            if let Some(mutability) = used_up.and_then(|argument| argument.mutability) {
+                mutable_receiver(mutability, diagnostics);
+            }
+            options.renaming_self(&receiver)
+        }
         None => options,
     };
     judge_names(&options, &arguments, diagnostics);
@@ -103,7 +116,7 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     let Options { strategy, policy, idempotent, max_time, attempt_timeout, context, clone, observer, timer, .. } =
         options;
     let source = |expr: Expr| Source::of(&expr, &arguments, &locals);
-    Some(Call {
+    let mut call = Call {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
@@ -126,9 +139,12 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         timer: timer.map(source),
         function,
         arguments,
+        receiver: None,
         clone,
         crate_path: options.crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
-    })
+    };
+    rebind::lend(&mut call);
+    Some(call)
 }
 
 /// How a function runs its attempts.
@@ -172,9 +188,13 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
     Some(form)
 }
 
+fn mutable_receiver(receiver: impl ToTokens, diagnostics: &mut Diagnostics) {
+    diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
+}
+
 fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagnostics) {
     if let Some(receiver) = signature::mutable_receiver(signature) {
-        diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
+        mutable_receiver(receiver, diagnostics);
     }
     // The future of a tail borrows, which is all right; whether its outcome does is left to rustc.
     if let Some((place, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {
