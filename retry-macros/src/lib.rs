@@ -613,12 +613,15 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 ///
-/// Besides an `async fn`, it can be a function that ends with an `async` block, plain or in a call such as
-/// `Box::pin(async move { .. })`: that block becomes the loop, and what stands before it is done once in each call. So it
-/// works on methods under `#[async_trait]`. Functions that are not async at all take [`blocking`](#blocking).
+/// Besides an `async fn`, the function can be one that returns an `async` block: as it is, in a call such as
+/// `Box::pin(async move { .. })`, with methods behind it such as `.boxed()` or `.instrument(span)`, under a name
+/// (`let future = async move { .. }; future`), or with `return`. The loop then stands in that block, and everything around the
+/// block is done once in each call. So the attribute works on methods under `#[async_trait]`. Functions that are not async at
+/// all take [`blocking`](#blocking).
 ///
-/// With `#[tracing::instrument]` above it, each attempt has a span; with that below it, the operation has one, which is the
-/// way if an argument is neither a reference nor `Copy`.
+/// Attributes are applied from above. With `#[tracing::instrument]` above it, each attempt has a span; with that below it, the
+/// operation has one, which is the way if an argument is neither a reference nor `Copy`. `#[tokio::main]` and `#[tokio::test]`
+/// go below it.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///

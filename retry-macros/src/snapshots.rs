@@ -507,6 +507,66 @@ fn a_method_that_async_trait_has_changed() {
 }
 
 #[test]
+fn a_function_that_names_its_block() {
+    retried(
+        quote!(strategy = STORE),
+        quote! {
+            fn get(key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
+                let span = info_span!("get");
+                let future = async move { send(&key).await };
+                future.instrument(span).boxed()
+            }
+        },
+        &expect![[r#"
+            fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
+                let span = info_span!("get");
+                let future = async move {
+                    const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                        ::core::concat!(::core::module_path!(), "::", "get"),
+                    );
+                    let mut __operation = ::retry_core::__private::begin(
+                        ::retry_core::__private::named(&STORE),
+                        &__RETRYABLE_AROUND,
+                    );
+                    loop {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                &mut __operation,
+                                ::retry_core::__private::named(&STORE),
+                                &__RETRYABLE_AROUND,
+                            ) else { break };
+                            __wait.await;
+                        }
+                        let __outcome = async {
+                            if false {
+                                let _ = &mut key;
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            send(&key).await
+                        }
+                            .await;
+                        if ::retry_core::__private::settle(
+                            &mut __operation,
+                            ::retry_core::__private::named(&STORE),
+                            ::retry_core::__private::judge(
+                                &__outcome,
+                                &::retry_core::StandardRetryPolicy::new(),
+                            ),
+                            &__RETRYABLE_AROUND,
+                        ) {
+                            return __outcome;
+                        }
+                    }
+                };
+                future.instrument(span).boxed()
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_mistake_keeps_the_item() {
     retried(
         quote!(strateggy = STORE),

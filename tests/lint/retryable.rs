@@ -359,6 +359,14 @@ pub fn boxed(key: &str) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + '
     Box::pin(async move { attempt(key).await })
 }
 
+/// One that names its block.
+#[retryable(strategy = STORE)]
+pub fn named(key: &str, text: String) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + Send + '_>> {
+    let length = text.len();
+    let future = async move { attempt(key).await.map(|found| found.saturating_add(length).saturating_add(text.len())) };
+    Box::pin(future)
+}
+
 /// One that blocks.
 ///
 /// # Errors

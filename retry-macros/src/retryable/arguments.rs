@@ -24,6 +24,15 @@ pub(super) struct Argument {
     pub(super) cfg: Vec<Attribute>,
 }
 
+impl Argument {
+    /// Another value has the name where the attempts are made, so that nothing is known of it.
+    pub(super) fn hide(&mut self) {
+        self.mutability = None;
+        self.is_mut = false;
+        self.lending = Lending::Shared;
+    }
+}
+
 /// What an argument is, as far as the signature spells it out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lending {

@@ -46,7 +46,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         (quote!(#wait #before), attempt)
     };
 
-    let body = body.place.around(&quote! {
+    let body = body.around(quote! {
         #setup
         #around_setup
         #last_setup

@@ -9,6 +9,7 @@ mod moved;
 mod rebind;
 mod signature;
 mod strategy;
+mod tail;
 mod validate;
 
 use crate::diagnostics::Diagnostics;
