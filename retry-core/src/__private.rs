@@ -2,18 +2,19 @@
 
 pub use crate::answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
 pub use crate::around::Around;
+pub use crate::name::FunctionName;
 pub use crate::operation::Operation;
 pub use crate::verdict::{SafeField, Said, Verdict, verdict};
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 
-use crate::around::Watch;
+use crate::around::{Began, Watch};
 use crate::context::{AttemptContext, ContextNotes};
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{Attempt, Deadline, Settled, Wait};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Calls, RetryStrategy, RetryToken, Share};
-use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
+use crate::time::{BlockingTimer, Clock, Timer};
 use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -192,9 +193,7 @@ pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer
 
 /// The observer that an expression gives, in the same way.
 #[inline]
-pub const fn observer<O: Observer + ?Sized>(
-    observer: &O,
-) -> &(impl Watch<Notes = Option<Timestamp>> + ?Sized + use<O>) {
+pub const fn observer<O: Observer + ?Sized>(observer: &O) -> &(impl Watch<Notes = Option<Began>> + ?Sized + use<O>) {
     observer
 }
 

@@ -1,5 +1,6 @@
 //! What surrounds an operation: its name, its timer, and who observes it.
 
+use crate::name::{FunctionName, Name};
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
@@ -8,7 +9,7 @@ use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, T
 /// borrowed while the body runs.
 #[derive(Debug)]
 pub struct Around<'a, T = DefaultTimer, W: ?Sized = Unobserved> {
-    name: &'static str,
+    name: Name,
     pub(crate) timer: &'a T,
     watch: &'a W,
 }
@@ -22,16 +23,25 @@ impl<T, W: ?Sized> Clone for Around<'_, T, W> {
 }
 
 impl Around<'static> {
-    /// The default timer, and nobody who observes.
-    pub const fn new(name: &'static str) -> Self {
+    /// The default timer, and no observer.
+    pub const fn new(name: &'static FunctionName) -> Self {
+        Self::named(Name::Function(name))
+    }
+
+    /// The same under a name that was given.
+    pub(crate) const fn given(name: &'static str) -> Self {
+        Self::named(Name::Given(name))
+    }
+
+    const fn named(name: Name) -> Self {
         Self { name, timer: &DEFAULT_TIMER, watch: &Unobserved }
     }
 }
 
 impl Around<'static, StdTimer> {
-    /// The timer for functions that block, and nobody who observes.
-    pub const fn blocking(name: &'static str) -> Self {
-        Self { name, timer: &StdTimer, watch: &Unobserved }
+    /// The timer for functions that block, and no observer.
+    pub const fn blocking(name: &'static FunctionName) -> Self {
+        Self { name: Name::Function(name), timer: &StdTimer, watch: &Unobserved }
     }
 }
 
@@ -71,27 +81,29 @@ impl<T: Clock, W: Watch + ?Sized> Around<'_, T, W> {
 
     #[cold]
     fn tell_now(&self, notes: &W::Notes, level: Level, attempt: u32, kind: EventKind) {
-        trace::emit(level, self.name, attempt, &kind);
-        self.watch.tell(notes, self.timer, self.name, attempt, kind);
+        if trace::is_enabled(level) {
+            trace::emit(level, self.name.get(), attempt, &kind);
+        }
+        self.watch.tell(notes, self.timer, attempt, kind);
     }
 }
 
-/// Somebody or nobody who observes.
+/// An optional observer.
 pub trait Watch {
-    /// What there is to remember from one event to the next.
+    /// State that is kept between events.
     type Notes;
 
     /// An operation begins.
-    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Self::Notes;
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Self::Notes;
 
     /// Whether there is anybody to tell.
     fn wants(notes: &Self::Notes) -> bool;
 
     /// Something happened.
-    fn tell(&self, notes: &Self::Notes, clock: &dyn Clock, operation: &'static str, attempt: u32, kind: EventKind);
+    fn tell(&self, notes: &Self::Notes, clock: &dyn Clock, attempt: u32, kind: EventKind);
 }
 
-/// Nobody observes.
+/// No observer.
 #[derive(Clone, Copy, Debug)]
 pub struct Unobserved;
 
@@ -99,40 +111,41 @@ impl Watch for Unobserved {
     type Notes = ();
 
     #[inline]
-    fn begin(&self, _: &'static str, _: &dyn Clock) {}
+    fn begin(&self, _: Name, _: &dyn Clock) {}
 
     #[inline]
     fn wants((): &()) -> bool {
         false
     }
 
-    fn tell(&self, (): &(), _: &dyn Clock, _: &'static str, _: u32, _: EventKind) {}
+    fn tell(&self, (): &(), _: &dyn Clock, _: u32, _: EventKind) {}
+}
+
+/// What an observer is told in each event of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Began {
+    operation: &'static str,
+    at: Timestamp,
 }
 
 impl<O: Observer + ?Sized> Watch for O {
-    /// When the operation began; none if the observer doesn't care for it.
-    type Notes = Option<Timestamp>;
+    /// `None` if the observer is not interested in the operation.
+    type Notes = Option<Began>;
 
-    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Option<Timestamp> {
-        self.is_interested(operation).then(|| clock.now())
+    #[inline]
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Option<Began> {
+        let operation = operation.get();
+        if self.is_interested(operation) { Some(Began { operation, at: clock.now() }) } else { None }
     }
 
     #[inline]
-    fn wants(began: &Option<Timestamp>) -> bool {
+    fn wants(began: &Option<Began>) -> bool {
         began.is_some()
     }
 
-    fn tell(
-        &self,
-        began: &Option<Timestamp>,
-        clock: &dyn Clock,
-        operation: &'static str,
-        attempt: u32,
-        kind: EventKind,
-    ) {
-        if let Some(began) = began {
-            let elapsed = clock.now().saturating_since(*began);
-            self.observe(&Event { operation, attempt, elapsed, kind });
+    fn tell(&self, began: &Option<Began>, clock: &dyn Clock, attempt: u32, kind: EventKind) {
+        if let Some(Began { operation, at }) = *began {
+            self.observe(&Event { operation, attempt, elapsed: clock.now().saturating_since(at), kind });
         }
     }
 }

@@ -317,7 +317,7 @@ where
 
     #[inline]
     fn around(&self) -> Around<'_, T, O> {
-        Around::new(self.call.name).timer(&self.timer).observer(&self.observer)
+        Around::given(self.call.name).timer(&self.timer).observer(&self.observer)
     }
 }
 

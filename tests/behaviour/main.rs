@@ -12,6 +12,7 @@ mod erased;
 mod events;
 mod forms;
 mod hygiene;
+mod names;
 mod observer;
 mod operation;
 mod pointers;

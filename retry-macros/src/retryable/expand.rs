@@ -7,6 +7,7 @@ use crate::retryable::validate::{Call, Policy};
 use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 pub(super) fn expand(call: &Call) -> TokenStream {
@@ -72,8 +73,9 @@ pub(super) fn expand(call: &Call) -> TokenStream {
 
 /// What stands before the loop for what is around the operation, and a reference to that.
 fn around(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let (name, crate_path) = (call.function.sig.ident.to_string(), &call.crate_path);
-    let around = Ident::new("__RETRYABLE_AROUND", Span::mixed_site());
+    let (function, crate_path) = (call.function.sig.ident.unraw().to_string(), &call.crate_path);
+    // The library looks for this name in the path of the closure.
+    let [name, around] = ["__RETRYABLE_NAME", "__RETRYABLE_AROUND"].map(|name| Ident::new(name, Span::mixed_site()));
     let (ty, new, timer) = if call.blocking {
         (quote!(<'static, #crate_path::StdTimer>), quote!(blocking), "blocking_timer")
     } else {
@@ -82,8 +84,9 @@ fn around(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
     let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
-        const #around: #private::Around #ty =
-            #private::Around::#new(::core::concat!(::core::module_path!(), "::", #name));
+        static #name: #private::FunctionName =
+            #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
+        static #around: #private::Around #ty = #private::Around::#new(&#name);
         #timer_setup
         #observer_setup
     };
