@@ -15,10 +15,10 @@ use std::ops::DerefMut;
 ///
 /// `K` tells these kinds of types apart and is always inferred. The trait can't be implemented outside this crate.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither an error nor a box of one",
-    label = "this is no `Error`, and no owner of a `dyn Error`",
-    note = "if it points to an error, pass that: `chain::known(&**error)`, in a fn of yours under `#[retry(with = ...)]`",
-    note = "an error that borrows has no chain: its type must be `'static`"
+    message = "`{Self}` is neither an error nor an owner of one",
+    label = "this is no `Error`, and no `Box<dyn Error>` or the like",
+    note = "to judge the error behind another pointer, pass a reference to the error: `chain::known(&**pointer)`",
+    note = "only errors that are `'static` can be judged"
 )]
 pub trait ErrorLike<K>: sealed::Sealed<K> {
     /// The first link of the chain.
@@ -41,6 +41,7 @@ impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> ErrorLike<kinds::Owner> for P {
 
 macro_rules! dyn_errors {
     ($($error:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
         impl ErrorLike<kinds::Dyn> for $error {
             fn as_link(&self) -> &(dyn Error + 'static) {
                 self
