@@ -4,6 +4,7 @@ mod adaptive;
 mod attribute;
 mod blocking;
 mod classify;
+mod clocks;
 mod closure;
 mod config;
 mod context;
