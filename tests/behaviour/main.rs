@@ -15,6 +15,7 @@ mod forms;
 mod hygiene;
 mod observer;
 mod operation;
+mod panics;
 mod pointers;
 mod policy;
 mod properties;

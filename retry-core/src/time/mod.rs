@@ -132,6 +132,9 @@ pub trait Timer: Clock {
 /// A [`Clock`] that can also block its thread, for functions that are retried with `blocking`.
 ///
 /// [`StdTimer`] is the default.
+///
+/// A timer that returns at once should move its own clock by the delay. If it does not, a limiter goes on asking for
+/// waits: after 100 of them during which the clock stood still, the attempt is sent without the limiter's permission.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
     label = "this is no `BlockingTimer`",
