@@ -196,7 +196,7 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
     /// Drops an outcome that another attempt follows, or keeps it where it may be needed later.
     ///
     /// Should its `Drop` panic, the attempt that was paid for is given up.
-    #[cold]
+    #[inline]
     pub(crate) fn keep<R, S>(&mut self, strategy: &S, last: &mut L::Last, outcome: R)
     where
         L: Limits<R>,

@@ -33,6 +33,7 @@ pub struct Timestamp(Duration);
 const FIRST_INSTANT: Duration = Duration::from_secs(u32::MAX as u64);
 
 impl From<Instant> for Timestamp {
+    #[inline]
     fn from(instant: Instant) -> Self {
         static FIRST: OnceLock<Instant> = OnceLock::new();
 
