@@ -214,3 +214,12 @@ fn a_blocking_attempt_is_sent_after_a_bounded_number_of_questions() {
     let mut next = strategy.acquire_initial_token(&timer).unwrap();
     assert!(strategy.ready(&mut next, &timer).wait().is_some(), "no send was taken from the limiter");
 }
+
+#[test]
+fn an_instant_before_the_first_one_has_a_place_as_well() {
+    let (hour, now) = (secs(3600), Instant::now());
+    let earlier = now.checked_sub(hour).expect("the platform's clock reaches back");
+    // Whichever test was first to make a timestamp, this instant lies before it: tests don't take an hour.
+    assert_eq!(Timestamp::from(now).saturating_since(Timestamp::from(earlier)), hour);
+    assert!(Timestamp::from(earlier) < TokioTimer.now());
+}
