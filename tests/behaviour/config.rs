@@ -1,5 +1,6 @@
 //! Settings that come in at run time, and the strategy that they make.
 
+mod botocore;
 mod file;
 mod sources;
 mod text_form;
