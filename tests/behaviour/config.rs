@@ -2,6 +2,7 @@
 
 mod botocore;
 mod file;
+mod process;
 mod sources;
 mod text_form;
 
