@@ -7,6 +7,7 @@ mod classify;
 mod clocks;
 mod closure;
 mod config;
+mod conflicts;
 mod context;
 mod derive;
 mod erased;
