@@ -91,12 +91,16 @@ impl ExponentialBackoff {
 
     /// Returns the longest delay before the first retry after a failure of this class, which is never above the cap.
     pub const fn base(&self, error_type: RetryErrorType) -> Duration {
-        let base = match (error_type, self.throttling_base) {
+        shorter(self.uncapped_base(error_type), self.cap)
+    }
+
+    #[inline]
+    const fn uncapped_base(&self, error_type: RetryErrorType) -> Duration {
+        match (error_type, self.throttling_base) {
             (RetryErrorType::Throttling, Some(base)) => base,
             (RetryErrorType::Conflict, _) => shorter(self.conflict_base, self.base),
             _ => self.base,
-        };
-        shorter(base, self.cap)
+        }
     }
 
     /// The longest delay of all.
@@ -115,7 +119,7 @@ impl ExponentialBackoff {
 impl BackoffStrategy for ExponentialBackoff {
     #[inline]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(double(self.base(error_type), retry_attempt, self.cap))
+        self.jittered.apply(double(self.uncapped_base(error_type), retry_attempt, self.cap))
     }
 
     fn max_backoff(&self) -> Duration {

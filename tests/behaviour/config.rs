@@ -1,6 +1,8 @@
 //! Settings that come in at run time, and the strategy that they make.
 
+mod botocore;
 mod file;
+mod process;
 mod sources;
 mod text_form;
 

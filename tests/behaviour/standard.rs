@@ -331,7 +331,14 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
 
     let error = Jitter::Fixed(1.5).checked().unwrap_err();
     assert_eq!(error.to_string(), r#"jitter = "1.5" is not allowed: a fixed factor is a number from 0 to 1"#);
-    assert_eq!(Jitter::Full.checked(), Ok(Jitter::Full));
+    for jitter in
+        [Jitter::Full, Jitter::Equal, Jitter::None, Jitter::Fixed(0.0), Jitter::Fixed(0.5), Jitter::Fixed(1.0)]
+    {
+        assert_eq!(jitter.checked(), Ok(jitter));
+    }
+    for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(Jitter::Fixed(factor).checked().is_err(), "{factor}");
+    }
 }
 
 #[test]
