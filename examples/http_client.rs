@@ -7,10 +7,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream;
-use reqwest::{Method, StatusCode};
-use retry_core::classify::{Classification, chain, http, io};
-use retry_core::{ErrorFault, RetryErrorType, RetryInfo, RetrySafety, StandardRetryStrategy, retryable};
+use examples::reqwest_errors;
+use futures_util::{StreamExt, stream};
+use reqwest::{Method, StatusCode, redirect};
+use retry_core::classify::{Classification, http};
+use retry_core::{RetryErrorType, RetryInfo, StandardRetryStrategy, retryable};
 use std::error::Error;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -31,10 +32,13 @@ enum ApiError {
         verdict: Classification,
     },
 
-    /// No answer, or not all of it.
-    #[error("no complete answer")]
-    #[retry(with = Self::unanswered)]
-    Unanswered(#[from] reqwest::Error),
+    /// No answer, not all of it, or one that can't be parsed.
+    #[error("no usable answer")]
+    Unanswered(
+        #[from]
+        #[retry(with = reqwest_errors::judge)]
+        reqwest::Error,
+    ),
 }
 
 impl ApiError {
@@ -42,19 +46,6 @@ impl ApiError {
     fn answered(response: &reqwest::Response) -> Self {
         let status = response.status();
         Self::Answered { status, verdict: http::response(status, response.headers(), SystemTime::now()) }
-    }
-
-    fn unanswered(error: &reqwest::Error) -> Classification {
-        if error.is_timeout() {
-            // Only reqwest knows its own timeouts: the link that says so is of a private type.
-            io::kind(ErrorKind::TimedOut)
-        } else if error.is_builder() || error.is_redirect() {
-            // No request can be made of this, or it leads nowhere: neither changes.
-            Classification::new(RetrySafety::No).with_fault(ErrorFault::Client)
-        } else {
-            // A connection that the server closes before it has answered leaves no I/O error in the chain.
-            chain::io(error).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
-        }
     }
 }
 
@@ -99,7 +90,7 @@ impl Client {
 
     async fn send(&self, method: Method, path: &str) -> Result<String, ApiError> {
         let response = self.http.request(method, format!("{}{path}", self.base)).send().await?;
-        if response.status().is_success() { Ok(response.text().await?) } else { Err(ApiError::answered(&response)) }
+        if response.status().is_success() { Ok(response.json().await?) } else { Err(ApiError::answered(&response)) }
     }
 }
 
@@ -117,8 +108,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("sent    attempt      outcome {:36}  safe   class  wait asked for", "");
     // In the order of the server's script.
     done(&client.get("/report").await);
+    done(&client.get("/list").await);
     done(&client.get("/missing").await);
-    for _ in 0..4 {
+    for _ in 0..5 {
         done(&client.post("/orders").await);
     }
     // The server is at the end of its script only if there was an attempt for each of its answers.
@@ -137,6 +129,8 @@ impl Client {
             .timeout(Duration::from_millis(500))
             // It must not retry by itself: such attempts would be hidden from the strategy.
             .retry(reqwest::retry::never())
+            // Nor follow redirects by itself: `reqwest_errors` explains why.
+            .redirect(redirect::Policy::none())
             // A new connection for each request, so that the server's end is seen as what it is.
             .pool_max_idle_per_host(0)
             .build()?;
@@ -147,19 +141,26 @@ impl Client {
 /// What the server does with a request.
 enum Reaction {
     Answer(StatusCode, &'static [(&'static str, &'static str)]),
+    /// Answers with a text that is no JSON.
+    Garble,
     /// Closes the connection without an answer.
     Drop,
+    /// Closes the connection in the middle of the answer.
+    Cut,
     /// Answers after the client has lost its patience.
     Stall,
 }
 
 /// What the server does with each request in turn. Then it stops.
-static SCRIPT: [Reaction; 11] = [
+static SCRIPT: [Reaction; 14] = [
     // GET /report
     Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
     Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
     Reaction::Drop,
     Reaction::Stall,
+    Reaction::Answer(StatusCode::OK, &[]),
+    // GET /list
+    Reaction::Cut,
     Reaction::Answer(StatusCode::OK, &[]),
     // GET /missing
     Reaction::Answer(StatusCode::NOT_FOUND, &[]),
@@ -169,10 +170,12 @@ static SCRIPT: [Reaction; 11] = [
         &[("date", "Sun, 06 Nov 1994 08:49:36 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],
     ),
     Reaction::Answer(StatusCode::CREATED, &[]),
-    // And three more orders, of which nobody knows whether they were placed, or which are refused.
+    // And four more orders. Two may have been placed or not, one is refused, and one is placed though its answer can't be
+    // read.
     Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
     Reaction::Drop,
     Reaction::Answer(StatusCode::CONFLICT, &[]),
+    Reaction::Garble,
 ];
 
 /// How far the server is in its script.
@@ -197,11 +200,21 @@ async fn react(State(progress): State<Arc<Progress>>) -> Response {
     }
     match SCRIPT.get(request) {
         Some(Reaction::Answer(status, headers)) => {
-            (*status, AppendHeaders(headers.iter().copied()), status.as_str()).into_response()
+            (*status, AppendHeaders(headers.iter().copied()), format!("\"{status}\"")).into_response()
         }
+        Some(Reaction::Garble) => (StatusCode::CREATED, "<html>").into_response(),
         Some(Reaction::Drop) => {
             let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::from(ErrorKind::BrokenPipe)) });
             Body::from_stream(broken).into_response()
+        }
+        Some(Reaction::Cut) => {
+            let half = stream::once(async { Ok(Bytes::from_static(b"\"200")) });
+            // Not at once, so that what came before is sent.
+            let broken = stream::once(async {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                Err(std::io::Error::from(ErrorKind::BrokenPipe))
+            });
+            Body::from_stream(half.chain(broken)).into_response()
         }
         Some(Reaction::Stall) => {
             tokio::time::sleep(Duration::from_secs(5)).await;

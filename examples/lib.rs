@@ -1,1 +1,3 @@
-//! Runnable programs live beside this file; there is nothing to import.
+//! What the runnable programs beside this file share.
+
+pub mod reqwest_errors;

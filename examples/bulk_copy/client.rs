@@ -2,11 +2,11 @@
 
 use crate::http::Http;
 use bytes::Bytes;
+use examples::reqwest_errors;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
-use retry_core::classify::{Classification, aws, chain, http, io};
+use retry_core::classify::{Classification, aws, http};
 use retry_core::{ErasedStrategy, RetryInfo, retryable};
-use std::io::ErrorKind;
 use std::time::SystemTime;
 
 /// Why an attempt failed, and what that means for a retry.
@@ -23,8 +23,11 @@ pub(crate) enum StoreError {
 
     /// No answer, or not all of it.
     #[error("no complete answer")]
-    #[retry(with = Self::unanswered)]
-    Unanswered(#[from] reqwest::Error),
+    Unanswered(
+        #[from]
+        #[retry(with = reqwest_errors::judge)]
+        reqwest::Error,
+    ),
 }
 
 impl StoreError {
@@ -33,15 +36,6 @@ impl StoreError {
         let wait = http::response_retry_after(headers, SystemTime::now());
         let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
         Self::Answered { status, code, verdict }
-    }
-
-    fn unanswered(error: &reqwest::Error) -> Classification {
-        if error.is_timeout() {
-            io::kind(ErrorKind::TimedOut)
-        } else {
-            // A connection that the service closes before it has answered leaves no I/O error in the chain.
-            chain::io(error).unwrap_or(io::kind(ErrorKind::ConnectionAborted))
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::client::StoreError;
 use crate::count::Counter;
 use bytes::Bytes;
-use reqwest::{Method, Response};
+use reqwest::{Method, Response, redirect};
 use std::time::Duration;
 
 /// Speaks to the object store, and counts the requests.
@@ -17,8 +17,13 @@ pub(crate) struct Http {
 impl Http {
     /// Requests to the store at `base`, which fail if they take longer than the timeout, their answers included.
     pub(crate) fn new(base: String, timeout: Duration) -> reqwest::Result<Self> {
-        // It must not retry by itself: such requests would be hidden from the strategy and from the count.
-        let client = reqwest::Client::builder().timeout(timeout).retry(reqwest::retry::never()).build()?;
+        let client = reqwest::Client::builder()
+            .timeout(timeout)
+            // It must not retry by itself: such requests would be hidden from the strategy and from the count.
+            .retry(reqwest::retry::never())
+            // Nor follow redirects by itself: `reqwest_errors` explains why.
+            .redirect(redirect::Policy::none())
+            .build()?;
         Ok(Self { client, base, requests: Counter::default() })
     }
 
@@ -48,8 +53,9 @@ async fn checked(response: Response) -> Result<Response, StoreError> {
         return Ok(response);
     }
     let headers = response.headers().clone();
-    let code = error_code(&response.text().await?).to_owned();
-    Err(StoreError::answered(status, &headers, code))
+    // If the body breaks off, the status still tells what happened.
+    let body = response.text().await.unwrap_or_default();
+    Err(StoreError::answered(status, &headers, error_code(&body).to_owned()))
 }
 
 /// The error code in a body, as S3 writes it; empty if there is none.

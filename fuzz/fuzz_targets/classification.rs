@@ -19,8 +19,10 @@ fuzz_target!(|input: &str| {
 
     for answer in [plain, waiting, by_status, by_both] {
         assert_sound(answer);
-        assert_eq!(answer.fault() == ErrorFault::Server, status >= 500, "{answer:?}");
+        // A lost race is nobody's fault, whatever the status.
+        assert_eq!(answer.fault() == ErrorFault::Server, status >= 500 && !answer.is_conflict(), "{answer:?}");
     }
+    assert!(!plain.is_conflict() && !by_status.is_conflict(), "no status alone tells of a conflict");
     assert_eq!(plain.fault() == ErrorFault::Client, (400..500).contains(&status));
     assert_eq!(waiting.retry_after(), wait);
     if status != 503 {
@@ -35,20 +37,23 @@ fuzz_target!(|input: &str| {
     assert_ne!(by_status.is_retry_safe(), RetrySafety::Maybe);
     assert_eq!(by_status.is_throttle(), status == 429);
 
-    // A known code has the word, an unknown one leaves it to the status.
+    // A known code decides, an unknown one leaves it to the status.
     let by_code = aws::code(code);
     assert_eq!(by_both.with_fault(by_status.fault()), by_code.unwrap_or(by_status).with_fault(by_status.fault()));
     assert_eq!(aws::error_code(code, None), by_code.unwrap_or(Classification::new(RetrySafety::No)));
+    assert_eq!(aws::code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace changes nothing");
+    assert_eq!(aws::code(&format!(" {code}:http://example.com/#SlowDown")), by_code, "nor does an address");
     if aws::is_clock_skew(code) {
         assert_eq!(by_both.is_retry_safe(), RetrySafety::No, "no loop is worth it until the clock is right");
     }
 });
 
-/// A request that was turned away was not acted upon, and was answered in time.
+/// A request that was turned away or lost a race was not acted upon, and was answered in time.
 fn assert_sound(answer: Classification) {
-    if answer.is_throttle() {
+    if answer.is_throttle() || answer.is_conflict() {
         assert_eq!(answer.is_retry_safe(), RetrySafety::Yes, "{answer:?}");
         assert!(!answer.is_timeout(), "{answer:?}");
+        assert_ne!(answer.is_throttle(), answer.is_conflict(), "{answer:?}");
     }
     if answer.is_timeout() {
         assert_ne!(answer.is_retry_safe(), RetrySafety::No, "{answer:?}");

@@ -30,6 +30,8 @@ fuzz_target!(|input: &str| {
                  RETRY_MODE = {mode} ; comment\nmax_attempts={attempts}\n[profile {profile}-2]\nretry_mode = no\n"
             );
             expected.check(&from(&file, profile));
+            let indented: String = file.lines().map(|line| format!("\t {line}\n")).collect();
+            expected.check(&from(&indented, profile));
         }
     }
 

@@ -226,6 +226,17 @@ pub fn settle<S: RetryStrategy, L: Limit, T: Clock, W: Watch + ?Sized>(
     matches!(operation.settle(strategy, directive, around), Settled::Done { .. })
 }
 
+/// Drops an outcome that another attempt follows, or keeps it in `last`.
+#[inline]
+pub fn keep<R, S: RetryStrategy, L: Limits<R>, N>(
+    operation: &mut Operation<S::Token, L, N>,
+    strategy: &S,
+    last: &mut L::Last,
+    outcome: R,
+) {
+    operation.keep(strategy, last, outcome);
+}
+
 /// An outcome that the standard policy can judge.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell a failure from a success",

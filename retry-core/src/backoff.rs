@@ -52,30 +52,53 @@ forward!(&B, Box<B>, Arc<B>);
 #[derive(Debug)]
 pub struct ExponentialBackoff {
     base: Duration,
-    throttling_base: Duration,
+    /// None while it follows the ordinary base.
+    throttling_base: Option<Duration>,
+    conflict_base: Duration,
     cap: Duration,
     jittered: Jittered,
 }
 
 impl ExponentialBackoff {
-    /// Delays from `base`, doubled with each retry, never above `cap`.
+    /// Creates a backoff with delays from `base`, doubled with each retry, never above `cap`.
+    ///
+    /// After a conflict the delays start from 20 ms, or from `base` if that is shorter.
     pub const fn new(base: Duration, cap: Duration) -> Self {
-        Self { base, throttling_base: base, cap, jittered: Jittered::new(Jitter::Full) }
+        Self {
+            base,
+            throttling_base: None,
+            conflict_base: Duration::from_millis(20),
+            cap,
+            jittered: Jittered::new(Jitter::Full),
+        }
     }
 
-    /// Sets another base for retries after a throttling.
+    /// Sets the base for retries after throttling, which is the ordinary one unless set.
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
-        self.throttling_base = base;
+        self.throttling_base = Some(base);
+        self
+    }
+
+    /// Sets the base for retries after a conflict: 20 ms unless set. It is never above the ordinary base.
+    #[must_use]
+    pub const fn conflict_base(mut self, base: Duration) -> Self {
+        self.conflict_base = base;
         self
     }
 
     jitter_settings!();
 
-    /// The longest delay before the first retry, after a failure of this class.
+    /// Returns the longest delay before the first retry after a failure of this class, which is never above the cap.
     pub const fn base(&self, error_type: RetryErrorType) -> Duration {
-        match error_type {
-            RetryErrorType::Throttling => self.throttling_base,
+        shorter(self.uncapped_base(error_type), self.cap)
+    }
+
+    #[inline]
+    const fn uncapped_base(&self, error_type: RetryErrorType) -> Duration {
+        match (error_type, self.throttling_base) {
+            (RetryErrorType::Throttling, Some(base)) => base,
+            (RetryErrorType::Conflict, _) => shorter(self.conflict_base, self.base),
             _ => self.base,
         }
     }
@@ -85,10 +108,9 @@ impl ExponentialBackoff {
         self.cap
     }
 
-    /// Sets both bases and the cap, and leaves the rest.
+    /// Sets the ordinary base and the cap, and leaves the rest: the bases that were set apart too.
     pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
         self.base = base;
-        self.throttling_base = base;
         self.cap = cap;
         self
     }
@@ -97,7 +119,7 @@ impl ExponentialBackoff {
 impl BackoffStrategy for ExponentialBackoff {
     #[inline]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(double(self.base(error_type), retry_attempt, self.cap))
+        self.jittered.apply(double(self.uncapped_base(error_type), retry_attempt, self.cap))
     }
 
     fn max_backoff(&self) -> Duration {
@@ -180,6 +202,11 @@ impl BackoffStrategy for NoBackoff {
     fn max_backoff(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// [`Ord::min`] for a `const`.
+const fn shorter(left: Duration, right: Duration) -> Duration {
+    if left.as_nanos() < right.as_nanos() { left } else { right }
 }
 
 /// `min(base * 2^times, cap)`, exact to the nanosecond.

@@ -73,10 +73,11 @@ pub trait ErrorInfo {
 pub trait RetryInfo: ErrorInfo {
     /// Whether the request may be sent again.
     ///
-    /// The default: yes after [throttling](RetryInfo::is_throttle), since the request was turned away; maybe after a
-    /// [timeout](RetryInfo::is_timeout); otherwise no where the client is at fault, and maybe for the rest.
+    /// The default: yes after [throttling](RetryInfo::is_throttle) or a [conflict](RetryInfo::is_conflict), since nothing
+    /// was done; maybe after a [timeout](RetryInfo::is_timeout); otherwise no where the client is at fault, and maybe for
+    /// the rest.
     fn is_retry_safe(&self) -> RetrySafety {
-        if self.is_throttle() {
+        if self.is_throttle() || self.is_conflict() {
             RetrySafety::Yes
         } else if !self.is_timeout() && self.fault() == ErrorFault::Client {
             RetrySafety::No
@@ -92,6 +93,16 @@ pub trait RetryInfo: ErrorInfo {
 
     /// Whether no answer came in time.
     fn is_timeout(&self) -> bool {
+        false
+    }
+
+    /// Whether the request lost a race against another one: an optimistic transaction or a conditional write that a
+    /// healthy server refused. Nothing was done, and another attempt that reads again may succeed at once.
+    ///
+    /// A retry after a conflict costs the retry quota nothing and has a short backoff, unless the strategy's settings
+    /// differ. Where a database reports overload as a conflict, give conflicts a
+    /// [cost](crate::RetryCosts::conflict).
+    fn is_conflict(&self) -> bool {
         false
     }
 
@@ -121,6 +132,10 @@ macro_rules! forward {
 
             fn is_timeout(&self) -> bool {
                 (**self).is_timeout()
+            }
+
+            fn is_conflict(&self) -> bool {
+                (**self).is_conflict()
             }
 
             fn retry_after(&self) -> Option<Duration> {

@@ -11,8 +11,10 @@ use std::time::Duration;
 pub enum RetryErrorType {
     /// Too many requests of late. It wins over [`Timeout`](RetryErrorType::Timeout) where an error is both.
     Throttling,
-    /// No answer in time.
+    /// No answer in time. It wins over [`Conflict`](RetryErrorType::Conflict) where an error is both.
     Timeout,
+    /// A race that was lost against another request: nothing was done, and the server is well.
+    Conflict,
     /// Another failure that is the server's fault.
     ServerSide,
     /// Another failure that is the client's fault.
@@ -28,6 +30,8 @@ impl RetryErrorType {
             Self::Throttling
         } else if error.is_timeout() {
             Self::Timeout
+        } else if error.is_conflict() {
+            Self::Conflict
         } else {
             match error.fault() {
                 ErrorFault::Server => Self::ServerSide,
@@ -37,11 +41,12 @@ impl RetryErrorType {
         }
     }
 
-    /// The name as it appears in events: `throttling`, `timeout`, `server_side`, `client_side`, `other`.
+    /// The name as it appears in events: `throttling`, `timeout`, `conflict`, `server_side`, `client_side`, `other`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Throttling => "throttling",
             Self::Timeout => "timeout",
+            Self::Conflict => "conflict",
             Self::ServerSide => "server_side",
             Self::ClientSide => "client_side",
             Self::Other => "other",

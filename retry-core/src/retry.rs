@@ -309,7 +309,7 @@ where
                 }
             };
             match operation.settle(&self.call.strategy, self.policy.evaluate(&outcome), &self.around()) {
-                Settled::Again => L::keep(&mut last, outcome),
+                Settled::Again => operation.keep(&self.call.strategy, &mut last, outcome),
                 Settled::Done { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }

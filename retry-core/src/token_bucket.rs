@@ -1,8 +1,8 @@
 //! How much retrying: the quota that protects a struggling server.
 
 use crate::invalid_setting::InvalidSetting;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::time::{Clock, DISORDER, Timestamp};
+use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::time::{Clock, Latest, Observed, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,27 +69,37 @@ pub struct TokenBucket {
     capacity: u32,
     available: AtomicU32,
     refill: Option<Refill>,
-    /// The period up to which refills were made.
-    refilled: AtomicU64,
+    /// None before the first refill. It is locked only where there are refills, by calls that ask for a retry's cost.
+    /// Nothing of the user's runs meanwhile, the clock included, so the lock is never poisoned.
+    refilled: Mutex<Option<Refilled>>,
 }
 
-/// So much, so often.
+/// An amount and a period.
 #[derive(Clone, Copy, Debug)]
 struct Refill {
     amount: u32,
     every: Duration,
 }
 
+/// How far refills were made.
+#[derive(Clone, Copy, Debug)]
+struct Refilled {
+    latest: Latest,
+    /// The number of the period that the latest refill was made in.
+    period: u128,
+}
+
 impl TokenBucket {
     /// A full bucket. With a capacity of 0 there are no retries, unless they cost nothing.
     pub const fn new(capacity: u32) -> Self {
-        Self { capacity, available: AtomicU32::new(capacity), refill: None, refilled: AtomicU64::new(0) }
+        Self { capacity, available: AtomicU32::new(capacity), refill: None, refilled: Mutex::new(None) }
     }
 
     /// Refills the bucket over time, whatever becomes of calls: `amount` at the end of each period. Without it, only
     /// successes do.
     ///
-    /// A refill becomes visible with the next retry that asks for its cost; nothing else reads the clock.
+    /// A refill becomes visible with the next retry that asks for its cost; nothing else reads the clock. Each period is
+    /// refilled once, however late a thread hands its reading in.
     ///
     /// # Panics
     ///
@@ -146,23 +156,21 @@ impl TokenBucket {
 
     /// Makes the refills of all periods that have ended.
     ///
-    /// Whoever moves `refilled` on, by compare-and-swap, makes the refills in between, and nobody else does: each period
-    /// is refilled once. That another thread may ask for its cost before they arrive does no harm. A clock that went
-    /// backwards moves it back, and refills nothing; a reading that is merely late changes nothing.
+    /// The lock makes the observation of a reading and the move to its period one step, so each period is refilled once.
     #[cold]
     fn refill_until(&self, now: Timestamp) {
         let Some(Refill { amount, every }) = self.refill else { return };
-        let period = u64::try_from(now.since_origin().as_nanos() / every.as_nanos()).unwrap_or(u64::MAX);
-        let before = self.refilled.load(Ordering::Relaxed);
-        let refilled_at = u128::from(before).saturating_mul(every.as_nanos());
-        let late = refilled_at.saturating_sub(now.since_origin().as_nanos()) <= DISORDER.as_nanos();
-        if before == period || (period < before && late) {
-            return;
+        let period = |at: Timestamp| at.since_origin().as_nanos() / every.as_nanos();
+        let mut refilled = self.refilled.lock().unwrap_or_else(PoisonError::into_inner);
+        let refilled = refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
+        let Observed { now, went_back_to } = refilled.latest.observe(now);
+        if let Some(anchor) = went_back_to {
+            refilled.period = refilled.period.min(period(anchor));
         }
-        let moved = self.refilled.compare_exchange(before, period, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if moved && period > before {
-            let periods = u32::try_from(period - before).unwrap_or(u32::MAX);
-            self.add(amount.saturating_mul(periods));
+        let periods = period(now).saturating_sub(refilled.period);
+        if periods > 0 {
+            refilled.period = period(now);
+            self.add(amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX)));
         }
     }
 

@@ -96,6 +96,11 @@ impl Said {
         self.all.map(|all| all.is_timeout())
     }
 
+    /// Whether the request lost a race against another one.
+    pub fn is_conflict(self) -> Option<bool> {
+        self.all.map(|all| all.is_conflict())
+    }
+
     /// How long the server asked to wait. That it did not ask is no answer.
     pub fn retry_after(self) -> Option<Duration> {
         self.all?.retry_after()

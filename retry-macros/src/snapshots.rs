@@ -62,17 +62,24 @@ fn a_function() {
                         client.send(key).await
                     }
                         .await;
+                    let __directive = ::retry_core::__private::judge(
+                        &__outcome,
+                        &::retry_core::StandardRetryPolicy::new(),
+                    );
                     if ::retry_core::__private::settle(
                         &mut __operation,
                         ::retry_core::__private::named(&STORE),
-                        ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        ),
+                        __directive,
                         &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
+                    ::retry_core::__private::keep(
+                        &mut __operation,
+                        ::retry_core::__private::named(&STORE),
+                        &mut (),
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -144,17 +151,19 @@ fn a_method_with_all_options() {
                         self.send(key, body, tries).await
                     }
                         .await;
+                    let __directive = my::retry::__private::judge(
+                        &__outcome,
+                        &my::retry::StandardRetryPolicy::new().idempotent(false),
+                    );
                     if my::retry::__private::settle(
                         &mut __operation,
                         &self.retry,
-                        my::retry::__private::judge(
-                            &__outcome,
-                            &my::retry::StandardRetryPolicy::new().idempotent(false),
-                        ),
+                        __directive,
                         &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
+                    my::retry::__private::keep(&mut __operation, &self.retry, &mut (), __outcome);
                 }
             }
         "#]],
@@ -200,17 +209,24 @@ fn a_function_with_a_strategy_of_its_own() {
                         Ok(())
                     }
                         .await;
+                    let __directive = ::retry_core::__private::judge(
+                        &__outcome,
+                        &::retry_core::StandardRetryPolicy::new(),
+                    );
                     if ::retry_core::__private::settle(
                         &mut __operation,
                         &__RETRYABLE_STRATEGY,
-                        ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        ),
+                        __directive,
                         &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
+                    ::retry_core::__private::keep(
+                        &mut __operation,
+                        &__RETRYABLE_STRATEGY,
+                        &mut (),
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -256,17 +272,19 @@ fn a_strategy_from_a_call() {
                         Ok(())
                     }
                         .await;
+                    let __directive = ::retry_core::__private::judge(
+                        &__outcome,
+                        &::retry_core::StandardRetryPolicy::new(),
+                    );
                     if ::retry_core::__private::settle(
                         &mut __operation,
                         &__strategy,
-                        ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        ),
+                        __directive,
                         &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
+                    ::retry_core::__private::keep(&mut __operation, &__strategy, &mut (), __outcome);
                 }
             }
         "#]],
@@ -349,21 +367,24 @@ fn limits_an_observer_and_a_context() {
                             }
                         }
                     };
+                    let __directive = __notes
+                        .judged(
+                            ::retry_core::__private::judge_by(&__outcome, |outcome| judge(outcome)),
+                        );
                     if ::retry_core::__private::settle(
                         &mut __operation,
                         ::retry_core::__private::named(&STORE),
-                        __notes
-                            .judged(
-                                ::retry_core::__private::judge_by(
-                                    &__outcome,
-                                    |outcome| judge(outcome),
-                                ),
-                            ),
+                        __directive,
                         &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     ) {
                         return __outcome;
                     }
-                    __last = ::core::option::Option::Some(__outcome);
+                    ::retry_core::__private::keep(
+                        &mut __operation,
+                        ::retry_core::__private::named(&STORE),
+                        &mut __last,
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -425,13 +446,14 @@ fn a_function_that_blocks() {
                     let __outcome = ::retry_core::__private::call(|| -> Result<_, StoreError> {
                         self.send()
                     });
+                    let __directive = ::retry_core::__private::judge(
+                        &__outcome,
+                        &::retry_core::StandardRetryPolicy::new(),
+                    );
                     if ::retry_core::__private::settle(
                         &mut __operation,
                         ::retry_core::__private::named(&STORE),
-                        ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        ),
+                        __directive,
                         &__RETRYABLE_AROUND
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
@@ -439,7 +461,12 @@ fn a_function_that_blocks() {
                     ) {
                         return __outcome;
                     }
-                    __last = ::core::option::Option::Some(__outcome);
+                    ::retry_core::__private::keep(
+                        &mut __operation,
+                        ::retry_core::__private::named(&STORE),
+                        &mut __last,
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -514,17 +541,24 @@ fn a_method_that_async_trait_has_changed() {
                             __ret
                         }
                             .await;
+                        let __directive = ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        );
                         if ::retry_core::__private::settle(
                             &mut __operation,
                             &__self.retry,
-                            ::retry_core::__private::judge(
-                                &__outcome,
-                                &::retry_core::StandardRetryPolicy::new(),
-                            ),
+                            __directive,
                             &__RETRYABLE_AROUND,
                         ) {
                             return __outcome;
                         }
+                        ::retry_core::__private::keep(
+                            &mut __operation,
+                            &__self.retry,
+                            &mut (),
+                            __outcome,
+                        );
                     }
                 })
             }

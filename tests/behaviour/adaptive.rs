@@ -1,5 +1,6 @@
 //! The adaptive strategy: when it limits, whom it serves first, and the traps on the way.
 
+mod late;
 mod waiters;
 
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};

@@ -2,7 +2,8 @@
 //! below.
 
 mod aws;
-mod errors;
+mod chain;
+mod io;
 
 use crate::support::{millis, secs};
 use retry_core::classify::{Classification, http};
@@ -19,6 +20,7 @@ fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classificatio
         verdict = match flag {
             "throttling" => verdict.with_throttling(),
             "timeout" => verdict.with_timeout(),
+            "conflict" => verdict.with_conflict(),
             other => panic!("no such flag: {other}"),
         };
     }

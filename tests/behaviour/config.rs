@@ -1,6 +1,8 @@
 //! Settings that come in at run time, and the strategy that they make.
 
+mod botocore;
 mod file;
+mod process;
 mod sources;
 mod text_form;
 
@@ -81,7 +83,7 @@ fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
     assert_eq!(settings.costs, preset().settings().costs);
 
     let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset());
-    assert_eq!(bases(&backoff_alone), (millis(10), millis(10), secs(2)), "as the setter of the strategy does it");
+    assert_eq!(bases(&backoff_alone), (millis(10), secs(1), secs(2)), "the preset's base after throttling is kept");
     let throttling_alone = RetryConfig::new().throttling_base(secs(3)).build_on(preset());
     assert_eq!(bases(&throttling_alone), (millis(50), secs(3), secs(20)));
 }

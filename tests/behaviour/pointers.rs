@@ -10,8 +10,9 @@ use std::sync::{Arc, LazyLock};
 #[test]
 #[expect(clippy::needless_borrows_for_generic_args, reason = "the borrow is what is tested")]
 fn a_pointer_to_an_error_says_what_the_error_says() {
-    fn says(error: impl RetryInfo) -> (ErrorFault, RetrySafety, bool, bool, Option<std::time::Duration>) {
-        (error.fault(), error.is_retry_safe(), error.is_throttle(), error.is_timeout(), error.retry_after())
+    fn says(error: impl RetryInfo) -> (ErrorFault, RetrySafety, [bool; 3], Option<std::time::Duration>) {
+        let classes = [error.is_throttle(), error.is_timeout(), error.is_conflict()];
+        (error.fault(), error.is_retry_safe(), classes, error.retry_after())
     }
 
     let fault = Failed {
@@ -19,9 +20,10 @@ fn a_pointer_to_an_error_says_what_the_error_says() {
         safety: RetrySafety::No,
         throttle: true,
         timeout: true,
+        conflict: true,
         retry_after: Some(secs(3)),
     };
-    let expected = (ErrorFault::Server, RetrySafety::No, true, true, Some(secs(3)));
+    let expected = (ErrorFault::Server, RetrySafety::No, [true; 3], Some(secs(3)));
     let erased: Box<dyn RetryInfo + Send + Sync> = Box::new(fault);
     assert_eq!(says(fault), expected);
     assert_eq!(says(&fault), expected);

@@ -1,10 +1,10 @@
 //! The numbers of the standard strategy.
 
-use crate::support::{ByHand, Failed, Flaky, secs};
+use crate::support::{ByHand, Failed, Flaky, millis, secs};
 use retry_core::{
-    BackoffStrategy, Clock, ConstantBackoff, ExponentialBackoff, Failure, ForeignToken, HintLimit, Jitter,
-    LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, Clock, ConstantBackoff, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, ForeignToken,
+    HintLimit, Jitter, LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryInfo,
+    RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::time::Duration;
@@ -77,8 +77,9 @@ fn a_retry_costs_by_the_class_of_the_failure() {
         before - strategy.quota().available()
     };
     assert_eq!([cost(Failed::THROTTLED), cost(Failed::TIMEOUT), cost(Failed::SAFE)], [5, 10, 5]);
-    let both = Failed { timeout: true, ..Failed::THROTTLED };
-    assert_eq!(cost(both), 5, "throttling comes before timeout");
+    let all = Failed { timeout: true, conflict: true, ..Failed::THROTTLED };
+    assert_eq!(cost(all), 5, "throttling comes before timeout and conflict");
+    assert_eq!(cost(Failed { conflict: true, ..Failed::TIMEOUT }), 10, "timeout comes before conflict");
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,35 +173,38 @@ fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
 fn every_number_is_a_setting_and_can_be_read_back() {
     let read = |strategy: StandardRetryStrategy| {
         let settings = strategy.settings();
-        let costs = [RetryErrorType::Throttling, RetryErrorType::Timeout, RetryErrorType::Other]
-            .map(|error_type| settings.costs.of(error_type));
+        let classes = [RetryErrorType::Throttling, RetryErrorType::Timeout, RetryErrorType::Conflict];
+        let costs = classes.map(|error_type| settings.costs.of(error_type));
+        let costs = (costs, settings.costs.of(RetryErrorType::Other));
         let backoff = strategy.backoff_strategy();
-        let bases = [RetryErrorType::Throttling, RetryErrorType::Other].map(|error_type| backoff.base(error_type));
+        let bases = [RetryErrorType::Throttling, RetryErrorType::Conflict, RetryErrorType::Other]
+            .map(|error_type| backoff.base(error_type));
         let refunds = (settings.first_refund, settings.retry_refund);
         let hints = (settings.hint_limit, settings.max_retry_after);
         (settings.max_attempts, bases, backoff.cap(), strategy.quota().capacity(), costs, refunds, hints)
     };
-    let (one, cap) = (secs(1), secs(20));
+    let (one, twenty, cap) = (secs(1), millis(20), secs(20));
     assert_eq!(
         read(StandardRetryStrategy::new()),
-        (5, [one, one], cap, 500, [5, 10, 5], (1, Refund::Amount(1)), (HintLimit::None, Some(secs(300))))
+        (5, [one, twenty, one], cap, 500, ([5, 10, 0], 5), (1, Refund::Amount(1)), (HintLimit::None, Some(secs(300))))
     );
     assert_eq!(
         read(StandardRetryStrategy::aws_2_0()),
-        (3, [one, one], cap, 500, [5, 10, 5], (1, Refund::LastCost), (HintLimit::MaxBackoff, None))
+        (3, [one, twenty, one], cap, 500, ([5, 10, 0], 5), (1, Refund::LastCost), (HintLimit::MaxBackoff, None))
     );
     let beyond = HintLimit::BeyondBackoff(secs(5));
     let fifty = Duration::from_millis(50);
     assert_eq!(
         read(StandardRetryStrategy::aws_2_1()),
-        (3, [one, fifty], cap, 500, [5, 14, 14], (1, Refund::LastCost), (beyond, None))
+        (3, [one, twenty, fifty], cap, 500, ([5, 14, 0], 14), (1, Refund::LastCost), (beyond, None))
     );
     let own = StandardRetryStrategy::new()
         .max_attempts(7)
         .backoff(secs(2), secs(9))
         .throttling_base(secs(3))
+        .conflict_base(millis(5))
         .quota_capacity(70)
-        .retry_costs(RetryCosts::new(1).throttling(2).timeout(3))
+        .retry_costs(RetryCosts::new(1).throttling(2).timeout(3).conflict(4))
         .refunds(4, Refund::Amount(6))
         .hint_limit(HintLimit::MaxBackoff)
         .max_retry_after(Some(secs(8)))
@@ -208,8 +212,80 @@ fn every_number_is_a_setting_and_can_be_read_back() {
     assert_eq!(own.backoff_strategy().jitter_setting(), Jitter::Equal);
     assert_eq!(
         read(own),
-        (7, [secs(3), secs(2)], secs(9), 70, [2, 3, 1], (4, Refund::Amount(6)), (HintLimit::MaxBackoff, Some(secs(8))))
+        (
+            7,
+            [secs(3), millis(5), secs(2)],
+            secs(9),
+            70,
+            ([2, 3, 4], 1),
+            (4, Refund::Amount(6)),
+            (HintLimit::MaxBackoff, Some(secs(8)))
+        )
     );
+}
+
+#[test]
+fn a_base_that_was_set_apart_is_kept_when_the_ordinary_one_is_set() {
+    let bases = |strategy: StandardRetryStrategy| {
+        let backoff = strategy.backoff_strategy();
+        [RetryErrorType::Throttling, RetryErrorType::Conflict, RetryErrorType::Other].map(|class| backoff.base(class))
+    };
+    let (fast, cap) = (millis(25), secs(20));
+    assert_eq!(bases(StandardRetryStrategy::aws_2_1().backoff(fast, cap)), [secs(1), millis(20), fast]);
+    let throttling_first = StandardRetryStrategy::new().throttling_base(secs(3)).backoff(fast, cap);
+    assert_eq!(bases(throttling_first), [secs(3), millis(20), fast]);
+    for follows in [StandardRetryStrategy::new(), StandardRetryStrategy::aws_2_0()] {
+        assert_eq!(bases(follows.backoff(fast, cap)), [fast, millis(20), fast]);
+    }
+    let slow = StandardRetryStrategy::new().conflict_base(millis(300));
+    assert_eq!(bases(slow.backoff(fast, cap)), [fast; 3], "the base after a conflict is never above the ordinary one");
+}
+
+#[test]
+fn a_cap_below_a_base_bounds_it() {
+    static CAPPED: StandardRetryStrategy = StandardRetryStrategy::aws_2_1()
+        .backoff(Duration::from_millis(25), Duration::from_millis(10))
+        .jitter(Jitter::None);
+    for (class, error) in [
+        (RetryErrorType::Throttling, Failed::THROTTLED),
+        (RetryErrorType::Conflict, Failed::CONFLICT),
+        (RetryErrorType::Other, Failed::SAFE),
+    ] {
+        assert_eq!(CAPPED.backoff_strategy().base(class), millis(10));
+        assert_eq!(first_delay(&CAPPED, error), Ok(millis(10)));
+    }
+}
+
+#[test]
+fn a_conflict_draws_nothing_from_the_quota_and_follows_soon() {
+    for strategy in [StandardRetryStrategy::new(), StandardRetryStrategy::aws_2_0(), StandardRetryStrategy::aws_2_1()] {
+        let strategy = strategy.jitter(Jitter::Fixed(1.0)).quota_capacity(3);
+        assert_eq!(first_delay(&strategy, Failed::CONFLICT), Ok(millis(20)));
+        assert_eq!(first_delay(&strategy, Failed::SAFE), Err(RetryError::QuotaExhausted));
+        assert_eq!(first_delay(&strategy, Failed::CONFLICT), Ok(millis(20)), "with an exhausted quota too");
+        assert_eq!(strategy.quota().available(), 3);
+    }
+    let counted = longest().retry_costs(RetryCosts::new(5).conflict(7));
+    assert_eq!(first_delay(&counted, Failed::CONFLICT), Ok(millis(20)));
+    assert_eq!(counted.quota().available(), 493);
+}
+
+#[test]
+fn a_conflict_is_safe_to_retry_unless_the_error_differs() {
+    struct Lost;
+    impl ErrorInfo for Lost {
+        fn fault(&self) -> ErrorFault {
+            ErrorFault::Client
+        }
+    }
+    impl RetryInfo for Lost {
+        fn is_conflict(&self) -> bool {
+            true
+        }
+    }
+    assert_eq!(Lost.is_retry_safe(), RetrySafety::Yes);
+    assert_eq!(RetryErrorType::of(&Lost), RetryErrorType::Conflict);
+    assert_eq!(RetryErrorType::Conflict.as_str(), "conflict");
 }
 
 #[test]
@@ -255,7 +331,14 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
 
     let error = Jitter::Fixed(1.5).checked().unwrap_err();
     assert_eq!(error.to_string(), r#"jitter = "1.5" is not allowed: a fixed factor is a number from 0 to 1"#);
-    assert_eq!(Jitter::Full.checked(), Ok(Jitter::Full));
+    for jitter in
+        [Jitter::Full, Jitter::Equal, Jitter::None, Jitter::Fixed(0.0), Jitter::Fixed(0.5), Jitter::Fixed(1.0)]
+    {
+        assert_eq!(jitter.checked(), Ok(jitter));
+    }
+    for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(Jitter::Fixed(factor).checked().is_err(), "{factor}");
+    }
 }
 
 #[test]

@@ -18,13 +18,20 @@ pub(crate) struct Failed {
     pub(crate) safety: RetrySafety,
     pub(crate) throttle: bool,
     pub(crate) timeout: bool,
+    pub(crate) conflict: bool,
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl Failed {
     /// Worth a retry, of no particular class.
-    pub(crate) const SAFE: Self =
-        Self { fault: ErrorFault::Other, safety: RetrySafety::Yes, throttle: false, timeout: false, retry_after: None };
+    pub(crate) const SAFE: Self = Self {
+        fault: ErrorFault::Other,
+        safety: RetrySafety::Yes,
+        throttle: false,
+        timeout: false,
+        conflict: false,
+        retry_after: None,
+    };
     /// Never worth a retry.
     pub(crate) const FATAL: Self = Self { fault: ErrorFault::Client, safety: RetrySafety::No, ..Self::SAFE };
     /// Too many requests.
@@ -32,17 +39,21 @@ impl Failed {
     /// No answer in time.
     pub(crate) const TIMEOUT: Self = Self { safety: RetrySafety::Maybe, timeout: true, ..Self::SAFE };
 
+    /// A race that was lost against another request.
+    pub(crate) const CONFLICT: Self = Self { conflict: true, ..Self::SAFE };
+
     /// All that an error can be, but for a wait.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let faults = [ErrorFault::Client, ErrorFault::Server, ErrorFault::Other];
         let safeties = [RetrySafety::Yes, RetrySafety::No, RetrySafety::Maybe];
         faults.into_iter().flat_map(move |fault| {
             safeties.into_iter().flat_map(move |safety| {
-                [(false, false), (false, true), (true, false), (true, true)].map(|(throttle, timeout)| Self {
+                (0..8).map(move |flags| Self {
                     fault,
                     safety,
-                    throttle,
-                    timeout,
+                    throttle: flags & 1 != 0,
+                    timeout: flags & 2 != 0,
+                    conflict: flags & 4 != 0,
                     retry_after: None,
                 })
             })
@@ -72,6 +83,10 @@ impl RetryInfo for Failed {
 
     fn is_timeout(&self) -> bool {
         self.timeout
+    }
+
+    fn is_conflict(&self) -> bool {
+        self.conflict
     }
 
     fn retry_after(&self) -> Option<Duration> {

@@ -350,3 +350,23 @@ fn the_error_says_which_limit_it_was() {
         "the operation had no outcome within 30s (`max_time`)"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn limits_of_a_closure_can_be_set_in_any_order_and_the_last_one_of_a_kind_counts() {
+    let strategy = standard();
+    macro_rules! cut {
+        ($($limit:ident($seconds:literal)),+) => {{
+            let script = Script::new([(secs(60), Ok(1))]);
+            let report = retry(&strategy, || script.attempt()).policy(retry_core::policy_fn(judge))
+                $(.$limit(secs($seconds)))+.report().await;
+            (report.attempts, report.reason, script.begun.into_inner())
+        }};
+    }
+    // Attempts of two seconds, delays of one and two: the third attempt is cut by the operation's limit.
+    let expected = (3, Some(RetryError::MaxTime), vec![secs(0), secs(3), secs(7)]);
+    assert_eq!(cut!(attempt_timeout(2), max_time(8)), expected);
+    assert_eq!(cut!(max_time(8), attempt_timeout(2)), expected);
+    assert_eq!(cut!(attempt_timeout(9), attempt_timeout(2), max_time(8)), expected);
+    assert_eq!(cut!(max_time(8), attempt_timeout(9), attempt_timeout(2)), expected);
+    assert_eq!(cut!(max_time(1), attempt_timeout(2), max_time(8)), expected);
+}

@@ -1,7 +1,7 @@
 //! A token bucket for sends, whose rate is learned from responses: pure arithmetic, without a queue and without a lock.
 
 use crate::adaptive::rate::{Cubic, MeasuredRate};
-use crate::time::{DISORDER, Timestamp};
+use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
 /// The lowest rate of sends per second.
@@ -71,9 +71,7 @@ pub(super) struct Limiter {
     pub(super) bucket: SendBucket,
     pub(super) measured: MeasuredRate,
     cubic: Cubic,
-    latest: Timestamp,
-    /// The earliest reading behind the latest one, if none has been ahead of that since.
-    behind: Option<Timestamp>,
+    latest: Latest,
 }
 
 impl Limiter {
@@ -84,8 +82,7 @@ impl Limiter {
             bucket: SendBucket::new(),
             measured: MeasuredRate::new(now),
             cubic: Cubic::new(now),
-            latest: now,
-            behind: None,
+            latest: Latest::new(now),
         }
     }
 
@@ -137,28 +134,16 @@ impl Limiter {
         self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
     }
 
-    /// The time to reckon with: the latest, whatever the order in which threads hand their readings in; and whether the
-    /// clock went backwards.
-    ///
-    /// Only if time goes on behind the latest reading, for longer than disorder explains, the clock went backwards. Then
-    /// all anchors move back to where that was first seen: nothing is gained by it, and nothing freezes.
+    /// Returns the time to use, whatever the order in which threads hand their readings in, and whether the clock went
+    /// backwards.
     pub(super) fn observe(&mut self, now: Timestamp) -> (Timestamp, bool) {
-        if now >= self.latest {
-            self.latest = now;
-            self.behind = None;
-            return (now, false);
+        let Observed { now, went_back_to } = self.latest.observe(now);
+        if let Some(anchor) = went_back_to {
+            self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(anchor));
+            self.measured.reanchor(anchor);
+            self.cubic.reanchor(anchor);
         }
-        let since = self.behind.map_or(now, |earliest| earliest.min(now));
-        self.behind = Some(since);
-        let went_back = now.saturating_since(since) >= DISORDER;
-        if went_back {
-            self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(since));
-            self.measured.reanchor(since);
-            self.cubic.reanchor(since);
-            self.latest = now;
-            self.behind = None;
-        }
-        (self.latest, went_back)
+        (now, went_back_to.is_some())
     }
 }
 

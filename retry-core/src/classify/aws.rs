@@ -1,11 +1,12 @@
 //! AWS: error codes, and statuses as its SDKs read them.
 //!
-//! | error code | safe | throttling | timeout |
-//! |---|---|---|---|
-//! | `Throttling`, `ThrottlingException`, `ThrottledException`, `RequestThrottledException`, `TooManyRequestsException`, `ProvisionedThroughputExceededException`, `TransactionInProgressException`, `RequestLimitExceeded`, `BandwidthLimitExceeded`, `LimitExceededException`, `RequestThrottled`, `SlowDown`, `PriorRequestNotComplete`, `EC2ThrottledException` | yes | yes | |
-//! | `RequestTimeout`, `RequestTimeoutException` | yes | | yes |
-//! | [clock skew](is_clock_skew): `RequestTimeTooSkewed`, `RequestExpired`, `RequestInTheFuture`, `InvalidSignatureException`, `SignatureDoesNotMatch`, `AuthFailure` | no | | |
-//! | any other | as the status says | | |
+//! | error code | safe | throttling | timeout | conflict | fault |
+//! |---|---|---|---|---|---|
+//! | `Throttling`, `ThrottlingException`, `ThrottledException`, `RequestThrottledException`, `TooManyRequestsException`, `ProvisionedThroughputExceededException`, `TransactionInProgressException`, `RequestLimitExceeded`, `BandwidthLimitExceeded`, `LimitExceededException`, `RequestThrottled`, `SlowDown`, `PriorRequestNotComplete`, `EC2ThrottledException` | yes | yes | | | by the status |
+//! | `RequestTimeout`, `RequestTimeoutException` | yes | | yes | | by the status |
+//! | `ConditionalRequestConflict`, `TransactionConflictException` | yes | | | yes | other |
+//! | [clock skew](is_clock_skew): `RequestTimeTooSkewed`, `RequestExpired`, `RequestInTheFuture`, `InvalidSignatureException`, `SignatureDoesNotMatch`, `AuthFailure` | no | | | | by the status |
+//! | any other | by the status | | | | |
 //!
 //! | status | safe | throttling | timeout |
 //! |---|---|---|---|
@@ -14,11 +15,16 @@
 //! | 504 | yes | | yes |
 //! | any other | no | | |
 //!
-//! Of a bare 429 the SDKs differ: some retry it as throttling, as it is done here, others not at all. The fault is that
-//! of the status, as in [`http`]. A code without a status, or with one below 400, is taken as the client's fault.
+//! The SDKs disagree on a bare 429: some retry it as throttling, as this table does, others don't retry it. The fault is
+//! that of the status, as in [`http`]; a code without a status, or with one below 500, is the client's fault.
 //!
-//! The lists are those of the SDKs' standard retry mode. A code is compared as it is, so take off what the protocol puts
-//! around it: a namespace up to `#`, an address after `:`.
+//! `ConditionalCheckFailedException` and the statuses 409 and 412 are not retried: the same condition fails again. Where an
+//! attempt reads anew before it writes, its error type can say `conflict` instead.
+//!
+//! The lists are those of the SDKs' standard retry mode, except for the conflicts. A code is looked up by its bare name,
+//! without the namespace (up to the last `#`) and the address (from the first `:`) that protocols add, and without
+//! whitespace around it: `com.amazonaws.dynamodb.v20120810#ThrottlingException` and `ThrottlingException:http://..` are both
+//! `ThrottlingException`.
 
 use super::{Classification, http};
 use crate::error::{ErrorFault, RetrySafety};
@@ -42,6 +48,8 @@ const THROTTLING_CODES: [&str; 14] = [
 
 const TRANSIENT_CODES: [&str; 2] = ["RequestTimeout", "RequestTimeoutException"];
 
+const CONFLICT_CODES: [&str; 2] = ["ConditionalRequestConflict", "TransactionConflictException"];
+
 const CLOCK_SKEW_CODES: [&str; 6] = [
     "RequestTimeTooSkewed",
     "RequestExpired",
@@ -51,8 +59,9 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
     "AuthFailure",
 ];
 
-/// What an error code means, together with the status of the response if it is known. The code beats the status, which
-/// has the word where the code is unknown. Where both are, nobody knows: no.
+/// Returns what an error code means, together with the status of the response if there was one.
+///
+/// An unknown code is ignored, and the status decides. If there is no status either, the error is not retried.
 ///
 /// ```
 /// use retry_core::RetrySafety;
@@ -64,32 +73,34 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
 /// ```
 pub fn error_code(code: &str, status: Option<u16>) -> Classification {
     match (self::code(code), status) {
-        // The code can't tell who is at fault, the class of the status can.
-        (Some(known), Some(500..)) => known.with_fault(ErrorFault::Server),
+        // A conflict is nobody's fault. Of any other code, the class of the status tells the fault.
+        (Some(known), Some(500..)) if !known.is_conflict() => known.with_fault(ErrorFault::Server),
         (Some(known), _) => known,
         (None, Some(status)) => self::status(status),
         (None, None) => Classification::new(RetrySafety::No),
     }
 }
 
-/// What an error code means by itself, or `None` if it is in none of the [lists](self).
+/// Returns what an error code means by itself, or `None` if it is in none of the [lists](self).
 pub fn code(code: &str) -> Option<Classification> {
-    let answer = if THROTTLING_CODES.contains(&code) {
-        Classification::new(RetrySafety::Yes).with_throttling()
+    let code = bare(code);
+    if THROTTLING_CODES.contains(&code) {
+        Some(Classification::new(RetrySafety::Yes).with_throttling().with_fault(ErrorFault::Client))
     } else if TRANSIENT_CODES.contains(&code) {
-        Classification::new(RetrySafety::Yes).with_timeout()
-    } else if is_clock_skew(code) {
-        Classification::new(RetrySafety::No)
+        Some(Classification::new(RetrySafety::Yes).with_timeout().with_fault(ErrorFault::Client))
+    } else if CONFLICT_CODES.contains(&code) {
+        Some(Classification::new(RetrySafety::Yes).with_conflict())
+    } else if CLOCK_SKEW_CODES.contains(&code) {
+        Some(Classification::new(RetrySafety::No).with_fault(ErrorFault::Client))
     } else {
-        return None;
-    };
-    Some(answer.with_fault(ErrorFault::Client))
+        None
+    }
 }
 
-/// What the status of a response without a known error code means.
+/// Returns what the status of a response without a known error code means.
 ///
-/// It differs from [`http::status`] in that 500, 502, 503 and 504 are yes, since the SDKs take them for transient, and
-/// that nothing else is but 429.
+/// It differs from [`http::status`] in two ways: 500, 502, 503 and 504 are yes, because the SDKs treat them as
+/// transient, and of all other statuses only 429 is retried.
 pub const fn status(status: u16) -> Classification {
     let plain = http::status(status);
     match status {
@@ -101,8 +112,14 @@ pub const fn status(status: u16) -> Classification {
 
 /// Whether an error code can mean that the client's clock is wrong.
 ///
-/// Such a request fails in the same way until the caller has corrected its clock. After that one retry is worth it, and
-/// never a loop: so [`error_code`] says no, whatever the status.
+/// Such a request fails in the same way until the caller has corrected its clock. After that it is worth one retry, never
+/// a loop of them, and so [`error_code`] says no, whatever the status.
 pub fn is_clock_skew(code: &str) -> bool {
-    CLOCK_SKEW_CODES.contains(&code)
+    CLOCK_SKEW_CODES.contains(&bare(code))
+}
+
+/// The name in a code: what is left of the first `:` and right of the last `#`, trimmed.
+fn bare(code: &str) -> &str {
+    let code = code.split_once(':').map_or(code, |(name, _)| name);
+    code.rsplit_once('#').map_or(code, |(_, name)| name).trim()
 }

@@ -1,54 +1,76 @@
 //! Errors of the standard library's input and output, by their kind.
 //!
-//! | kind | safe | timeout | fault | because |
+//! | kind | safe | timeout | fault | why |
 //! |---|---|---|---|---|
-//! | `ConnectionRefused`, `HostUnreachable`, `NetworkUnreachable`, `NetworkDown`, `Interrupted` | yes | | other | nothing was done yet |
-//! | `TimedOut` | maybe | yes | other | the request may have arrived |
-//! | `ConnectionReset`, `ConnectionAborted`, `BrokenPipe`, `NotConnected` | maybe | | server | the other side went away, perhaps after it had acted |
-//! | `AddrInUse`, `AddrNotAvailable`, `ResourceBusy`, `WouldBlock` | maybe | | other | it may be free later |
-//! | any other | no | | other | it would fail again, or nobody knows |
+//! | `ConnectionRefused` | yes | | other | nothing was sent |
+//! | `TimedOut`, `WouldBlock` | maybe | yes | other | the request may have arrived (a socket's read timeout is a `WouldBlock` on Unix) |
+//! | `ConnectionReset`, `ConnectionAborted`, `BrokenPipe`, `NotConnected` | maybe | | server | the server hung up, perhaps after it had acted |
+//! | `UnexpectedEof` | maybe | | server | the response was cut short |
+//! | `HostUnreachable`, `NetworkUnreachable`, `NetworkDown` | maybe | | server | also reported for a connection on which the request was sent |
+//! | `Interrupted`, `AddrInUse`, `AddrNotAvailable`, `ResourceBusy` | maybe | | other | the obstacle may be gone later |
+//! | any other | no answer | | | the kind alone doesn't tell |
 //!
-//! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a file that is missing and a service that is
-//! gone are the same type: whether these rules fit is for the error around it to say.
+//! *No answer* is `None`. In a [chain](super::chain) the next link is asked; where nothing answers, the error is not
+//! retried. A failed name resolution has no kind of its own and is among these.
+//!
+//! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable service
+//! have the same type. The error type that wraps it decides whether this table applies.
 
 use super::Classification;
 use crate::error::{ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 
-/// What an I/O error means, by its [kind](std::io::Error::kind).
+/// Returns what an I/O error means, by its [kind](std::io::Error::kind), or `None` if the kind doesn't tell.
 ///
-/// An error that was made by [`Error::other`](std::io::Error::other) has a kind that says nothing. What lies in it,
-/// [`chain::io`](super::chain::io) finds.
-pub fn error(error: &std::io::Error) -> Classification {
+/// In a derived [`RetryInfo`](macro@crate::RetryInfo), `None` leaves the answer to the rest of the attributes, and the
+/// error is not retried if they say nothing:
+///
+/// ```
+/// use retry_core::classify::io;
+/// use retry_core::{RetryInfo, RetrySafety};
+/// use std::io::ErrorKind;
+///
+/// #[derive(RetryInfo)]
+/// struct Disconnected(#[retry(with = io::error)] std::io::Error);
+///
+/// assert_eq!(Disconnected(ErrorKind::ConnectionRefused.into()).is_retry_safe(), RetrySafety::Yes);
+/// assert_eq!(Disconnected(ErrorKind::NotFound.into()).is_retry_safe(), RetrySafety::No);
+/// ```
+///
+/// Only the kind of the error itself counts. [`chain::known`](super::chain::known) also looks at the error inside.
+pub fn error(error: &std::io::Error) -> Option<Classification> {
     kind(error.kind())
 }
 
-/// What a kind of I/O error means, by the [table](self).
+/// Returns what a kind of I/O error means, by the [table](self), or `None` if it doesn't tell.
 ///
 /// ```
 /// use retry_core::RetrySafety;
 /// use retry_core::classify::io;
 /// use std::io::ErrorKind;
 ///
-/// assert_eq!(io::kind(ErrorKind::ConnectionRefused).is_retry_safe(), RetrySafety::Yes);
-/// assert_eq!(io::kind(ErrorKind::NotFound).is_retry_safe(), RetrySafety::No);
+/// let cut_short = io::kind(ErrorKind::UnexpectedEof);
+/// assert_eq!(cut_short.map(|verdict| verdict.is_retry_safe()), Some(RetrySafety::Maybe));
+/// assert_eq!(io::kind(ErrorKind::NotFound), None);
 /// ```
-pub const fn kind(kind: ErrorKind) -> Classification {
+pub const fn kind(kind: ErrorKind) -> Option<Classification> {
     use ErrorKind as Kind;
 
-    match kind {
-        Kind::ConnectionRefused
+    let answer = match kind {
+        Kind::ConnectionRefused => Classification::new(RetrySafety::Yes),
+        Kind::TimedOut | Kind::WouldBlock => Classification::new(RetrySafety::Maybe).with_timeout(),
+        Kind::ConnectionReset
+        | Kind::ConnectionAborted
+        | Kind::BrokenPipe
+        | Kind::NotConnected
+        | Kind::UnexpectedEof
         | Kind::HostUnreachable
         | Kind::NetworkUnreachable
-        | Kind::NetworkDown
-        | Kind::Interrupted => Classification::new(RetrySafety::Yes),
-        Kind::TimedOut => Classification::new(RetrySafety::Maybe).with_timeout(),
-        Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::NotConnected => {
-            Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)
-        }
-        Kind::AddrInUse | Kind::AddrNotAvailable | Kind::ResourceBusy | Kind::WouldBlock => {
+        | Kind::NetworkDown => Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server),
+        Kind::Interrupted | Kind::AddrInUse | Kind::AddrNotAvailable | Kind::ResourceBusy => {
             Classification::new(RetrySafety::Maybe)
         }
-        _ => Classification::new(RetrySafety::No),
-    }
+        _ => return None,
+    };
+    Some(answer)
 }

@@ -100,14 +100,15 @@ pub struct Classification {
     safety: RetrySafety,
     throttling: bool,
     timeout: bool,
+    conflict: bool,
     fault: ErrorFault,
     retry_after: Option<Duration>,
 }
 
 impl Classification {
-    /// Neither throttling nor a timeout, nobody's known fault, no wait asked for.
+    /// Creates a classification without throttling, timeout, conflict, known fault or wait.
     pub const fn new(safety: RetrySafety) -> Self {
-        Self { safety, throttling: false, timeout: false, fault: ErrorFault::Other, retry_after: None }
+        Self { safety, throttling: false, timeout: false, conflict: false, fault: ErrorFault::Other, retry_after: None }
     }
 
     /// What an error says, copied.
@@ -116,6 +117,7 @@ impl Classification {
             safety: error.is_retry_safe(),
             throttling: error.is_throttle(),
             timeout: error.is_timeout(),
+            conflict: error.is_conflict(),
             fault: error.fault(),
             retry_after: error.retry_after(),
         }
@@ -133,6 +135,13 @@ impl Classification {
     #[must_use]
     pub const fn with_timeout(mut self) -> Self {
         self.timeout = true;
+        self
+    }
+
+    /// Adds that the request lost a race against another one. Whether a retry is safe stays as it was said.
+    #[must_use]
+    pub const fn with_conflict(mut self) -> Self {
+        self.conflict = true;
         self
     }
 
@@ -176,6 +185,11 @@ impl Classification {
         self.timeout
     }
 
+    /// Whether the request lost a race against another one.
+    pub const fn is_conflict(&self) -> bool {
+        self.conflict
+    }
+
     /// Who caused the error.
     pub const fn fault(&self) -> ErrorFault {
         self.fault
@@ -204,6 +218,10 @@ impl RetryInfo for Classification {
 
     fn is_timeout(&self) -> bool {
         self.timeout
+    }
+
+    fn is_conflict(&self) -> bool {
+        self.conflict
     }
 
     fn retry_after(&self) -> Option<Duration> {

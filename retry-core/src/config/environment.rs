@@ -1,5 +1,6 @@
-//! The environment as a source of settings, and where it says that the shared config file is.
+//! The environment and the shared config file as sources of settings.
 
+use super::profile::{self, Value};
 use super::{ConfigError, ConfigSource, RetryConfig, Said};
 use crate::invalid_setting::InvalidSetting;
 use std::env;
@@ -13,32 +14,35 @@ use std::str::FromStr;
 ///
 /// Needs the feature `config`.
 ///
-/// Each setting on its own comes from the first of these that says it:
+/// Each setting is taken from the first of these sources that has it:
 ///
 /// | source | mode | maximum of attempts |
 /// |---|---|---|
 /// | code: the setters, or what was deserialized | [`retry_mode`](RetryConfig::retry_mode) | [`max_attempts`](RetryConfig::max_attempts) |
 /// | the environment | `AWS_RETRY_MODE` | `AWS_MAX_ATTEMPTS` |
 /// | the profile in the shared config file | `retry_mode` | `max_attempts` |
-/// | what it is [built on](RetryConfig::build_on) | standard | its own |
+/// | the strategy that it is [built on](RetryConfig::build_on) | standard | its own |
 ///
 /// A [mode](crate::RetryMode) is `standard`, `adaptive` or `legacy`; a maximum of attempts is a whole number from 1 to
-/// 4294967295, the first attempt included. Space around them is no mistake, and neither is a plus before the number.
+/// 4294967295, the first attempt included. White space around either and a plus before the number are ignored.
 ///
-/// - **Only what is used is judged.** A bad value is no error where a source above says that setting, and the file is
-///   not even opened if nothing is open.
-/// - **The profile** is the one that `AWS_PROFILE` names, else `default`. One that is not in the file says nothing: it
-///   may have its place in the file of credentials, which is not read here.
+/// - **Only values that are used are checked.** An invalid value is no error if a source above has that setting. The
+///   file is not opened if both settings are known without it.
+/// - **The profile** is the one that `AWS_PROFILE` names, else `default`. A profile that is not in the file has no
+///   settings there, which is no error: it can be in the credentials file, which is not read.
 /// - **The file** is the one that `AWS_CONFIG_FILE` names, else `.aws/config` in the home directory (`HOME`, on Windows
-///   also `USERPROFILE`), for which a leading `~` stands. A file that is not there is no error; one that can't be read,
-///   or that is malformed, is.
-/// - **An empty variable** is one that is not set, as for the AWS SDK for Go. An empty value in the file is an error.
+///   also `USERPROFILE`). A leading `~` stands for the home directory. A missing file is no error, and neither is a path
+///   through something that is not a directory, such as below `/dev/null`. A file that can't be read or is malformed is
+///   an error.
+/// - **An empty variable** counts as not set, as in the AWS SDK for Go. An empty value in the file is an error.
+///
+/// How the file is read, and what differs from botocore, is listed at [`or_environment`](RetryConfig::or_environment).
 impl RetryConfig {
-    /// Fills in what is still open from the environment of the process and the shared config file.
+    /// Fills in the settings that are still open from the environment of the process and the shared config file.
     ///
-    /// It reads a file, and blocks while it does: call it when the program starts.
+    /// The call blocks while it reads the file, so make it when the program starts.
     ///
-    /// A `static` can be made of it, if the program looks at the outcome before it does anything else:
+    /// To configure a `static`, let the program look at the outcome before it does anything else:
     ///
     /// ```no_run
     /// use retry_core::{ConfigError, ConfiguredStrategy, RetryConfig};
@@ -59,15 +63,52 @@ impl RetryConfig {
     /// }
     /// ```
     ///
+    /// # Differences from botocore
+    ///
+    /// The file is read as the AWS CLI and boto3 read it, which use botocore and Python's `configparser`. So a line that
+    /// is indented further than the latest key continues the value of that key, even if the line looks like a key or a
+    /// section header; any other line stands for itself, and a file can be indented as a whole. A value that begins in
+    /// the line below its key is nested, and each of its lines needs an `=`. Keys can be in any case, `:` can replace
+    /// `=`, comments begin with `#` or `;`, and settings in `[DEFAULT]` hold for each profile that does not set them.
+    ///
+    /// These are the differences, each on purpose:
+    ///
+    /// | in the file | botocore | here |
+    /// |---|---|---|
+    /// | comment behind a value | part of the value | cut off if white space stands before it |
+    /// | byte order mark | an error | skipped |
+    /// | repeated section | an error; the last one if they are written differently, as `[profile a]` and `[profile 'a']` | merged |
+    /// | repeated key | an error | the last one is used |
+    /// | `[profile default]` above `[default]` | `[default]` is used | `[profile default]` is used, in any order |
+    /// | space in a header | `[ profile a ]` and `[default ]` are no profiles | ignored around the name |
+    /// | space in a name without quotes | `[profile a b]` is no profile | part of the name |
+    /// | quotes and backslashes inside a name | removed, as in a shell | part of the name, unless quotes enclose all of it |
+    /// | longer word instead of `profile` | `[profiles a]` is the profile `a` | no profile |
+    /// | bracket behind a header | the name ends at the last bracket of the line | it ends at the first one |
+    /// | nested mistake in `[DEFAULT]` | no error if no section uses the value | an error |
+    /// | rare separators | U+001C to U+001F are white space; U+0085, U+2028 and the like end a line of a nested value | white space is that of Unicode; only CR and LF end a line |
+    ///
+    /// | around the file | botocore | here |
+    /// |---|---|---|
+    /// | `AWS_DEFAULT_PROFILE` | read, before `AWS_PROFILE` | not read |
+    /// | credentials file | settings in it are used | not read |
+    /// | profile that is in neither file | an error | no settings |
+    /// | `$NAME` and `~user` in `AWS_CONFIG_FILE` | expanded | taken literally |
+    /// | file that can't be opened, or is a directory | no settings | an error |
+    /// | empty variable | an invalid value | not set |
+    /// | `Adaptive` | an invalid mode | the mode `adaptive`, since modes can be in any case |
+    /// | `legacy` | a mode of its own | another name of `standard` |
+    /// | `1_0`, digits that are not ASCII | numbers | not allowed |
+    ///
     /// # Errors
     ///
-    /// If a value that would be used is not allowed, or the file can't be read or is malformed.
+    /// If a value that would be used is not allowed, or if the file can't be read or is malformed.
     pub fn or_environment(self) -> Result<Self, ConfigError> {
         self.or_variables(|name| env::var_os(name))
     }
 
-    /// Fills in what is still open, as [`or_environment`](RetryConfig::or_environment) does, from variables that are
-    /// looked up by `variable`. The place of the file is among them, and nothing else of the process is read.
+    /// Fills in the settings that are still open, as [`or_environment`](RetryConfig::or_environment) does, from variables
+    /// that `variable` looks up. They include the path of the file. Nothing else of the process is read.
     ///
     /// ```
     /// use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
@@ -88,8 +129,11 @@ impl RetryConfig {
     /// As [`or_environment`](RetryConfig::or_environment).
     pub fn or_variables(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
-        // What is not Unicode is none of the allowed values either.
-        let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
+        // A value that is not Unicode is not allowed in any case.
+        let text = |name| {
+            let value = variable(name)?.to_string_lossy().into_owned();
+            Some(Value { text: value, continued_at: None })
+        };
 
         fill(&mut self.retry_mode, text("AWS_RETRY_MODE"), &ConfigSource::Variable("AWS_RETRY_MODE"))?;
         fill(&mut self.max_attempts, text("AWS_MAX_ATTEMPTS"), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"))?;
@@ -103,13 +147,15 @@ impl RetryConfig {
         })?;
         match fs::read_to_string(&file) {
             Ok(text) => self.or_profile(&profile, &file, &text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(self),
             Err(error) => Err(ConfigError::unreadable(ConfigSource::Profile { name: profile, file }, error)),
         }
     }
 
-    /// Fills in what is still open from a profile in the text of a shared config file, wherever that text came from.
-    /// The name of the file is for [sources](ConfigSource) and errors only, it is not opened.
+    /// Fills in the settings that are still open from a profile in the text of a shared config file.
+    ///
+    /// The name of the file is used in [sources](ConfigSource) and errors only; the file is not opened.
+    /// [`or_environment`](RetryConfig::or_environment) tells how the text is read.
     ///
     /// ```
     /// use retry_core::{ConfigError, RetryConfig};
@@ -133,38 +179,37 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// If a value that would be used is not allowed, or the text is malformed.
+    /// If a value that would be used is not allowed, or if the text is malformed.
     pub fn or_profile(mut self, profile: &str, file: &Path, text: &str) -> Result<Self, ConfigError> {
         if self.is_complete() {
             return Ok(self);
         }
         let source = ConfigSource::Profile { name: profile.to_owned(), file: file.to_owned() };
-        let settings =
-            super::profile::read(text, profile).map_err(|what| ConfigError::malformed(source.clone(), what))?;
+        let settings = profile::read(text, profile).map_err(|what| ConfigError::malformed(source.clone(), what))?;
         fill(&mut self.retry_mode, settings.retry_mode, &source)?;
         fill(&mut self.max_attempts, settings.max_attempts, &source)?;
         Ok(self)
     }
 
-    /// Nothing is open that these sources could say.
+    /// Whether the environment and the file have nothing to add.
     const fn is_complete(&self) -> bool {
         self.retry_mode.is_some() && self.max_attempts.is_some()
     }
 }
 
-/// Takes what the source says, if nobody did before.
-fn fill<T>(setting: &mut Option<Said<T>>, text: Option<String>, source: &ConfigSource) -> Result<(), ConfigError>
+/// Takes the value of a source for a setting that is still open.
+fn fill<T>(setting: &mut Option<Said<T>>, value: Option<Value>, source: &ConfigSource) -> Result<(), ConfigError>
 where
     T: FromStr<Err = InvalidSetting>,
 {
-    if let (None, Some(text)) = (&setting, text) {
-        let value = text.parse().map_err(|invalid| ConfigError::setting_in(source.clone(), invalid))?;
-        *setting = Some(Said { value, source: source.clone() });
+    if let (None, Some(Value { text, continued_at })) = (&setting, value) {
+        let invalid = |invalid| ConfigError::setting_in(source.clone(), invalid).continued_at(continued_at);
+        *setting = Some(Said { value: text.parse().map_err(invalid)?, source: source.clone() });
     }
     Ok(())
 }
 
-/// Where the shared config file would be; `None` if that depends on a home directory, and there is none.
+/// Returns the path of the shared config file, or `None` if it depends on the home directory and none is known.
 fn config_file(variable: impl Fn(&'static str) -> Option<OsString>) -> Option<PathBuf> {
     let home = || {
         let home = variable("HOME").or_else(|| variable("USERPROFILE").filter(|_| cfg!(windows)));

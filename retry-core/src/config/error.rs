@@ -14,6 +14,7 @@ use std::path::PathBuf;
 /// ```text
 /// environment variable AWS_MAX_ATTEMPTS: max_attempts = "0" is not allowed: a whole number from 1 to 4294967295, since it counts the first attempt too
 /// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory (os error 21)
+/// profile "default" in the file "/home/me/.aws/config": the file is malformed: line 3 has no `=`
 /// ```
 #[derive(Debug)]
 pub struct ConfigError {
@@ -24,14 +25,27 @@ pub struct ConfigError {
 #[derive(Debug)]
 #[cfg_attr(not(feature = "config"), expect(dead_code, reason = "without the feature no file is read"))]
 enum Problem {
-    Setting(InvalidSetting),
+    Setting {
+        setting: InvalidSetting,
+        /// The number of the first line of the file that continues the value.
+        continued_at: Option<usize>,
+    },
     Unreadable(io::Error),
     Malformed(String),
 }
 
 impl ConfigError {
     pub(super) const fn setting_in(found_in: ConfigSource, setting: InvalidSetting) -> Self {
-        Self { found_in, problem: Problem::Setting(setting) }
+        Self { found_in, problem: Problem::Setting { setting, continued_at: None } }
+    }
+
+    /// Explains a value that goes on in another line of the file, if it does.
+    #[cfg(feature = "config")]
+    pub(super) fn continued_at(mut self, line: Option<usize>) -> Self {
+        if let Problem::Setting { continued_at, .. } = &mut self.problem {
+            *continued_at = line;
+        }
+        self
     }
 
     #[cfg(feature = "config")]
@@ -52,7 +66,7 @@ impl ConfigError {
     /// The setting that is not allowed: its name, its value, and what is allowed. `None` if the file is what is wrong.
     pub const fn setting(&self) -> Option<&InvalidSetting> {
         match &self.problem {
-            Problem::Setting(setting) => Some(setting),
+            Problem::Setting { setting, .. } => Some(setting),
             _ => None,
         }
     }
@@ -62,7 +76,10 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.found_in)?;
         match &self.problem {
-            Problem::Setting(setting) => setting.fmt(f),
+            Problem::Setting { setting, continued_at: None } => setting.fmt(f),
+            Problem::Setting { setting, continued_at: Some(line) } => {
+                write!(f, "{setting}; line {line} continues the value, since it is indented further than the key")
+            }
             Problem::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Problem::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }

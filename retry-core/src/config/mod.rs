@@ -108,7 +108,8 @@ impl RetryConfig {
     }
 
     /// Sets the longest delay before the first retry and the longest of all, see [`StandardRetryStrategy::backoff`]. It
-    /// holds after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set.
+    /// holds after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set or the strategy that it
+    /// is built on has a base of its own for that.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = Some((base, cap));

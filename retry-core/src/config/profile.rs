@@ -1,84 +1,146 @@
-//! The format of the shared config file.
+//! A reader for the shared config file.
+//!
+//! The reader follows Python's `configparser`, on which botocore and the AWS CLI are built, and what botocore makes of
+//! nested values and of the names of profiles. The documentation of `RetryConfig::or_environment` lists the wanted
+//! differences.
 
-use configparser::ini::Ini;
-use std::collections::HashMap;
-
-/// What a profile says, to the letter.
+/// The retry settings of a profile, not yet judged.
 #[derive(Default)]
 pub(super) struct Profile {
-    pub(super) retry_mode: Option<String>,
-    pub(super) max_attempts: Option<String>,
+    pub(super) retry_mode: Option<Value>,
+    pub(super) max_attempts: Option<Value>,
 }
 
-/// Where the parser puts what stands before the first section. No section has this name.
-const BEFORE_ALL_SECTIONS: &str = "\n";
+/// The text of a value: its lines without indentation and comments, separated by line feeds.
+#[derive(Clone)]
+pub(super) struct Value {
+    pub(super) text: String,
+    /// The number of the first line that continues the value.
+    pub(super) continued_at: Option<usize>,
+}
 
-/// Reads one profile. One that is not there says nothing.
-///
-/// The parser follows Python's configparser, on which the AWS CLI stands: line by line, values to the letter, and what
-/// is indented further continues the value above. On top of it come the rules of the SDKs: comments behind a value,
-/// keys in any case, and the names of profiles.
+/// Reads one profile. A profile that is not in the file has no settings.
 ///
 /// # Errors
 ///
-/// What makes no sense, and where. Only the structure is judged here.
+/// What is wrong with the structure of the file, and in which line. The message does not quote the file, since values
+/// can be secret.
 pub(super) fn read(text: &str, profile: &str) -> Result<Profile, String> {
-    // Keys can be in any case, but the names of profiles can't.
-    let mut parser = Ini::new_cs();
-    parser.set_multiline(true);
-    // It takes any `#` for a comment, but only one behind white space is.
-    parser.set_inline_comment_symbols(Some(&[]));
-    parser.set_default_section(BEFORE_ALL_SECTIONS);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // It takes an indented bracket for a new section, but what is indented belongs to the value above.
-    let lines = text
-        .lines()
-        .map(|line| if line.starts_with([' ', '\t']) && line.trim_start().starts_with('[') { "" } else { line });
-    parser.read(lines.collect::<Vec<_>>().join("\n"))?;
-    let sections = parser.get_map_ref();
-
-    if sections.contains_key(BEFORE_ALL_SECTIONS) {
-        return Err("there is a line before the first section".to_owned());
-    }
-    // The order of the map is random, and an error should not be.
-    let no_values = sections.iter().flat_map(|(section, lines)| {
-        lines.iter().filter(|(_, value)| value.is_none()).map(move |(key, _)| (section, key))
-    });
-    if let Some((section, key)) = no_values.min() {
-        return Err(format!("the line {key:?} in section [{}] has no `=`", section.escape_debug()));
-    }
-
-    // `[profile default]` hides `[default]`.
-    let section = sections
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let sections = sections(&text)?;
+    let (mut own, defaults): (Vec<_>, Vec<_>) = sections
         .iter()
-        .filter(|(section, _)| profile_name(section) == Some(profile))
-        .max_by_key(|(section, _)| (section.starts_with("profile"), *section));
-    Ok(section.map_or_else(Profile::default, |(_, lines)| Profile {
-        retry_mode: value(lines, "retry_mode"),
-        max_attempts: value(lines, "max_attempts"),
-    }))
+        .filter(|section| section.name == DEFAULTS || profile_name(section.name) == Some(profile))
+        .partition(|section| section.name != DEFAULTS);
+    if own.is_empty() {
+        return Ok(Profile::default());
+    }
+    // `[profile default]` hides `[default]`.
+    if own.iter().any(|section| section.name != DEFAULT_PROFILE) {
+        own.retain(|section| section.name != DEFAULT_PROFILE);
+    }
+    let value = |key: &str| {
+        let settings = defaults.iter().chain(&own).flat_map(|section| &section.settings);
+        settings.filter(|(other, _)| other.eq_ignore_ascii_case(key)).last().map(|(_, value)| value.clone())
+    };
+    Ok(Profile { retry_mode: value("retry_mode"), max_attempts: value("max_attempts") })
 }
 
-/// The name of the profile that a section is about: `default`, `profile name` or, as the AWS CLI writes a name with a
+/// The section whose settings hold for all profiles that do not set them.
+const DEFAULTS: &str = "DEFAULT";
+
+/// The profile whose section can lack the word `profile`.
+const DEFAULT_PROFILE: &str = "default";
+
+/// The white space between the words of a header.
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// A header, and the keys and values below it.
+struct Section<'a> {
+    name: &'a str,
+    settings: Vec<(&'a str, Value)>,
+}
+
+/// Splits a file into sections.
+///
+/// A line that is indented further than the latest key continues the value of that key, whatever it looks like. Any
+/// other line is a header, or a key with its value. Comment lines are skipped.
+fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    // The indentation of the latest header or key.
+    let mut indentation = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let content = line.trim();
+        if content.starts_with(['#', ';']) {
+            continue;
+        }
+        let malformed = |what: &str| Err(format!("line {number} {what}"));
+        // None directly below a header, which cannot be continued.
+        let latest = sections.last_mut().and_then(|section| section.settings.last_mut()).map(|(_, value)| value);
+        if content.is_empty() {
+            // A blank line belongs to a value that goes on after it.
+            if let Some(value) = latest {
+                value.text.push('\n');
+            }
+            continue;
+        }
+        // A tab counts as one column.
+        let indented = line.chars().take_while(|character| character.is_whitespace()).count();
+        if let Some(value) = latest.filter(|_| indented > indentation) {
+            let is_nested = value.text.is_empty() || value.text.starts_with('\n');
+            if is_nested && !content.contains('=') {
+                return malformed("is part of a nested value and has no `=`");
+            }
+            value.text.push('\n');
+            value.text.push_str(without_comment(content));
+            value.continued_at.get_or_insert(number);
+            continue;
+        }
+
+        indentation = indented;
+        if let Some(name) = section_name(content) {
+            sections.push(Section { name, settings: Vec::new() });
+            continue;
+        }
+        match (sections.last_mut(), content.split_once(['=', ':'])) {
+            (Some(_), Some(("", _))) => return malformed("has no key"),
+            (Some(section), Some((key, value))) => {
+                let text = without_comment(value.trim_start()).to_owned();
+                section.settings.push((key.trim_end(), Value { text, continued_at: None }));
+            }
+            _ if content.starts_with('[') => return malformed("is not a complete section header"),
+            (Some(_), None) => return malformed("has no `=`"),
+            (None, _) => return malformed("stands before the first section"),
+        }
+    }
+    for (_, value) in sections.iter_mut().flat_map(|section| &mut section.settings) {
+        value.text.truncate(value.text.trim_end().len());
+    }
+    Ok(sections)
+}
+
+/// Returns the name in a section header, or `None` if the line is not one. Anything can follow the closing bracket.
+fn section_name(line: &str) -> Option<&str> {
+    let (longest_name, _) = line.strip_prefix('[')?.rsplit_once(']').filter(|(name, _)| !name.is_empty())?;
+    // The last bracket can be that of a comment.
+    let name = longest_name.split(']').next()?;
+    Some(name.trim_matches(BLANKS))
+}
+
+/// Returns the profile that a section belongs to: `default`, `profile name` or, as the AWS CLI writes a name with a
 /// space in it, `profile 'a name'`.
 fn profile_name(section: &str) -> Option<&str> {
-    // The parser looks for the last bracket of the line, which can be that of a comment.
-    let section = section.split(']').next().unwrap_or(section).trim();
-    if section == "default" {
+    if section == DEFAULT_PROFILE {
         return Some(section);
     }
-    let name = section.strip_prefix("profile").filter(|name| name.starts_with(char::is_whitespace))?.trim();
+    let name = section.strip_prefix("profile")?.strip_prefix(BLANKS)?.trim_start_matches(BLANKS);
     let quoted = |quote| name.strip_prefix(quote)?.strip_suffix(quote);
     quoted('\'').or_else(|| quoted('"')).or(Some(name))
 }
 
-/// A value without the comment behind it. A key in lower case comes before others.
-fn value(lines: &HashMap<String, Option<String>>, key: &str) -> Option<String> {
-    let (_, value) = lines.iter().filter(|(other, _)| other.eq_ignore_ascii_case(key)).max_by_key(|(key, _)| *key)?;
-    let value = value.as_deref()?;
-    let comment = value
-        .match_indices(['#', ';'])
-        .map(|(at, _)| &value[..at])
-        .find(|before| before.is_empty() || before.ends_with(char::is_whitespace));
-    Some(comment.unwrap_or(value).trim_end().to_owned())
+/// Cuts off a comment, which begins where the line does or after white space.
+fn without_comment(line: &str) -> &str {
+    let mut before_comments = line.match_indices(['#', ';']).map(|(start, _)| &line[..start]);
+    let before_comment = before_comments.find(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+    before_comment.map_or(line, str::trim_end)
 }

@@ -193,6 +193,20 @@ impl<K: RetryToken, L: Limit, N> Operation<K, L, N> {
         Settled::Done { attempts, reason: Some(reason) }
     }
 
+    /// Drops an outcome that another attempt follows, or keeps it where it may be needed later.
+    ///
+    /// Should its `Drop` panic, the attempt that was paid for is given up.
+    #[inline]
+    pub(crate) fn keep<R, S>(&mut self, strategy: &S, last: &mut L::Last, outcome: R)
+    where
+        L: Limits<R>,
+        S: RetryStrategy<Token = K>,
+    {
+        let guard = Guard::new(&mut self.token, strategy);
+        L::keep(last, outcome);
+        guard.disarm();
+    }
+
     /// An attempt was cut, or not made: it goes on with the outcome of that, or breaks off with the outcome of the
     /// operation.
     #[cold]

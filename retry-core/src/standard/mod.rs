@@ -34,9 +34,10 @@ use std::time::Duration;
 /// | [attempts](StandardRetryStrategy::max_attempts) in all | 5 | 3 | 3 |
 /// | [backoff](StandardRetryStrategy::backoff) before retry i = 0, 1, .. | random in `[0, min(base * 2^i, 20 s))` | the same | the same |
 /// | base, after throttling | 1 s | 1 s | 1 s |
+/// | base, after a [conflict](crate::RetryInfo::is_conflict) | 20 ms | 20 ms | 20 ms |
 /// | base, otherwise | 1 s | 1 s | 50 ms |
 /// | [quota](StandardRetryStrategy::quota_capacity), full at the start | 500 | 500 | 500 |
-/// | [cost](StandardRetryStrategy::retry_costs) of a retry after throttling / timeout / other | 5 / 10 / 5 | 5 / 10 / 5 | 5 / 14 / 14 |
+/// | [cost](StandardRetryStrategy::retry_costs) of a retry after throttling / timeout / conflict / other | 5 / 10 / 0 / 5 | 5 / 10 / 0 / 5 | 5 / 14 / 0 / 14 |
 /// | [refund](StandardRetryStrategy::refunds) for success at the first attempt | 1 | 1 | 1 |
 /// | refund for success after a retry | 1 | what the last retry cost | what the last retry cost |
 /// | [wait](StandardRetryStrategy::hint_limit) that the server asked for | a floor | a floor, cut to 20 s | a floor, cut to the backoff and 5 s |
@@ -221,18 +222,28 @@ pub struct StandardRetrySettings {
 }
 
 impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
-    /// Sets the longest delay before the first retry, which doubles with each further one, and its cap. It holds after
-    /// throttling too, unless [`throttling_base`](StandardRetryStrategy::throttling_base) follows.
+    /// Sets the longest delay before the first retry, which doubles with each further one, and its cap.
+    ///
+    /// A base of its own after throttling, set by [`throttling_base`](StandardRetryStrategy::throttling_base) or by
+    /// [`aws_2_1`](StandardRetryStrategy::aws_2_1), is kept, and so is the one after a conflict. No delay exceeds the cap.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = self.backoff.with_delays(base, cap);
         self
     }
 
-    /// Sets the longest delay before the first retry if that comes after a throttling.
+    /// Sets the longest delay before the first retry if that comes after throttling.
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
         self.backoff = self.backoff.throttling_base(base);
+        self
+    }
+
+    /// Sets the longest delay before the first retry if that comes after a conflict: 20 ms unless set, and never above
+    /// the ordinary base.
+    #[must_use]
+    pub const fn conflict_base(mut self, base: Duration) -> Self {
+        self.backoff = self.backoff.conflict_base(base);
         self
     }
 

@@ -13,13 +13,14 @@ use std::time::Duration;
 pub struct RetryCosts {
     throttling: u32,
     timeout: u32,
+    conflict: u32,
     other: u32,
 }
 
 impl RetryCosts {
-    /// The same cost for every retry.
+    /// The same cost for every retry, except after a conflict, where it costs nothing.
     pub const fn new(cost: u32) -> Self {
-        Self { throttling: cost, timeout: cost, other: cost }
+        Self { throttling: cost, timeout: cost, conflict: 0, other: cost }
     }
 
     /// Sets the cost of a retry after a throttling.
@@ -36,11 +37,22 @@ impl RetryCosts {
         self
     }
 
+    /// Sets the cost of a retry after a conflict.
+    ///
+    /// It is 0 unless set, because a conflict says nothing about the health of the server: the quota must not stop
+    /// transactions that merely contend. Where a database reports overload as a conflict, give it the cost of others.
+    #[must_use]
+    pub const fn conflict(mut self, cost: u32) -> Self {
+        self.conflict = cost;
+        self
+    }
+
     /// The cost of a retry after a failure of this class.
     pub const fn of(&self, error_type: RetryErrorType) -> u32 {
         match error_type {
             RetryErrorType::Throttling => self.throttling,
             RetryErrorType::Timeout => self.timeout,
+            RetryErrorType::Conflict => self.conflict,
             _ => self.other,
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
     let (setup, strategy) = strategy_access(strategy, &private, crate_path);
     let (around_setup, around) = around(call, &private);
-    let [operation, result, notes, cut] = ["operation", "outcome", "notes", "cut"].map(local);
+    let [operation, result, notes, cut, judged] = ["operation", "outcome", "notes", "cut", "directive"].map(local);
 
     let directive = directive(call, &result, &private);
     let (context_setup, context, directive) = match context {
@@ -29,7 +29,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
             quote!(#notes.judged(#directive)),
         ),
     };
-    let Limited { limits, last, setup: last_setup, keep } = limited(&call.limits, &private, &result);
+    let Limited { limits, last, setup: last_setup } = limited(&call.limits, &private);
     // Whether an outcome can say that the time was up is a matter of the return type, so that is where rustc shall point.
     let cut_off = respan(quote!(#private::cut(&mut #operation, #strategy, #cut, #last, #around)), outcome.span());
     let parts =
@@ -56,10 +56,11 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         loop {
             #wait
             let #result = #attempt;
-            if #private::settle(&mut #operation, #strategy, #directive, #around) {
+            let #judged = #directive;
+            if #private::settle(&mut #operation, #strategy, #judged, #around) {
                 return #result;
             }
-            #keep
+            #private::keep(&mut #operation, #strategy, #last, #result);
         }
     });
     quote! {

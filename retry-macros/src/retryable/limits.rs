@@ -3,7 +3,7 @@
 use crate::retryable::attr::Limit;
 use crate::retryable::validate::Limits;
 use crate::tokens::local;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 /// What a limit on the time brings with it.
@@ -15,13 +15,11 @@ pub(super) struct Limited {
     pub(super) last: TokenStream,
     /// What stands before the loop for that.
     pub(super) setup: TokenStream,
-    /// What keeps an outcome.
-    pub(super) keep: TokenStream,
 }
 
-pub(super) fn limited(limits: &Limits, private: &TokenStream, outcome: &Ident) -> Limited {
+pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     match limits {
-        Limits::None => Limited::default(),
+        Limits::None => Limited { last: quote!(&mut ()), ..Limited::default() },
         Limits::Attempt(time) => {
             let time = duration(time);
             let limits = Some(quote!(#private::attempt_timeout(#time)));
@@ -38,7 +36,6 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream, outcome: &Ident) -
                 limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
                 last: quote!(&mut #last),
                 setup: quote!(let mut #last = ::core::option::Option::None;),
-                keep: quote!(#last = ::core::option::Option::Some(#outcome);),
             }
         }
     }

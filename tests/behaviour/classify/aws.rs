@@ -2,7 +2,7 @@
 
 use super::verdict;
 use retry_core::classify::{Classification, aws, http};
-use retry_core::{ErrorFault, RetrySafety};
+use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -111,7 +111,20 @@ fn every_error_code_means_what_its_list_says() {
 fn an_unknown_code_leaves_the_word_to_the_status() {
     let transient = vectors().transient_status;
     assert_eq!(transient.len(), 4);
-    for code in ["InternalError", "slowdown", " SlowDown", "AccessDeniedException", ""] {
+    let unknown = [
+        "InternalError",
+        "slowdown",
+        "Slow Down",
+        "AccessDeniedException",
+        "ConditionalCheckFailedException",
+        "",
+        "#",
+        ":SlowDown",
+        "SlowDown#",
+        "http://SlowDown",
+        "a#b:SlowDown",
+    ];
+    for code in unknown {
         assert_eq!(aws::code(code), None, "{code:?}");
         assert!(!aws::is_clock_skew(code));
         assert_eq!(aws::error_code(code, None), verdict(No, "", Other), "{code:?}");
@@ -127,4 +140,50 @@ fn an_unknown_code_leaves_the_word_to_the_status() {
             assert_eq!(aws::status(status), expected, "{status}");
         }
     }
+}
+
+#[test]
+fn a_conflict_is_nobodys_fault_whatever_the_status() {
+    for code in ["ConditionalRequestConflict", "TransactionConflictException"] {
+        let expected = verdict(Yes, "conflict", Other);
+        assert_eq!(aws::code(code), Some(expected), "{code}");
+        assert_eq!(aws::error_code(code, None), expected, "{code}");
+        assert!(!aws::is_clock_skew(code));
+        for status in 0..=999 {
+            assert_eq!(aws::error_code(code, Some(status)), expected, "{code} {status}");
+        }
+    }
+    // The same condition fails again, unless the attempt reads anew, and only its author knows that it does.
+    for status in [409, 412] {
+        assert_eq!(aws::error_code("ConditionalCheckFailedException", Some(status)), verdict(No, "", Client));
+        assert_eq!((aws::status(status), http::status(status)), (verdict(No, "", Client), verdict(No, "", Client)));
+    }
+}
+
+/// Protocols put a namespace before a code and an address behind it.
+#[test]
+fn a_code_is_looked_up_by_its_bare_name() {
+    let cases = [
+        ("com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", verdict(Yes, "throttling", Client)),
+        (
+            "ThrottlingException:http://internal.amazon.com/coral/com.amazon.coral.service/",
+            verdict(Yes, "throttling", Client),
+        ),
+        ("aws.protocoltests#SlowDown:http://example.com/#fragment", verdict(Yes, "throttling", Client)),
+        ("a#b#SlowDown", verdict(Yes, "throttling", Client)),
+        ("SlowDown:", verdict(Yes, "throttling", Client)),
+        (" SlowDown\n", verdict(Yes, "throttling", Client)),
+        ("ns # RequestTimeout : x", verdict(Yes, "timeout", Client)),
+        ("com.amazonaws.s3#ConditionalRequestConflict", verdict(Yes, "conflict", Other)),
+        ("ns#AuthFailure", verdict(No, "", Client)),
+    ];
+    for (code, expected) in cases {
+        assert_eq!(aws::code(code), Some(expected), "{code:?}");
+        assert_eq!(aws::error_code(code, Some(400)), expected, "{code:?}");
+        assert_eq!(aws::is_clock_skew(code), code == "ns#AuthFailure", "{code:?}");
+    }
+
+    #[derive(RetryInfo)]
+    struct Answered(#[retry(error_code)] &'static str, #[retry(http_status)] u16);
+    assert!(Answered("com.amazonaws.s3#SlowDown", 400).is_throttle());
 }

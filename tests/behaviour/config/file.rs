@@ -1,6 +1,7 @@
 //! The shared config file: where it is, which part of it counts, and what it looks like.
 
 use super::{Files, variables};
+use proptest::prelude::*;
 use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
 use std::error::Error;
 use std::io;
@@ -64,7 +65,7 @@ fn a_section_names_a_profile_as_the_sdks_and_the_cli_write_it() {
     }
     let name = "some-thing:long/the_one%only.foo@bar+";
     assert_eq!(attempts(name, &format!("[profile {name}]\nmax_attempts = 3")), Some(3));
-    for section in ["[a]", "[profilea]", "[profile b]", "[sso-session a]", "[services a]", "[profile]", "[]"] {
+    for section in ["[a]", "[profilea]", "[profile b]", "[sso-session a]", "[services a]", "[profile]"] {
         assert_eq!(attempts("a", &format!("{section}\nmax_attempts = 3")), None, "{section}");
     }
 }
@@ -126,7 +127,7 @@ max_attempts = 4
     assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (None, Some(RetryMode::Adaptive)));
     assert_eq!(attempts("next", text), Some(4));
     let error = read("default", "[default]\nmax_attempts = 3\n 4").unwrap_err();
-    assert_eq!(error.setting().unwrap().value(), if cfg!(windows) { "3\r\n4" } else { "3\n4" });
+    assert_eq!(error.setting().unwrap().value(), "3\n4");
 }
 
 #[test]
@@ -139,16 +140,46 @@ fn sections_of_one_name_are_one() {
 }
 
 #[test]
-fn a_malformed_file_is_an_error() {
-    for (text, what) in [
-        ("max_attempts = 3", "there is a line before the first section"),
-        ("[default]\nmax_attempts 3", r#"the line "max_attempts 3" in section [default] has no `=`"#),
-        (
-            "[default]\nmax_attempts = 3\n[profile b]\noops\u{1b}[2J",
-            r#"the line "oops\u{1b}[2J" in section [profile b] has no `=`"#,
+fn an_indented_header_continues_a_value_and_the_error_names_its_line() {
+    let text = "[default]\nmax_attempts = 3\n\n# next\n  [profile b]\n  max_attempts = 4\n";
+    let error = read("default", text).unwrap_err();
+    assert_eq!(error.setting().unwrap().value(), "3\n\n[profile b]\nmax_attempts = 4");
+    let line = error.to_string();
+    assert!(line.ends_with("; line 5 continues the value, since it is indented further than the key"), "{line}");
+    assert!(!line.contains('\n'));
+    assert_eq!(attempts("b", text), None);
+
+    let indented = text.replace("max_attempts = 3", "  max_attempts = 3");
+    assert_eq!((attempts("default", &indented), attempts("b", &indented)), (Some(3), Some(4)));
+}
+
+proptest! {
+    #[test]
+    fn indenting_a_whole_file_changes_nothing(
+        lines in prop::collection::vec(
+            "[ \t]{0,3}(\\[default\\]|\\[profile b\\]|max_attempts ?[=:] ?[0-4]?|s3 =|a = b|oops|[#;] c|)", 0..8
         ),
-        ("[default\nmax_attempts = 3", "line 1: Found opening bracket for section name but no closing bracket"),
-        ("[default]\n= 3", "line 2:0: Key cannot be empty"),
+        indentation in "[ \t]{1,3}",
+    ) {
+        let indented: Vec<_> = lines.iter().map(|line| format!("{indentation}{line}")).collect();
+        for profile in ["default", "b"] {
+            let [plain, indented] = [&lines, &indented].map(|lines| read(profile, &lines.join("\n")));
+            prop_assert_eq!(plain.map_err(|error| error.to_string()), indented.map_err(|error| error.to_string()));
+        }
+    }
+}
+
+#[test]
+fn a_malformed_file_is_an_error_that_names_the_line_and_quotes_nothing() {
+    for (text, what) in [
+        ("aws_secret_access_key = 3", "line 1 stands before the first section"),
+        ("[default]\nmax_attempts 3", "line 2 has no `=`"),
+        ("[default]\nmax_attempts = 3\n[profile b]\noops\u{1b}[2J", "line 4 has no `=`"),
+        ("[default]\ns3 =\n\n  oops", "line 4 is part of a nested value and has no `=`"),
+        ("[default]\nmax_attempts =\n  3", "line 3 is part of a nested value and has no `=`"),
+        ("\n[default\nmax_attempts = 3", "line 2 is not a complete section header"),
+        ("[default]\r\n\r\n[]\r\n", "line 3 is not a complete section header"),
+        ("[default]\n= 3", "line 2 has no key"),
     ] {
         let error = read("default", text).unwrap_err();
         assert_eq!(
@@ -172,22 +203,49 @@ fn the_file_is_where_the_environment_says_or_in_the_home_directory() {
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~/other")]), Some(3));
     assert_eq!(found(&[("AWS_CONFIG_FILE", "~/other")]), None, "no home");
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~other")]), None, "that is a name");
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "$HOME/other")]), None, "that is a name, too");
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "/nowhere/at/all")]), None, "a missing file is no error");
+    let under_a_file = other.join("config");
+    assert_eq!(found(&[("AWS_CONFIG_FILE", under_a_file.to_str().unwrap())]), None, "nothing can be there");
+    assert_eq!(found(&[("HOME", other.to_str().unwrap())]), None, "nothing can be there, either");
     assert_eq!(found(&[("USERPROFILE", home)]), cfg!(windows).then_some(2));
     assert_eq!(found(&[]), None);
+}
+
+#[test]
+fn what_only_botocore_reads_is_not_read() {
+    let files = Files::new();
+    files.write(".aws/config", "[default]\nregion = x\n[profile a]\nmax_attempts = 2");
+    files.write(".aws/credentials", "[default]\nmax_attempts = 3");
+    let said = [("HOME", files.path().to_str().unwrap()), ("AWS_DEFAULT_PROFILE", "a")];
+    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap(), RetryConfig::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_is_no_directory_has_no_file() {
+    let config = RetryConfig::new().or_variables(variables(&[("HOME", "/dev/null")])).unwrap();
+    assert_eq!(config, RetryConfig::new());
 }
 
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_read_is_an_error() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     let files = Files::new();
     let latin = files.write("latin", b"[default]\nname = caf\xe9\n");
-    let under_a_file = latin.join("config");
-    for (path, kind, why) in [
+    let locked = files.write("locked", "[default]\n");
+    std::fs::set_permissions(&locked, Permissions::from_mode(0)).unwrap();
+    // Root can read it all the same.
+    let is_locked = std::fs::read(&locked).is_err();
+    let unreadable = [
         (files.path(), io::ErrorKind::IsADirectory, "Is a directory (os error 21)"),
         (&latin, io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"),
-        (&under_a_file, io::ErrorKind::NotADirectory, "Not a directory (os error 20)"),
-    ] {
+        (&locked, io::ErrorKind::PermissionDenied, "Permission denied (os error 13)"),
+    ];
+    for (path, kind, why) in unreadable.into_iter().filter(|(path, ..)| *path != locked || is_locked) {
         let said = [("AWS_CONFIG_FILE", path.to_str().unwrap()), ("AWS_PROFILE", "a")];
         let error = RetryConfig::new().or_variables(variables(&said)).unwrap_err();
         assert_eq!(error.to_string(), format!(r#"profile "a" in the file {path:?}: the file can't be read: {why}"#));

@@ -80,7 +80,7 @@ fn each_setting_comes_from_the_first_source_that_says_it() {
 #[test]
 fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
     for value in
-        ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", " ", "٣", "3\n4", "\u{feff}3"]
+        ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", "1_0", " ", "٣", "3\n4", "\u{feff}3"]
     {
         let error = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", value)])).unwrap_err();
         assert_eq!(error.found_in(), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"));

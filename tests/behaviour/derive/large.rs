@@ -172,7 +172,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     Io(#[retry(with = io::error)] std::io::Error),
     Http {
         url: String,
-        #[retry(with = chain::io)]
+        #[retry(with = chain::known)]
         source: T,
     },
     #[retry(with = Self::judge_exit)]

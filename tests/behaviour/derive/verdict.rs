@@ -173,13 +173,12 @@ fn a_fn_of_classify_judges_a_foreign_error() {
         #[error("not readable")]
         #[retry(fault = "server")]
         Chain(
-            #[retry(with = chain::io)]
+            #[retry(with = chain::known)]
             #[from]
             Foreign,
         ),
         #[error("of any kind")]
-        #[retry(with = Self::any)]
-        Any(Box<dyn Error + Send + Sync>),
+        Any(#[retry(with = chain::known)] Box<dyn Error + Send + Sync>),
         #[error("answered {0}")]
         Answered(#[retry(with = classify_status)] i32),
     }
@@ -188,18 +187,12 @@ fn a_fn_of_classify_judges_a_foreign_error() {
         u16::try_from(*status).ok().map(http::status)
     }
 
-    impl Failure {
-        #[expect(clippy::borrowed_box, reason = "the field is a box")]
-        fn any(error: &Box<dyn Error + Send + Sync>) -> Option<Classification> {
-            chain::io(&**error)
-        }
-    }
-
     let io = |kind: ErrorKind| std::io::Error::from(kind);
     let read = |kind| Failure::Io { path: String::new(), source: io(kind) };
-    assert_eq!(says(&read(ErrorKind::ConnectionRefused)), says(&io::kind(ErrorKind::ConnectionRefused)));
-    assert_eq!(says(&read(ErrorKind::TimedOut)), says(&io::kind(ErrorKind::TimedOut)));
-    assert_eq!(says(&read(ErrorKind::NotFound)), says(&io::kind(ErrorKind::NotFound)));
+    assert_eq!(says(&read(ErrorKind::ConnectionRefused)), (Other, Yes, false, false, None));
+    assert_eq!(says(&read(ErrorKind::UnexpectedEof)), (Server, Maybe, false, false, None));
+    assert_eq!(says(&read(ErrorKind::TimedOut)), (Other, Maybe, false, true, None));
+    assert_eq!(says(&read(ErrorKind::NotFound)), (Other, No, false, false, None));
     assert!(Failure::Chain(Foreign(io(ErrorKind::TimedOut))).is_timeout());
     assert!(Failure::Any(Box::new(io(ErrorKind::TimedOut))).is_timeout());
     assert_eq!(says(&Failure::Any("no I/O error".into())), (Other, No, false, false, None));

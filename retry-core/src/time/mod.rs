@@ -1,24 +1,60 @@
-//! Clocks and sleeping, by tokio or by the user's own.
+//! Clocks and sleeping, by tokio or by a timer of the user's own.
+
+mod latest;
+
+pub(crate) use latest::{Latest, Observed};
 
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A point in time on the line of one [`Clock`], at a resolution of a nanosecond.
+/// A point in time, at a resolution of a nanosecond.
 ///
-/// It is a duration since an origin that only the clock knows: compare timestamps of the same clock only. A type of
-/// our own, because [`std::time::Instant`] can be neither faked nor made at all on some platforms.
+/// A timestamp is a duration since an origin that all clocks of this library share, so that one strategy can serve
+/// async callers, who read [`TokioTimer`](crate::TokioTimer), and blocking ones, who read [`StdTimer`]. A [`Clock`] of
+/// your own that serves the same strategies converts the [`Instant`]s that it reads:
+///
+/// ```
+/// use retry_core::{Clock, StdTimer, Timestamp};
+/// use std::time::Instant;
+///
+/// let before = StdTimer.now();
+/// let read = Timestamp::from(Instant::now());
+/// assert!(before <= read && read <= StdTimer.now());
+/// ```
+///
+/// It is a type of its own because an [`Instant`] can't be faked, and can't be made at all on some platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(Duration);
 
+/// Where the first instant of the process that becomes a timestamp lies. A test's paused clock can end up behind it, so
+/// there is room on both sides.
+const FIRST_INSTANT: Duration = Duration::from_secs(u32::MAX as u64);
+
+impl From<Instant> for Timestamp {
+    #[inline]
+    fn from(instant: Instant) -> Self {
+        static FIRST: OnceLock<Instant> = OnceLock::new();
+
+        let first = *FIRST.get_or_init(|| instant);
+        Self(match instant.checked_duration_since(first) {
+            Some(after) => FIRST_INSTANT.saturating_add(after),
+            None => FIRST_INSTANT.saturating_sub(first.duration_since(instant)),
+        })
+    }
+}
+
 impl Timestamp {
-    /// The point that lies this long after the clock's origin.
+    /// Returns the point that lies this long after the origin.
+    ///
+    /// The clocks of this library begin 136 years after it. A clock that counts from the origin, such as one that a
+    /// test sets by hand, therefore does not fit strategies that the library's clocks serve too.
     pub const fn from_origin(elapsed: Duration) -> Self {
         Self(elapsed)
     }
 
-    /// How long after the clock's origin this point lies.
+    /// Returns how long after the origin this point lies.
     pub const fn since_origin(self) -> Duration {
         self.0
     }
@@ -43,14 +79,21 @@ impl Timestamp {
 
 /// Tells the time.
 ///
-/// A clock should be monotonic. One that jumps backwards (a test's clock that ends before a static does) is survived,
-/// and no time is taken to have passed.
+/// A clock should be monotonic. One that jumps backwards, as a test's clock that ends before a static does, is survived:
+/// no time is taken to have passed.
+///
+/// All clocks that serve one strategy must agree on the origin of their [timestamps](Timestamp). Otherwise the strategy
+/// sees time jump with every change of clock: a quota that refills over time would be full again each time.
 pub trait Clock {
     /// The present.
     fn now(&self) -> Timestamp;
 }
 
 /// A [`Clock`] that can also sleep.
+///
+/// A timer whose sleep is ready at once should move its own clock by the delay. If it does not, a limiter goes on asking
+/// for waits that never end: the operation then yields to its executor after each of them, so that a timeout around it
+/// still works, but it makes no progress, and `max_time` does not end it because no time passes.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -90,6 +133,9 @@ pub trait Timer: Clock {
 /// A [`Clock`] that can also block its thread, for functions that are retried with `blocking`.
 ///
 /// [`StdTimer`] is the default.
+///
+/// A timer that returns at once should move its own clock by the delay. If it does not, a limiter goes on asking for
+/// waits: after 100 of them during which the clock stood still, the attempt is sent without the limiter's permission.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
     label = "this is no `BlockingTimer`",
@@ -110,8 +156,7 @@ pub struct StdTimer;
 
 impl Clock for StdTimer {
     fn now(&self) -> Timestamp {
-        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-        Timestamp::from_origin(ORIGIN.elapsed())
+        Timestamp::from(Instant::now())
     }
 }
 
@@ -120,10 +165,6 @@ impl BlockingTimer for StdTimer {
         thread::sleep(delay);
     }
 }
-
-/// Threads may hand in the readings of one clock in another order than they made them, because they are held up in
-/// between. By more than this they are not.
-pub(crate) const DISORDER: Duration = Duration::from_millis(250);
 
 /// A sleep as retried calls hold it.
 pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;
@@ -189,7 +230,6 @@ impl Clock for EnableTheFeatureTokioOrPassATimer {
 #[cfg(feature = "tokio")]
 mod with_tokio {
     use super::{Clock, Duration, Timer, Timestamp};
-    use std::sync::OnceLock;
     use tokio::task::coop::{Unconstrained, unconstrained};
     use tokio::time::{Instant, Sleep};
 
@@ -199,20 +239,9 @@ mod with_tokio {
     #[derive(Clone, Copy, Debug, Default)]
     pub struct TokioTimer;
 
-    /// Where the first reading of the process lies on the line. A test's paused clock can end up behind that reading,
-    /// so there is room on both sides of it.
-    const FIRST_READING: Duration = Duration::from_secs(u32::MAX as u64);
-
     impl Clock for TokioTimer {
         fn now(&self) -> Timestamp {
-            static ORIGIN: OnceLock<Instant> = OnceLock::new();
-
-            let now = Instant::now();
-            let origin = *ORIGIN.get_or_init(|| now);
-            Timestamp::from_origin(match now.checked_duration_since(origin) {
-                Some(after) => FIRST_READING.saturating_add(after),
-                None => FIRST_READING.saturating_sub(origin.duration_since(now)),
-            })
+            Timestamp::from(Instant::now().into_std())
         }
     }
 

@@ -1,0 +1,85 @@
+//! A small store in memory with optimistic transactions: whoever commits first wins, and everybody who read what the
+//! winner changed has to read again.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The balances of accounts, each with a version that every change of it increases.
+#[derive(Debug, Default)]
+pub struct Store {
+    accounts: Mutex<HashMap<&'static str, Account>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    balance: i64,
+    version: u64,
+}
+
+/// What a transaction has read and wants to write. Nothing of it is seen by others before it is committed.
+#[derive(Debug)]
+pub struct Transaction<'s> {
+    store: &'s Store,
+    read: HashMap<&'static str, Account>,
+    written: HashMap<&'static str, i64>,
+}
+
+/// Another transaction changed what this one had read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict;
+
+impl Store {
+    /// Creates a store with these accounts and balances.
+    pub fn new(accounts: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
+        let accounts = accounts.into_iter().map(|(name, balance)| (name, Account { balance, version: 0 }));
+        Self { accounts: Mutex::new(accounts.collect()) }
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&self) -> Transaction<'_> {
+        Transaction { store: self, read: HashMap::new(), written: HashMap::new() }
+    }
+
+    /// Returns the balance of an account, which is 0 if nothing was ever written to it.
+    pub fn balance(&self, name: &'static str) -> i64 {
+        self.account(name).balance
+    }
+
+    fn account(&self, name: &'static str) -> Account {
+        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.get(name).copied().unwrap_or_default()
+    }
+}
+
+impl Transaction<'_> {
+    /// Reads a balance.
+    pub fn read(&mut self, name: &'static str) -> i64 {
+        if let Some(balance) = self.written.get(name) {
+            return *balance;
+        }
+        self.read.entry(name).or_insert_with(|| self.store.account(name)).balance
+    }
+
+    /// Writes a balance.
+    pub fn write(&mut self, name: &'static str, balance: i64) {
+        self.written.insert(name, balance);
+    }
+
+    /// Makes all writes at once, if everything that was read is still as it was.
+    ///
+    /// # Errors
+    ///
+    /// If another transaction changed an account that this one has read. Nothing is written then.
+    pub fn commit(self) -> Result<(), Conflict> {
+        let mut accounts = self.store.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = |name| accounts.get(name).copied().unwrap_or_default().version;
+        if self.read.iter().any(|(name, account)| current(*name) != account.version) {
+            return Err(Conflict);
+        }
+        for (name, balance) in self.written {
+            let account = accounts.entry(name).or_default();
+            *account = Account { balance, version: account.version + 1 };
+        }
+        Ok(())
+    }
+}

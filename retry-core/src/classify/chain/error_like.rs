@@ -1,0 +1,73 @@
+//! What a chain can begin with.
+
+use std::error::Error;
+use std::ops::DerefMut;
+
+/// An error, or an owner of one.
+///
+/// | type | for example |
+/// |---|---|
+/// | any [`Error`] that is `'static` | `std::io::Error`, `Arc<dyn Error + Send + Sync>` |
+/// | `dyn Error`, with or without `Send` and `Sync` | what `&(dyn Error + 'static)` refers to |
+/// | an owner that is no `Error` itself and dereferences to `dyn Error`, by [`DerefMut`] | `Box<dyn Error>`, `anyhow::Error`, `eyre::Report` |
+///
+/// Of any other pointer, such as an `Rc<dyn Error>`, pass what it points to: `chain::known(&*error)`.
+///
+/// `K` tells these kinds of types apart and is always inferred. The trait can't be implemented outside this crate.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an error nor an owner of one",
+    label = "this is no `Error`, and no `Box<dyn Error>` or the like",
+    note = "to judge the error behind another pointer, pass a reference to the error: `chain::known(&**pointer)`",
+    note = "only errors that are `'static` can be judged"
+)]
+pub trait ErrorLike<K>: sealed::Sealed<K> {
+    /// The first link of the chain.
+    #[doc(hidden)]
+    fn as_link(&self) -> &(dyn Error + 'static);
+}
+
+impl<E: Error + 'static> ErrorLike<kinds::Itself> for E {
+    fn as_link(&self) -> &(dyn Error + 'static) {
+        self
+    }
+}
+
+/// `Arc<dyn Error>` and references are errors themselves, so `Deref` would make them both kinds at once.
+impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> ErrorLike<kinds::Owner> for P {
+    fn as_link(&self) -> &(dyn Error + 'static) {
+        (**self).as_link()
+    }
+}
+
+macro_rules! dyn_errors {
+    ($($error:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl ErrorLike<kinds::Dyn> for $error {
+            fn as_link(&self) -> &(dyn Error + 'static) {
+                self
+            }
+        }
+
+        impl sealed::Sealed<kinds::Dyn> for $error {}
+    )+};
+}
+
+dyn_errors!(dyn Error, dyn Error + Send, dyn Error + Sync, dyn Error + Send + Sync);
+
+mod kinds {
+    #[derive(Debug)]
+    pub enum Itself {}
+    #[derive(Debug)]
+    pub enum Dyn {}
+    #[derive(Debug)]
+    pub enum Owner {}
+}
+
+mod sealed {
+    use super::{DerefMut, Error, ErrorLike, kinds};
+
+    pub trait Sealed<K> {}
+
+    impl<E: Error + 'static> Sealed<kinds::Itself> for E {}
+    impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> Sealed<kinds::Owner> for P {}
+}

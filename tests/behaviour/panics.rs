@@ -1,0 +1,266 @@
+//! Values that panic while they are dropped: a retry that was paid for and not sent goes back to the quota all the same.
+
+use crate::support::{Failed, millis};
+use retry_core::{
+    AdaptiveRetryStrategy, BlockingTimer, Clock, ErrorInfo, Event, Failure, Jitter, Observer, RetryDirective,
+    RetryErrorType, RetryInfo, RetryPolicy, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimedOut,
+    Timer, Timestamp, retry, retryable,
+};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+const CAPACITY: u32 = 500;
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+fn bomb(panics: bool) {
+    assert!(!panics || std::thread::panicking(), "dropped");
+}
+
+/// An error whose `Drop` panics.
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        bomb(true);
+    }
+}
+
+impl ErrorInfo for Fragile {}
+
+impl RetryInfo for Fragile {
+    fn is_retry_safe(&self) -> RetrySafety {
+        RetrySafety::Yes
+    }
+}
+
+impl From<TimedOut> for Fragile {
+    fn from(_: TimedOut) -> Self {
+        Self
+    }
+}
+
+/// Polls a future to its end, or until it panics.
+fn panics_within<T>(future: impl Future<Output = T>) -> bool {
+    let mut future = pin!(future);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        for _ in 0..1000 {
+            if future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                return;
+            }
+        }
+    }));
+    outcome.is_err()
+}
+
+/// A timer whose sleeps move its clock when they are over, and may panic while they are dropped.
+#[derive(Default)]
+struct Clockwork {
+    now: Rc<Cell<Duration>>,
+    fragile: bool,
+}
+
+struct Sleep {
+    now: Rc<Cell<Duration>>,
+    delay: Duration,
+    polled: bool,
+    fragile: bool,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.polled, true) {
+            self.now.set(self.now.get() + self.delay);
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        bomb(self.fragile);
+    }
+}
+
+impl Clock for Clockwork {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(1000) + self.now.get())
+    }
+}
+
+impl Timer for Clockwork {
+    type Sleep = Sleep;
+
+    fn sleep(&self, delay: Duration) -> Sleep {
+        Sleep { now: Rc::clone(&self.now), delay, polled: false, fragile: self.fragile }
+    }
+}
+
+impl BlockingTimer for Clockwork {
+    fn block(&self, delay: Duration) {
+        self.now.set(self.now.get() + delay);
+    }
+}
+
+mod outcome {
+    use super::*;
+
+    #[retryable(strategy = strategy)]
+    async fn plain(strategy: &StandardRetryStrategy) -> Result<(), Fragile> {
+        Err(Fragile)
+    }
+
+    #[retryable(strategy = strategy, attempt_timeout = "1s")]
+    async fn with_attempt_timeout(strategy: &StandardRetryStrategy) -> Result<(), Fragile> {
+        Err(Fragile)
+    }
+
+    #[retryable(strategy = strategy, timer = timer, max_time = "60s")]
+    async fn with_max_time(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Fragile> {
+        Err(Fragile)
+    }
+
+    #[retryable(strategy = strategy, timer = timer, blocking)]
+    fn blocking(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Fragile> {
+        Err(Fragile)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn gives_its_retry_back_in_every_form() {
+        let strategy = standard();
+        let timer = Clockwork::default();
+        assert!(panics_within(plain(&strategy)));
+        assert_eq!(strategy.quota().available(), CAPACITY, "plain");
+        assert!(panics_within(with_attempt_timeout(&strategy)));
+        assert_eq!(strategy.quota().available(), CAPACITY, "with attempt_timeout");
+        assert!(panics_within(retry(&strategy, || async { Err::<(), _>(Fragile) }).run()));
+        assert_eq!(strategy.quota().available(), CAPACITY, "closure");
+        let limited = retry(&strategy, || async { Err::<(), _>(Fragile) }).attempt_timeout(Duration::from_secs(1));
+        assert!(panics_within(limited.run()));
+        assert_eq!(strategy.quota().available(), CAPACITY, "closure with attempt_timeout");
+        assert!(catch_unwind(AssertUnwindSafe(|| blocking(&strategy, &timer))).is_err());
+        assert_eq!(strategy.quota().available(), CAPACITY, "blocking");
+    }
+
+    #[test]
+    fn that_is_replaced_by_the_next_one_gives_that_ones_retry_back() {
+        let strategy = standard();
+        let timer = Clockwork::default();
+        // The first retry is sent, the second one is paid for when the first outcome is dropped.
+        assert!(panics_within(with_max_time(&strategy, &timer)));
+        assert_eq!(strategy.quota().available(), CAPACITY - 5);
+        let call = retry(&strategy, || async { Err::<(), _>(Fragile) }).timer(&timer);
+        assert!(panics_within(call.max_time(Duration::from_secs(60)).run()));
+        assert_eq!(strategy.quota().available(), CAPACITY - 10);
+    }
+}
+
+mod sleep {
+    use super::*;
+
+    #[retryable(strategy = strategy, timer = timer)]
+    async fn call(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Failed> {
+        Err(Failed::SAFE)
+    }
+
+    #[test]
+    fn gives_the_retry_back_that_it_was_for() {
+        let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
+        assert!(panics_within(call(&strategy, &timer)));
+        assert_eq!(strategy.quota().available(), CAPACITY);
+        assert!(panics_within(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&timer).run()));
+        assert_eq!(strategy.quota().available(), CAPACITY);
+    }
+
+    #[test]
+    fn gives_the_retry_back_if_it_panics_where_the_operation_is_dropped() {
+        let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
+        let mut waiting = Box::pin(call(&strategy, &timer));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(strategy.quota().available(), CAPACITY - 5);
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(waiting))).is_err());
+        assert_eq!(strategy.quota().available(), CAPACITY);
+    }
+
+    #[test]
+    fn leaves_no_ghost_among_those_who_wait_for_a_limiter() {
+        let strategy = AdaptiveRetryStrategy::over(standard());
+        let timer = Clockwork { fragile: true, ..Clockwork::default() };
+        let token = strategy.acquire_initial_token(&timer).unwrap();
+        let throttled = Failed { safety: RetrySafety::No, ..Failed::THROTTLED };
+        strategy.refresh_retry_token(token, &Failure::of(&throttled), &timer).unwrap_err();
+
+        // At 0.5 sends per second the first send is due in two seconds. Nobody is ahead of the one who asks then.
+        assert!(panics_within(retry(&strategy, || async { Ok::<_, Failed>(()) }).timer(&timer).run()));
+        timer.now.set(timer.now.get() + Duration::from_secs(2));
+        let mut next = strategy.acquire_initial_token(&timer).unwrap();
+        assert_eq!(strategy.ready(&mut next, &timer).wait(), None);
+    }
+}
+
+/// Panics when it is dropped.
+struct Loud;
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        bomb(true);
+    }
+}
+
+impl Observer for Loud {
+    fn observe(&self, _: &Event) {}
+}
+
+impl<T> RetryPolicy<Result<T, Failed>> for Loud {
+    fn evaluate(&self, _: &Result<T, Failed>) -> RetryDirective {
+        RetryDirective::retry(RetryErrorType::Other)
+    }
+}
+
+fn loud() -> Loud {
+    Loud
+}
+
+#[retryable(strategy = strategy, timer = timer, observer = loud())]
+async fn observed(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Failed> {
+    Err(Failed::SAFE)
+}
+
+#[test]
+fn an_observer_that_panics_while_it_is_dropped_loses_no_retry() {
+    let (strategy, timer) = (standard(), Clockwork::default());
+    let mut waiting = Box::pin(observed(&strategy, &timer));
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert_eq!(strategy.quota().available(), CAPACITY - 5);
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(waiting))).is_err());
+    assert_eq!(strategy.quota().available(), CAPACITY);
+
+    let call = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&timer).observer(Loud);
+    let mut waiting = Box::pin(call.run());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(waiting))).is_err());
+    assert_eq!(strategy.quota().available(), CAPACITY);
+}
+
+#[retryable(strategy = strategy, timer = timer, policy = loud())]
+async fn judged(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Failed> {
+    Err(Failed::SAFE)
+}
+
+#[test]
+fn a_policy_that_panics_while_it_is_dropped_loses_no_retry() {
+    let (strategy, timer) = (standard(), Clockwork::default());
+    assert!(panics_within(judged(&strategy, &timer)));
+    assert_eq!(strategy.quota().available(), CAPACITY);
+    assert_eq!(timer.now.get(), millis(0), "it was dropped before the retry was paid for");
+}
