@@ -4,6 +4,7 @@ pub use crate::answer_field::{ErrorCodeField, HttpStatusField, answered, error_c
 pub use crate::around::Around;
 pub use crate::name::FunctionName;
 pub use crate::operation::Operation;
+pub use crate::source_field::{SourceField, source};
 pub use crate::verdict::{SafeField, Said, Verdict, verdict};
 pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
 

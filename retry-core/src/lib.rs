@@ -109,6 +109,7 @@ mod policy;
 mod random;
 mod retry;
 mod scoped;
+mod source_field;
 mod standard;
 mod strategy;
 mod sync;

@@ -101,8 +101,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// So what nobody labels is not retried, and a `never` on the enum does not beat a `throttling` on a variant.
 ///
 /// A `None` in a field says nothing, and so does a fn that answers `None`: the next in order is asked. A fn that answers a
-/// `bool` says nothing but that. A status, a code, a `Classification` and a source have an answer to everything but the
-/// wait, be it no.
+/// `bool` says nothing but that. A status, a code, a `Classification` and the error in a source have an answer to everything
+/// but the wait, even if it is no.
 ///
 /// ```
 /// use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
@@ -447,9 +447,10 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// # `transparent`
 ///
-/// Everything is taken from one field, which implements `RetryInfo`, itself or behind a `Box`, an `Arc` or a reference. By
-/// default nothing is. It is the field that is marked `#[retry(transparent)]` itself, where the mark suffices; else the only
-/// one, else the one named `source`. Nothing else can be said beside it, and no default of the enum reaches it.
+/// Everything is taken from one field, which implements `RetryInfo`, itself or behind a `Box`, an `Arc`, an `Rc`, a `Cow` or a
+/// reference; an `Infallible` will do as well. By default nothing is. It is the field that is marked `#[retry(transparent)]`
+/// itself, where the mark suffices; else the only one, else the one named `source`. Nothing else can be said beside it, and no
+/// default of the enum reaches it. An `Option` may hold no error to ask, so it takes [`source`](#source).
 ///
 /// ```
 /// use retry_core::RetryInfo;
@@ -471,8 +472,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// # `source`
 ///
 /// What is said nowhere else of this variant is taken from the field, which implements `RetryInfo` as for
-/// [`transparent`](#transparent). It comes before what the enum says; only where it asks for no wait, that of the enum
-/// counts. By default nothing is taken from a field, `#[source]` or `#[from]` or not.
+/// [`transparent`](#transparent), or is an `Option` of such a type. It comes before what the enum says. Where the source asks
+/// for no wait, the wait of the enum counts; where the `Option` is `None`, all that the enum says counts. By default nothing is
+/// taken from a field, `#[source]` or `#[from]` or not.
 ///
 /// ```
 /// use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -574,6 +576,12 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// A field that is asked gets a bound where its type mentions a type parameter: `Box<E>: RetryInfo` for a `source` of
 /// that type. Other fields, and those that only a fn judges, get none.
+///
+/// Types may contain each other, which such bounds would send in circles. So where a pointer leads to another type with a
+/// single parameter, the bound is on that parameter: `E: RetryInfo` for a `source` of the type `Box<Transport<E>>`. It is on the
+/// field's type after all if there are several parameters, or if the parameter has a bound that errors in general have not, as
+/// in `S: Service`. If neither fits, declare what does: a field behind a pointer gets no bound if the enum declares one by
+/// `RetryInfo` for its parameter, as in `enum StoreError<C, E: RetryInfo>` or `where Box<Located<C>>: RetryInfo`.
 #[proc_macro_derive(RetryInfo, attributes(retry))]
 pub fn derive_retry_info(input: TokenStream) -> TokenStream {
     retry_info::derive(&parse_macro_input!(input as DeriveInput)).into()

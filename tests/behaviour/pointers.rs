@@ -5,6 +5,8 @@ use retry_core::{
     Clock, ErrorFault, Failure, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy,
     StandardRetryToken, Timer, TokioTimer,
 };
+use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 #[test]
@@ -29,6 +31,9 @@ fn a_pointer_to_an_error_says_what_the_error_says() {
     assert_eq!(says(&fault), expected);
     assert_eq!(says(Box::new(fault)), expected);
     assert_eq!(says(Arc::new(fault)), expected);
+    assert_eq!(says(Rc::new(fault)), expected);
+    assert_eq!(says(Cow::Borrowed(&fault)), expected);
+    assert_eq!(says(Cow::<'_, Failed>::Owned(fault)), expected);
     assert_eq!(says(&*erased), expected);
     assert_eq!(says(Arc::<dyn RetryInfo + Send + Sync>::from(erased)), expected);
 }

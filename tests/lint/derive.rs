@@ -1,5 +1,6 @@
 //! Expansions of `#[derive(RetryInfo)]`.
 
+use core::fmt::Debug;
 use core::time::Duration;
 use retry_core::{RetryInfo, TimedOut, classify};
 use std::io;
@@ -87,6 +88,24 @@ where
     /// Bytes.
     #[retry(safe)]
     Bytes([u8; N]),
+}
+
+/// Types that contain each other.
+#[derive(Debug, RetryInfo)]
+pub enum Session<E: Debug + Send> {
+    /// Caused by the other one.
+    Caused(#[retry(source)] Option<Box<Transport<E>>>),
+}
+
+/// The other one.
+#[derive(Debug, RetryInfo)]
+pub enum Transport<E: Debug + Send> {
+    /// Caused by the first.
+    #[retry(transparent)]
+    Session(Session<E>),
+    /// Caused by neither.
+    #[retry(fault = "server")]
+    Other(#[retry(source)] Option<E>),
 }
 
 /// A deprecated variant is used by nobody, its impl included.

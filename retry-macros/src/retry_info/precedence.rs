@@ -24,15 +24,18 @@ pub(super) enum Asked<'a> {
         status: &'a Field,
         wait: Wait<'a>,
     },
-    /// Asked for a wait; of all else it has the last word.
+    /// An error inside, if it is there.
     Source(&'a Field),
+    /// An error inside, of which nothing but the wait may be missing.
+    Transparent(&'a Field),
 }
 
 pub(super) enum Last<'a, T> {
     Word(T),
     /// A constant status, and the wait that it is judged with.
     Status(u16, Wait<'a>),
-    Source(&'a Field),
+    /// The error inside.
+    Transparent(&'a Field),
 }
 
 /// The same for a wait. Any may be missing, so that even a source is followed by others, and perhaps there is none.
@@ -96,7 +99,7 @@ impl Says {
 
     pub(super) fn retry_after(&self) -> Waits<'_> {
         let options = match self {
-            Self::Transparent(field) => return Waits { asked: vec![Asked::Source(field)], constant: None },
+            Self::Transparent(field) => return Waits { asked: vec![Asked::Transparent(field)], constant: None },
             Self::Options(options) => options,
         };
         let mut asked: Vec<_> = options.wait.iter().map(Asked::Wait).collect();
@@ -114,7 +117,7 @@ impl Says {
         words: impl FnOnce(&Answers, &Answers) -> Words<T>,
     ) -> Chain<'a, T> {
         match self {
-            Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Source(field) },
+            Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Transparent(field) },
             Self::Options(options) => options.chain(safe, words(&options.said, &options.container)),
         }
     }
@@ -134,13 +137,14 @@ impl Options {
             (Some(code), None) => asked.push(Asked::Code(code, self.said.http_status)),
             (None, None) => {}
         }
-        let last = if let Some(status) = self.said.http_status {
-            Last::Status(status, own)
-        } else if let Some(word) = words.implied {
-            Last::Word(word)
-        } else if let Some(source) = &self.source {
-            Last::Source(source)
-        } else if let Some(word) = words.container {
+        if let Some(status) = self.said.http_status {
+            return Chain { asked, last: Last::Status(status, own) };
+        }
+        if let Some(word) = words.implied {
+            return Chain { asked, last: Last::Word(word) };
+        }
+        asked.extend(self.source.iter().map(Asked::Source));
+        let last = if let Some(word) = words.container {
             Last::Word(word)
         } else if let Some(status) = self.container.http_status {
             Last::Status(status, Wait { constant: own.constant.or(self.container.retry_after), ..own })

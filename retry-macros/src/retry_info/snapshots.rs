@@ -389,9 +389,11 @@ fn verdicts_and_a_source() {
                         Self { r#final: __field0, cause: __field1, .. } => {
                             my::retry::__private::verdict(&Self::judge(__field0, __field1))
                                 .is_timeout()
-                                .unwrap_or_else(|| my::retry::RetryInfo::is_timeout(
-                                    my::retry::__private::inner::<Box<E>>(__field1),
-                                ))
+                                .or_else(|| {
+                                    my::retry::__private::source::<Box<E>>(__field1)
+                                        .map(my::retry::RetryInfo::is_timeout)
+                                })
+                                .unwrap_or(false)
                         }
                     }
                 }
@@ -400,9 +402,10 @@ fn verdicts_and_a_source() {
                         Self { r#final: __field0, cause: __field1, .. } => {
                             my::retry::__private::verdict(&Self::judge(__field0, __field1))
                                 .retry_after()
-                                .or_else(|| my::retry::RetryInfo::retry_after(
-                                    my::retry::__private::inner::<Box<E>>(__field1),
-                                ))
+                                .or_else(|| {
+                                    my::retry::__private::source::<Box<E>>(__field1)
+                                        .and_then(my::retry::RetryInfo::retry_after)
+                                })
                         }
                     }
                 }
