@@ -112,8 +112,8 @@ pub trait RetryInfo: ErrorInfo {
     }
 }
 
-/// A pointer says what its content says.
-macro_rules! forward {
+/// Pointers to errors forward to them.
+macro_rules! forward_errors {
     ($($pointer:ty),+) => {$(
         impl<T: ErrorInfo + ?Sized> ErrorInfo for $pointer {
             fn fault(&self) -> ErrorFault {
@@ -145,4 +145,4 @@ macro_rules! forward {
     )+};
 }
 
-forward!(&T, Box<T>, Arc<T>);
+forward_errors!(&T, Box<T>, Arc<T>);

@@ -27,7 +27,7 @@ mod error_like;
 pub use error_like::ErrorLike;
 
 use super::Classification;
-use crate::time_limit::TimedOut;
+use crate::time::TimedOut;
 use std::error::Error;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::profile::{self, Value};
 use super::{ConfigError, ConfigSource, RetryConfig, Said};
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use std::env;
 use std::ffi::OsString;
 use std::fs;

@@ -14,8 +14,8 @@ pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
 
-use crate::adaptive::AdaptiveRetryStrategy;
-use crate::standard::{MaxAttempts, StandardRetryStrategy};
+use crate::strategy::AdaptiveRetryStrategy;
+use crate::strategy::{MaxAttempts, StandardRetryStrategy};
 use std::time::Duration;
 
 /// The settings that a deployment may want to choose, each of which can be left open.

@@ -1,6 +1,6 @@
 //! The retry modes.
 
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use std::fmt;
 use std::str::FromStr;
 

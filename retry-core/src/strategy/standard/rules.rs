@@ -1,8 +1,8 @@
 //! The numbers of the standard strategy that have rules of their own: what retries cost, what successes give back, how
 //! far a wait that the server asked for is honoured, and how many attempts there can be.
 
-use crate::invalid_setting::InvalidSetting;
 use crate::policy::RetryErrorType;
+use crate::support::InvalidSetting;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;

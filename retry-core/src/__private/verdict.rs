@@ -1,7 +1,7 @@
 //! What can say of an error whether it may be retried, where a variant leaves that to a fn or to a field.
 
 use crate::classify::Classification;
-use crate::error::{ErrorFault, RetrySafety};
+use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::time::Duration;
 
 /// What a fn under `#[retry(with = ...)]` answers. `None` leaves the word to others.
@@ -142,4 +142,11 @@ impl<T: SafeField + ?Sized> SafeField for &T {
     fn safety(&self) -> Option<RetrySafety> {
         (**self).safety()
     }
+}
+
+/// The field that a transparent error takes its answers from. If it has none to give, this is what rustc complains of,
+/// and nothing else.
+#[inline]
+pub fn inner<E: RetryInfo>(field: &E) -> &dyn RetryInfo {
+    field
 }

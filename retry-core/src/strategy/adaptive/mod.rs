@@ -7,13 +7,14 @@ mod rate;
 mod vectors;
 
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
-use crate::policy::RetryErrorType;
-use crate::standard::{StandardRetryStrategy, StandardRetryToken};
+use crate::policy::{RetryErrorType, Success};
+use crate::quota::{RetryQuota, TokenBucket};
+use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
 use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
-use crate::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
-use crate::token_bucket::{RetryQuota, TokenBucket};
 use queue::{SendQueue, Ticket};
+use std::task::Waker;
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy), and a limit on the rate of sends that it learns from throttling: the
@@ -161,10 +162,6 @@ impl RetryToken for AdaptiveRetryToken {
     fn delay_source(&self) -> DelaySource {
         self.standard.delay_source()
     }
-
-    fn is_limited(&self) -> bool {
-        self.ticket.is_some()
-    }
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<B, Q> {
@@ -190,18 +187,19 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
     }
 
-    fn record_success(&self, token: AdaptiveRetryToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        self.standard.record_success(token.standard, clock)?;
+    fn record_success(
+        &self,
+        token: AdaptiveRetryToken,
+        success: &Success,
+        clock: &dyn Clock,
+    ) -> Result<(), ForeignToken> {
+        self.standard.record_success(token.standard, success, clock)?;
         self.learn(clock, false, token.ticket);
         Ok(())
     }
 
-    /// The backoff comes first, the permission to send directly before the attempt.
     #[inline]
-    fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock) -> Ready {
-        if let Some(backoff) = self.standard.ready(&mut token.standard, clock).wait() {
-            return Ready::After(backoff);
-        }
+    fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&Waker>) -> Ready {
         if self.phase.load(Ordering::Relaxed) != LIMITING || token.granted || !self.standard.issued(&token.standard) {
             return Ready::Now;
         }

@@ -1,7 +1,7 @@
 //! What a field of an error can be that holds a server's answer: its status, or its error code.
 
+use super::verdict::{Said, verdict};
 use crate::classify::{Classification, aws, http};
-use crate::verdict::{Said, verdict};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;

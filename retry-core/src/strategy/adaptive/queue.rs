@@ -1,6 +1,6 @@
 //! Those who wait for a send, in the order in which they came.
 
-use crate::adaptive::limiter::Limiter;
+use crate::strategy::adaptive::limiter::Limiter;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -2,10 +2,11 @@
 
 mod entries;
 
-use crate::invalid_setting::InvalidSetting;
-use crate::standard::StandardRetryStrategy;
-use crate::strategy::{Calls, Failure, ForeignToken, Ready, RetryError, RetryStrategy, Share, forward};
-use crate::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::policy::Success;
+use crate::strategy::standard::StandardRetryStrategy;
+use crate::strategy::{Failure, ForeignToken, Operations, Ready, RetryError, RetryStrategy, Share, forward_strategy};
+use crate::support::InvalidSetting;
+use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::time::Clock;
 use entries::{Entries, Entry};
 use std::borrow::Borrow;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, Weak};
+use std::task::Waker;
 
 /// Strategies by key, each with its own state: one for each resource that is throttled by itself.
 ///
@@ -251,9 +253,9 @@ impl<S: fmt::Debug> fmt::Debug for Scope<S> {
     }
 }
 
-forward!([S: RetryStrategy] Scope<S>);
+forward_strategy!([S: RetryStrategy] Scope<S>);
 
-impl<S: RetryStrategy> Share<Scope<S>> for Calls {}
+impl<S: RetryStrategy> Share<Scope<S>> for Operations {}
 
 /// What this process was given of chance. Keys may come from outside, so nobody must be able to choose their hashes.
 static SEEDS: LazyLock<RandomState> = LazyLock::new(RandomState::new);

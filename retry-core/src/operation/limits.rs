@@ -1,84 +1,11 @@
-//! How much time an operation and its attempts may take.
+//! Limits on the time of an operation and its attempts.
 
-use crate::error::{ErrorInfo, RetryInfo};
-use crate::time::{Clock, Timer, Timestamp};
+use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::convert::Infallible;
-use std::error::Error;
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::future::{Pending, pending};
 use std::ops::ControlFlow;
 use std::time::Duration;
-
-/// There was no outcome in time: what a caller gets for an attempt that was cut.
-///
-/// An operation that has an `attempt_timeout` or a `max_time` makes its own error of it, so that type implements
-/// `From<TimedOut>`. As [`RetryInfo`](trait@RetryInfo) has it, it is a timeout, and whether the request was acted upon
-/// nobody knows.
-///
-/// ```
-/// use retry_core::{RetryInfo, TimedOut};
-///
-/// #[derive(Debug, RetryInfo)]
-/// enum StoreError {
-///     #[retry(throttling)]
-///     SlowDown,
-///     #[retry(transparent)]
-///     NoAnswer(TimedOut),
-/// }
-///
-/// impl From<TimedOut> for StoreError {
-///     fn from(error: TimedOut) -> Self {
-///         Self::NoAnswer(error)
-///     }
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TimedOut {
-    limit: TimeLimit,
-    time: Duration,
-}
-
-/// Which time was up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TimeLimit {
-    /// That of one attempt, `attempt_timeout`.
-    Attempt,
-    /// That of the whole operation, `max_time`.
-    Operation,
-}
-
-impl TimedOut {
-    /// Which time was up.
-    pub const fn limit(&self) -> TimeLimit {
-        self.limit
-    }
-
-    /// How long that was.
-    pub const fn time(&self) -> Duration {
-        self.time
-    }
-}
-
-impl fmt::Display for TimedOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, option) = match self.limit {
-            TimeLimit::Attempt => ("the attempt", "attempt_timeout"),
-            TimeLimit::Operation => ("the operation", "max_time"),
-        };
-        write!(f, "{what} had no outcome within {:?} (`{option}`)", self.time)
-    }
-}
-
-impl Error for TimedOut {}
-
-impl ErrorInfo for TimedOut {}
-
-impl RetryInfo for TimedOut {
-    fn is_timeout(&self) -> bool {
-        true
-    }
-}
 
 /// An outcome that can say that there was none in time.
 #[diagnostic::on_unimplemented(
@@ -98,58 +25,89 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
     }
 }
 
-/// The limits of an operation, which it carries along.
-pub trait Limit: Copy {
-    /// There is nothing to look after.
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for super::Unlimited {}
+    impl Sealed for super::AttemptTimeout {}
+    impl Sealed for super::MaxTime {}
+}
+
+/// The time limits of an operation, which carries them along. This trait is sealed.
+pub trait TimeLimits: Copy + sealed::Sealed {
+    /// Whether there are none.
+    #[doc(hidden)]
     const ARE_NONE: bool = false;
+
     /// What cuts an attempt, or keeps it from being made.
+    #[doc(hidden)]
     type Cut: Copy + Debug + Unpin;
 
-    /// The operation begins.
+    /// Begins the operation.
+    #[doc(hidden)]
     fn start(&mut self, clock: &dyn Clock);
 
-    /// What the operation has left; `None` without a limit.
+    /// Returns how much time the operation has left; `None` without a limit.
+    #[doc(hidden)]
     fn remaining(&mut self, clock: &dyn Clock) -> Option<Duration>;
 
-    /// Whether the time is up for what would come after this wait.
+    /// Returns the limit that is over after this wait, if one is.
+    #[doc(hidden)]
     fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Cut>;
 
-    /// When an attempt is to be cut that begins when `remaining` was asked last, and by what.
+    /// Shortens a wait to the time that is left.
+    ///
+    /// # Errors
+    ///
+    /// If no time is left.
+    #[doc(hidden)]
+    fn shorten(&mut self, wait: Duration, clock: &dyn Clock) -> Result<Duration, Self::Cut>;
+
+    /// Returns when an attempt is cut that begins when `remaining` was asked last, and by what.
+    #[doc(hidden)]
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
 
-    /// What sleeps until then. Without a limit, it has no size.
+    /// The sleep until then. Without a limit, it has no size.
+    #[doc(hidden)]
     type Sleep<T: Timer>: Future<Output = ()>;
 
     /// Sleeps until then.
+    #[doc(hidden)]
     fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T>;
 
-    /// The same with a limit on each attempt.
-    type WithAttemptTimeout: Limit;
+    /// The same limits with one on each attempt.
+    #[doc(hidden)]
+    type WithAttemptTimeout: TimeLimits;
 
     /// Sets the limit on each attempt.
+    #[doc(hidden)]
     fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
 
-    /// The limit on each attempt.
+    /// Returns the limit on each attempt.
+    #[doc(hidden)]
     fn attempt_timeout(&self) -> Option<Duration>;
 }
 
-/// What becomes of the outcomes of an operation with limits.
-pub trait Limits<R>: Limit {
+/// Time limits of an operation whose outcomes are of type `R`. This trait is sealed.
+pub trait LimitsOn<R>: TimeLimits {
     /// The last outcome, where it may be needed after a wait.
+    #[doc(hidden)]
     type Last: Default;
 
-    /// Another attempt follows this outcome.
+    /// Keeps or drops an outcome that another attempt follows.
+    #[doc(hidden)]
     fn keep(last: &mut Self::Last, outcome: R);
 
-    /// An attempt was cut: it goes on with the outcome of that, or breaks off with the one of the operation.
+    /// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
+    #[doc(hidden)]
     fn cut(cut: Self::Cut, last: &mut Self::Last) -> ControlFlow<R, R>;
 }
 
-/// No limit at all, and no cost.
+/// The absence of time limits, which costs nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlimited;
 
-impl Limit for Unlimited {
+impl TimeLimits for Unlimited {
     const ARE_NONE: bool = true;
 
     type Cut = Infallible;
@@ -165,6 +123,11 @@ impl Limit for Unlimited {
     #[inline]
     fn is_over(&mut self, _: Duration, _: &dyn Clock) -> Option<Infallible> {
         None
+    }
+
+    #[inline]
+    fn shorten(&mut self, wait: Duration, _: &dyn Clock) -> Result<Duration, Infallible> {
+        Ok(wait)
     }
 
     #[inline]
@@ -189,7 +152,7 @@ impl Limit for Unlimited {
     }
 }
 
-impl<R> Limits<R> for Unlimited {
+impl<R> LimitsOn<R> for Unlimited {
     type Last = ();
 
     /// It is dropped before the wait.
@@ -205,7 +168,7 @@ impl<R> Limits<R> for Unlimited {
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptTimeout(pub(crate) Duration);
 
-impl Limit for AttemptTimeout {
+impl TimeLimits for AttemptTimeout {
     type Cut = TimedOut;
 
     fn start(&mut self, _: &dyn Clock) {}
@@ -218,8 +181,12 @@ impl Limit for AttemptTimeout {
         None
     }
 
+    fn shorten(&mut self, wait: Duration, _: &dyn Clock) -> Result<Duration, TimedOut> {
+        Ok(wait)
+    }
+
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {
-        Some((self.0, TimedOut { limit: TimeLimit::Attempt, time: self.0 }))
+        Some((self.0, TimedOut::new(TimeLimit::Attempt, self.0)))
     }
 
     type Sleep<T: Timer> = T::Sleep;
@@ -239,7 +206,7 @@ impl Limit for AttemptTimeout {
     }
 }
 
-impl<R: OutOfTime> Limits<R> for AttemptTimeout {
+impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
     type Last = ();
 
     fn keep((): &mut (), _: R) {}
@@ -252,56 +219,63 @@ impl<R: OutOfTime> Limits<R> for AttemptTimeout {
 /// A limit on the operation, and perhaps one on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxTime {
-    /// What there is in all.
+    /// The limit.
     time: Duration,
     attempt_timeout: Option<Duration>,
-    /// None once it is over.
+    /// The time that is left; `None` once it is over.
     left: Option<Duration>,
-    /// When that was reckoned; none before the operation begins.
-    seen: Option<Timestamp>,
+    /// When that was updated; `None` before the operation begins.
+    updated: Option<Timestamp>,
 }
 
 impl MaxTime {
     pub(crate) const fn new(time: Duration, attempt_timeout: Option<Duration>) -> Self {
-        Self { time, attempt_timeout, left: Some(time), seen: None }
+        Self { time, attempt_timeout, left: Some(time), updated: None }
     }
 
-    /// What is left now. A clock that went backwards takes nothing, and gives nothing back.
-    fn reckon(&mut self, clock: &dyn Clock) -> Option<Duration> {
+    /// Returns the time that is left now. A clock that went backwards takes nothing, and gives nothing back.
+    fn update(&mut self, clock: &dyn Clock) -> Option<Duration> {
         let now = clock.now();
-        let passed = self.seen.map_or(Duration::ZERO, |seen| now.saturating_since(seen));
-        self.seen = Some(now);
+        let passed = self.updated.map_or(Duration::ZERO, |updated| now.saturating_since(updated));
+        self.updated = Some(now);
         self.left = self.left.and_then(|left| left.checked_sub(passed));
         self.left
     }
 
     const fn timed_out(&self) -> TimedOut {
-        TimedOut { limit: TimeLimit::Operation, time: self.time }
+        TimedOut::new(TimeLimit::Operation, self.time)
     }
 }
 
-impl Limit for MaxTime {
+impl TimeLimits for MaxTime {
     type Cut = TimedOut;
 
     fn start(&mut self, clock: &dyn Clock) {
-        self.seen = Some(clock.now());
+        self.updated = Some(clock.now());
     }
 
     fn remaining(&mut self, clock: &dyn Clock) -> Option<Duration> {
-        Some(self.reckon(clock).unwrap_or_default())
+        Some(self.update(clock).unwrap_or_default())
     }
 
     fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<TimedOut> {
-        match self.reckon(clock) {
+        match self.update(clock) {
             Some(left) if wait <= left => None,
             _ => Some(self.timed_out()),
+        }
+    }
+
+    fn shorten(&mut self, wait: Duration, clock: &dyn Clock) -> Result<Duration, TimedOut> {
+        match self.update(clock) {
+            Some(left) if !left.is_zero() => Ok(wait.min(left)),
+            _ => Err(self.timed_out()),
         }
     }
 
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {
         let left = self.left.unwrap_or_default();
         Some(match self.attempt_timeout {
-            Some(time) if time < left => (time, TimedOut { limit: TimeLimit::Attempt, time }),
+            Some(time) if time < left => (time, TimedOut::new(TimeLimit::Attempt, time)),
             _ => (left, self.timed_out()),
         })
     }
@@ -324,7 +298,7 @@ impl Limit for MaxTime {
     }
 }
 
-impl<R: OutOfTime> Limits<R> for MaxTime {
+impl<R: OutOfTime> LimitsOn<R> for MaxTime {
     type Last = Option<R>;
 
     fn keep(last: &mut Option<R>, outcome: R) {
@@ -332,7 +306,7 @@ impl<R: OutOfTime> Limits<R> for MaxTime {
     }
 
     fn cut(cut: TimedOut, last: &mut Option<R>) -> ControlFlow<R, R> {
-        match cut.limit {
+        match cut.limit() {
             TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
             TimeLimit::Operation => ControlFlow::Break(last.take().unwrap_or_else(|| R::out_of_time(cut))),
         }

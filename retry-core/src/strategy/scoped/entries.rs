@@ -1,7 +1,7 @@
 //! The entries of the map, and who goes when there are too many. Nothing in here calls the user's code: all of it runs
 //! under the lock.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::support::sync::{AtomicU64, Ordering};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};

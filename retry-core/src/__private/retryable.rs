@@ -1,20 +1,17 @@
-//! What expanded code names. Nothing here is public in any other sense: it may change with every release.
+//! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
+//! fit once, at the user's tokens.
 
-pub use crate::answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
-pub use crate::around::Around;
-pub use crate::operation::Operation;
-pub use crate::verdict::{SafeField, Said, Verdict, verdict};
-pub use crate::wait_field::{RetryAfterField, RetryAfterNumber};
+pub use crate::operation::{Call, Operation, Unlimited, Waited};
 
-use crate::around::Watch;
-use crate::context::{AttemptContext, ContextNotes};
 use crate::error::RetryInfo;
 use crate::observe::Observer;
-use crate::operation::{Attempt, Deadline, Settled, Wait};
+use crate::operation::{
+    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
+    OptionalObserver, TimeLimits, Wait,
+};
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{Calls, RetryStrategy, RetryToken, Share};
+use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
-use crate::time_limit::{AttemptTimeout, Limit, Limits, MaxTime, Unlimited};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
@@ -23,7 +20,7 @@ use std::time::Duration;
 #[inline]
 pub fn shared<S>(strategy: S) -> S
 where
-    Calls: Share<S>,
+    Operations: Share<S>,
 {
     strategy
 }
@@ -75,21 +72,11 @@ impl<T: Copy> IntoSpan for T {}
 
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy, T: Clock, W: Watch + ?Sized>(
-    strategy: &S,
-    around: &Around<'_, T, W>,
-) -> Operation<S::Token, Unlimited, W::Notes> {
-    Operation::begin(strategy, Unlimited, around)
-}
-
-/// Begins an operation with limits on its time.
-#[inline]
-pub fn begin_within<S: RetryStrategy, L: Limit, T: Clock, W: Watch + ?Sized>(
-    strategy: &S,
+pub fn begin<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
     limits: L,
-    around: &Around<'_, T, W>,
-) -> Operation<S::Token, L, W::Notes> {
-    Operation::begin(strategy, limits, around)
+) -> OperationOf<S, L, O> {
+    call.begin(limits)
 }
 
 /// A limit on each attempt.
@@ -104,24 +91,23 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
     MaxTime::new(time, attempt_timeout)
 }
 
-/// What is to be waited for before asking again; `None` once the attempt is due.
+/// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due.
 #[inline]
-pub fn wait<'a, S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
-    operation: &'a mut Operation<S::Token, L, W::Notes>,
-    strategy: &'a S,
-    around: &Around<'_, T, W>,
-) -> Option<Wait<'a, S, T>> {
-    Wait::next(operation, strategy, around)
+pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+    call: Call<'c, S, T, O>,
+    operation: &'c mut OperationOf<S, L, O>,
+    waited: Waited,
+) -> Option<Wait<'c, S, T>> {
+    call.wait(operation, waited)
 }
 
-/// Blocks the thread until the attempt is due, or says what keeps it from being made.
+/// Blocks the thread until the attempt is due, or returns what keeps it from being made.
 #[inline]
-pub fn block<S: RetryStrategy, L: Limit, T: BlockingTimer, W: Watch + ?Sized>(
-    operation: &mut Operation<S::Token, L, W::Notes>,
-    strategy: &S,
-    around: &Around<'_, T, W>,
+pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
 ) -> Option<L::Cut> {
-    operation.block(strategy, around)
+    call.block(operation)
 }
 
 /// Runs an attempt that blocks.
@@ -130,29 +116,28 @@ pub fn call<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// What the attempts of an operation may know of it.
+/// Begins to keep what the contexts of attempts need.
 #[inline]
-pub fn context() -> ContextNotes {
-    ContextNotes::new()
+pub fn context() -> ContextState {
+    ContextState::new()
 }
 
-/// What the attempt that begins now knows.
+/// Returns the context of the attempt that begins now.
 #[inline]
-pub fn attempt_context<K: RetryToken, L: Limit, N>(
-    notes: &ContextNotes,
+pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
+    state: &ContextState,
     operation: &Operation<K, L, N>,
 ) -> AttemptContext {
-    notes.attempt(operation.attempts(), operation.time_left())
+    state.attempt(operation.attempts(), operation.time_left())
 }
 
-/// The deadline of the attempt that begins now, and the sleep until then.
+/// Returns the deadline of the attempt that begins now, and the sleep until then.
 #[inline]
-pub fn deadline<S: RetryStrategy, L: Limit, T: Timer, W: Watch + ?Sized>(
-    operation: &mut Operation<S::Token, L, W::Notes>,
-    strategy: &S,
-    around: &Around<'_, T, W>,
+pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
 ) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
-    operation.deadline(strategy, around.timer)
+    call.deadline(operation)
 }
 
 /// Runs an attempt that has a deadline.
@@ -165,16 +150,15 @@ pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
     Attempt::new(deadline, sleep, body)
 }
 
-/// An attempt was cut: it goes on with the outcome of that, or breaks off with the outcome of the operation.
+/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
 #[cold]
-pub fn cut<R, S: RetryStrategy, L: Limits<R>, T: Clock, W: Watch + ?Sized>(
-    operation: &mut Operation<S::Token, L, W::Notes>,
-    strategy: &S,
+pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &OperationOf<S, L, O>,
     cut: L::Cut,
     last: &mut L::Last,
-    around: &Around<'_, T, W>,
 ) -> ControlFlow<R, R> {
-    operation.cut(strategy, cut, last, around)
+    call.cut(operation, cut, last)
 }
 
 /// The timer that an expression gives. What is complained of if it is none is this, and not each use of it. Its sleep is
@@ -194,7 +178,7 @@ pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer
 #[inline]
 pub const fn observer<O: Observer + ?Sized>(
     observer: &O,
-) -> &(impl Watch<Notes = Option<Timestamp>> + ?Sized + use<O>) {
+) -> &(impl OptionalObserver<State = Option<Timestamp>> + ?Sized + use<O>) {
     observer
 }
 
@@ -216,26 +200,25 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
     policy(outcome)
 }
 
-/// Tells the strategy what an attempt came to; `true` if its outcome is final.
+/// Tells the strategy what the policy made of an outcome; returns whether the outcome is final.
 #[inline]
-pub fn settle<S: RetryStrategy, L: Limit, T: Clock, W: Watch + ?Sized>(
-    operation: &mut Operation<S::Token, L, W::Notes>,
-    strategy: &S,
+pub fn is_final<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
     directive: RetryDirective,
-    around: &Around<'_, T, W>,
 ) -> bool {
-    matches!(operation.settle(strategy, directive, around), Settled::Done { .. })
+    matches!(call.settle(operation, directive), Decision::Stop { .. })
 }
 
 /// Drops an outcome that another attempt follows, or keeps it in `last`.
 #[inline]
-pub fn keep<R, S: RetryStrategy, L: Limits<R>, N>(
-    operation: &mut Operation<S::Token, L, N>,
-    strategy: &S,
+pub fn keep<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
     outcome: R,
 ) {
-    operation.keep(strategy, last, outcome);
+    call.keep(operation, last, outcome);
 }
 
 /// An outcome that the standard policy can judge.
@@ -254,11 +237,4 @@ impl<T, E: RetryInfo> Judged for Result<T, E> {
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
         policy.evaluate(self)
     }
-}
-
-/// The field that a transparent error takes its answers from. If it has none to give, this is what rustc complains of,
-/// and nothing else.
-#[inline]
-pub fn inner<E: RetryInfo>(field: &E) -> &dyn RetryInfo {
-    field
 }

@@ -1,39 +1,9 @@
-//! How long to wait before a retry.
+//! Delays that double.
 
-use crate::jitter::{Jitter, Jittered, jitter_settings};
+use super::BackoffStrategy;
+use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
-use std::sync::Arc;
 use std::time::Duration;
-
-/// Computes the wait before a retry from nothing but the number of retries and the class of the failure.
-///
-/// What the server asked for, the quota and the maximum of attempts are the strategy's business.
-pub trait BackoffStrategy {
-    /// The wait before a retry. `retry_attempt` is 0 for the first retry of an operation.
-    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;
-
-    /// The longest wait that this backoff gives, to which [`HintLimit::MaxBackoff`](crate::HintLimit::MaxBackoff) cuts
-    /// what the server asks for. By default there is none.
-    fn max_backoff(&self) -> Duration {
-        Duration::MAX
-    }
-}
-
-macro_rules! forward {
-    ($($pointer:ty),+) => {$(
-        impl<B: BackoffStrategy + ?Sized> BackoffStrategy for $pointer {
-            fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-                (**self).compute_next_backoff_delay(retry_attempt, error_type)
-            }
-
-            fn max_backoff(&self) -> Duration {
-                (**self).max_backoff()
-            }
-        }
-    )+};
-}
-
-forward!(&B, Box<B>, Arc<B>);
 
 /// Twice as long each time, up to a cap, with jitter: `b * min(base * 2^i, cap)` before retry `i`, which is 0 for the
 /// first one, and `b` random in `[0, 1)` with [full jitter](Jitter::Full), the default.
@@ -124,83 +94,6 @@ impl BackoffStrategy for ExponentialBackoff {
 
     fn max_backoff(&self) -> Duration {
         self.cap
-    }
-}
-
-/// Longer by the same step each time, up to a cap: `min(step * (i + 1), cap)` before retry `i`, which is 0 for the first
-/// one, with [full jitter](Jitter::Full) unless you say otherwise.
-///
-/// It gives a struggling server less time to recover than [`ExponentialBackoff`] does.
-#[derive(Debug)]
-pub struct LinearBackoff {
-    step: Duration,
-    cap: Duration,
-    jittered: Jittered,
-}
-
-impl LinearBackoff {
-    /// Delays of `step`, twice `step` and so on, never above `cap`.
-    pub const fn new(step: Duration, cap: Duration) -> Self {
-        Self { step, cap, jittered: Jittered::new(Jitter::Full) }
-    }
-
-    jitter_settings!();
-
-    /// What is added for each retry.
-    pub const fn step(&self) -> Duration {
-        self.step
-    }
-}
-
-impl BackoffStrategy for LinearBackoff {
-    fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(self.step.saturating_mul(retry_attempt.saturating_add(1)).min(self.cap))
-    }
-
-    fn max_backoff(&self) -> Duration {
-        self.cap
-    }
-}
-
-/// The same delay each time, to the letter: without jitter unless you say otherwise.
-#[derive(Debug)]
-pub struct ConstantBackoff {
-    delay: Duration,
-    jittered: Jittered,
-}
-
-impl ConstantBackoff {
-    /// The same delay before every retry.
-    pub const fn new(delay: Duration) -> Self {
-        Self { delay, jittered: Jittered::new(Jitter::None) }
-    }
-
-    jitter_settings!();
-}
-
-impl BackoffStrategy for ConstantBackoff {
-    fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(self.delay)
-    }
-
-    fn max_backoff(&self) -> Duration {
-        self.delay
-    }
-}
-
-/// No wait before a retry, unless the server asks for one.
-///
-/// Clients that fail together come back together then, so it is for tests and for callers that are alone.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoBackoff;
-
-impl BackoffStrategy for NoBackoff {
-    fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        Duration::ZERO
-    }
-
-    fn max_backoff(&self) -> Duration {
-        Duration::ZERO
     }
 }
 

@@ -1,7 +1,7 @@
 //! The chance in a delay.
 
-use crate::invalid_setting::InvalidSetting;
-use crate::random::Factors;
+use crate::support::InvalidSetting;
+use crate::support::random::Factors;
 use std::time::Duration;
 
 /// How chance enters a delay, so that clients that failed together do not come back together.

@@ -2,9 +2,10 @@
 
 use super::{Refund, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
-use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::policy::Success;
+use crate::quota::RetryQuota;
+use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
-use crate::token_bucket::RetryQuota;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -12,13 +13,12 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct StandardRetryToken {
     issuer: usize,
-    /// Nanoseconds; it saturates after 584 years.
-    delay: u64,
+    /// The delay in two parts, which leave room for others where a `Duration` would be padded.
+    delay_secs: u64,
+    delay_nanos: u32,
     attempt: NonZeroU32,
     /// What was paid for this attempt.
     cost: u32,
-    /// The backoff is still to be slept.
-    waiting: bool,
     delay_source: DelaySource,
 }
 
@@ -28,7 +28,7 @@ impl RetryToken for StandardRetryToken {
     }
 
     fn delay(&self) -> Duration {
-        Duration::from_nanos(self.delay)
+        Duration::new(self.delay_secs, self.delay_nanos)
     }
 
     fn delay_source(&self) -> DelaySource {
@@ -64,13 +64,13 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     type Token = StandardRetryToken;
 
     #[inline]
-    fn acquire_initial_token(&self, _clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
         Ok(StandardRetryToken {
             issuer: self.identity(),
-            delay: 0,
+            delay_secs: 0,
+            delay_nanos: 0,
             attempt: NonZeroU32::MIN,
             cost: 0,
-            waiting: false,
             delay_source: DelaySource::Backoff,
         })
     }
@@ -88,6 +88,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
             return Err(RetryError::NotRetryable);
         };
+        if !failure.retries_enabled() {
+            return Err(RetryError::Disabled);
+        }
         if token.attempt() >= self.settings.max_attempts {
             return Err(RetryError::MaxAttempts);
         }
@@ -105,16 +108,16 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         }
         Ok(StandardRetryToken {
             issuer: token.issuer,
-            delay: u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX),
+            delay_secs: delay.as_secs(),
+            delay_nanos: delay.subsec_nanos(),
             attempt: token.attempt.saturating_add(1),
             cost,
-            waiting: true,
             delay_source: if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff },
         })
     }
 
     #[inline]
-    fn record_success(&self, token: StandardRetryToken, _clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, token: StandardRetryToken, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         if !self.issued(&token) {
             return Err(ForeignToken);
         }
@@ -124,16 +127,6 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             self.refund_retry(&token);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn ready(&self, token: &mut StandardRetryToken, _clock: &dyn Clock) -> Ready {
-        if token.waiting && self.issued(token) {
-            token.waiting = false;
-            Ready::After(token.delay())
-        } else {
-            Ready::Now
-        }
     }
 
     #[cold]

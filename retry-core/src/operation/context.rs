@@ -1,12 +1,12 @@
-//! What an attempt may know of its operation.
+//! What an attempt knows about its operation.
 
 use crate::policy::RetryDirective;
-use crate::random::random_u128;
 use crate::strategy::Failure;
+use crate::support::random::random_u128;
 use std::fmt;
 use std::time::Duration;
 
-/// What an attempt knows of the operation that it belongs to: `context = NAME` in the attribute hands one to the body.
+/// What an attempt knows about its operation: `context = NAME` in the attribute hands one to the body.
 ///
 /// ```
 /// use retry_core::{RetryErrorType, RetryInfo, retryable};
@@ -99,14 +99,14 @@ impl fmt::Debug for OperationId {
     }
 }
 
-/// What an operation remembers for its attempts to know.
+/// State kept from one attempt to the next for their contexts.
 #[derive(Debug)]
-pub struct ContextNotes {
+pub struct ContextState {
     operation_id: OperationId,
     previous_failure: Option<Failure>,
 }
 
-impl ContextNotes {
+impl ContextState {
     pub(crate) fn new() -> Self {
         Self { operation_id: OperationId::random(), previous_failure: None }
     }
@@ -116,9 +116,9 @@ impl ContextNotes {
         AttemptContext { attempt, operation_id, previous_failure, time_left }
     }
 
-    /// Takes note of what the policy makes of an attempt.
+    /// Remembers what the policy made of an attempt.
     #[must_use]
-    pub fn judged(&mut self, directive: RetryDirective) -> RetryDirective {
+    pub fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
         self.previous_failure = Some(Failure::from_directive(directive));
         directive
     }

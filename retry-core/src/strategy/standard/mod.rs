@@ -8,10 +8,9 @@ pub use token::StandardRetryToken;
 
 pub(crate) use rules::MaxAttempts;
 
-use crate::backoff::ExponentialBackoff;
-use crate::invalid_setting::InvalidSetting;
-use crate::jitter::Jitter;
-use crate::token_bucket::TokenBucket;
+use crate::backoff::{ExponentialBackoff, Jitter};
+use crate::quota::TokenBucket;
+use crate::support::InvalidSetting;
 use std::time::Duration;
 
 /// Attempts, backoff and a retry quota: the retry mode that AWS calls standard, and the one to begin with.

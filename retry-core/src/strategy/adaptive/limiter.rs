@@ -1,6 +1,6 @@
 //! A token bucket for sends, whose rate is learned from responses: pure arithmetic, without a queue and without a lock.
 
-use crate::adaptive::rate::{Cubic, MeasuredRate};
+use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 

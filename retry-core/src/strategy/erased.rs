@@ -1,10 +1,14 @@
 //! Strategies that are chosen at run time.
 
-use crate::strategy::{Calls, DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
+use crate::policy::Success;
+use crate::strategy::{
+    DelaySource, Failure, ForeignToken, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
+};
 use crate::time::Clock;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 /// Any strategy, of a type that only the run time knows.
@@ -86,12 +90,12 @@ impl RetryStrategy for ErasedStrategy {
         self.strategy.refresh_retry_token(token, failure, clock)
     }
 
-    fn record_success(&self, token: ErasedToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        self.strategy.record_success(token, clock)
+    fn record_success(&self, token: ErasedToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        self.strategy.record_success(token, success, clock)
     }
 
-    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock) -> Ready {
-        self.strategy.ready(token, clock)
+    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+        self.strategy.ready(token, clock, waker)
     }
 
     fn release(&self, token: ErasedToken) {
@@ -103,7 +107,7 @@ impl RetryStrategy for ErasedStrategy {
     }
 }
 
-impl Share<ErasedStrategy> for Calls {}
+impl Share<ErasedStrategy> for Operations {}
 
 /// The token of an [`ErasedStrategy`]: a box around that of the strategy behind it.
 pub struct ErasedToken {
@@ -138,10 +142,6 @@ impl RetryToken for ErasedToken {
 
     fn delay_source(&self) -> DelaySource {
         self.token.delay_source()
-    }
-
-    fn is_limited(&self) -> bool {
-        self.token.is_limited()
     }
 }
 
@@ -178,13 +178,13 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         self.0.refresh_retry_token(token.into_inner()?, failure, clock).map(ErasedToken::new)
     }
 
-    fn record_success(&self, token: ErasedToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        self.0.record_success(token.into_inner()?, clock)
+    fn record_success(&self, token: ErasedToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        self.0.record_success(token.into_inner()?, success, clock)
     }
 
-    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock) -> Ready {
+    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
         let token: &mut dyn Any = &mut *token.token;
-        token.downcast_mut().map_or(Ready::Now, |token| self.0.ready(token, clock))
+        token.downcast_mut().map_or(Ready::Now, |token| self.0.ready(token, clock, waker))
     }
 
     fn release(&self, token: ErasedToken) {

@@ -1,7 +1,7 @@
 //! How much retrying: the quota that protects a struggling server.
 
-use crate::invalid_setting::InvalidSetting;
-use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::support::InvalidSetting;
+use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::time::{Clock, Latest, Observed, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub trait RetryQuota {
     fn available(&self) -> u32;
 }
 
-macro_rules! forward {
+macro_rules! forward_quota {
     ($($pointer:ty),+) => {$(
         impl<Q: RetryQuota + ?Sized> RetryQuota for $pointer {
             #[inline]
@@ -44,7 +44,7 @@ macro_rules! forward {
     )+};
 }
 
-forward!(&Q, Box<Q>, Arc<Q>);
+forward_quota!(&Q, Box<Q>, Arc<Q>);
 
 /// A quota of whole tokens, full at the start.
 ///

@@ -1,6 +1,6 @@
 //! Random factors for jitter, from a source that a `const` can hold and threads can share.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::support::sync::{AtomicU64, Ordering};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};

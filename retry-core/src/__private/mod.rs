@@ -1,0 +1,18 @@
+//! What expanded code names. It is not public in any other sense, and may change with every release.
+
+mod answer_field;
+mod retryable;
+mod verdict;
+mod wait_field;
+
+// What `#[derive(RetryInfo)]` names.
+pub use answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
+pub use verdict::{SafeField, Said, Verdict, inner, verdict};
+pub use wait_field::{RetryAfterField, RetryAfterNumber};
+
+// What `#[retryable]` names.
+pub use retryable::{
+    Anew, Call, IntoSpan, Judged, Operation, Unlimited, Waited, anew, attempt, attempt_context, attempt_timeout, begin,
+    block, blocking_timer, call, context, cut, deadline, into_span, is_final, judge, judge_by, judge_with, keep,
+    max_time, named, observer, shared, timer, unreached, wait,
+};
