@@ -600,20 +600,28 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// The return type is a `Result` whose error implements `RetryInfo` (an alias of one will do), unless there is a `policy`.
 /// The caller gets the last outcome, untouched. `?` and `return` end the attempt, at any depth.
 ///
-/// Each attempt starts from the arguments as they were passed: a `mut` argument starts anew (so it must be `Copy`, or be
-/// named in `clone`), a `&mut` one is lent to one attempt after the other. (So is what a `ref mut` in a pattern borrows.) If the body uses up an owned argument, rustc
-/// says that it is "moved here, in previous iteration of loop"; see `clone`. Methods, trait impls, generics and `impl Trait`
-/// work as they do without the attribute, and the future is `Send` if it is without the attribute, even if the error is
-/// not.
+/// Each attempt starts from the arguments as they were passed. A `mut` argument starts anew, so it must be `Copy` or be named
+/// in [`clone`](#clone). A `&mut` argument is reborrowed for each attempt, and so is what a `ref mut` in a pattern borrows. The
+/// same holds for a `Pin<&mut T>`, an `Option<&mut T>` and an `Option<Pin<&mut T>>` that the signature spells out; behind an
+/// alias they are owned values. If the body uses up an owned argument, rustc says that it is "moved here, in previous iteration
+/// of loop"; see `clone`. Methods, trait impls, generics and `impl Trait` work as they do without the attribute.
+///
+/// The future is `Send` if it is without the attribute, even if the error is not `Send`. An owned argument need not be `Sync`
+/// for that, because one attempt at a time borrows it mutably. There are two exceptions, which must be `Sync` as well: an
+/// argument that `strategy`, `observer` or `timer` borrows during the whole call, as in `strategy = stores.pick()`; and a name
+/// in a pattern if the signature doesn't spell out that it is bound by value, as in `(a, b): Pair`.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 ///
-/// Besides an `async fn`, it can be a function that ends with an `async` block, plain or in a call such as
-/// `Box::pin(async move { .. })`: that block becomes the loop, and what stands before it is done once in each call. So it
-/// works on methods under `#[async_trait]`. Functions that are not async at all take [`blocking`](#blocking).
+/// Besides an `async fn`, the function can be one that returns an `async` block: as it is, in a call such as
+/// `Box::pin(async move { .. })`, with methods behind it such as `.boxed()` or `.instrument(span)`, under a name
+/// (`let future = async move { .. }; future`), or with `return`. The loop then stands in that block, and everything around the
+/// block is done once in each call. So the attribute works on methods under `#[async_trait]`. Functions that are not async at
+/// all take [`blocking`](#blocking).
 ///
-/// With `#[tracing::instrument]` above it, each attempt has a span; with that below it, the operation has one, which is the
-/// way if an argument is neither a reference nor `Copy`.
+/// Attributes are applied from above. With `#[tracing::instrument]` above it, each attempt has a span; with that below it, the
+/// operation has one, which is the way if an argument is neither a reference nor `Copy`. `#[tokio::main]` and `#[tokio::test]`
+/// go below it.
 ///
 /// Refused are `mut self`, and a return type that borrows from a `&mut` argument, since the next attempt needs that again.
 ///

@@ -99,8 +99,8 @@ fn a_method_with_all_options() {
             async fn put(
                 &mut self,
                 key: &mut String,
-                body: Vec<u8>,
-                tries: u32,
+                mut body: Vec<u8>,
+                mut tries: u32,
             ) -> io::Result<impl Sized> {
                 const __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
                     ::core::concat!(::core::module_path!(), "::", "put"),
@@ -117,6 +117,8 @@ fn a_method_with_all_options() {
                     }
                     let __outcome = async {
                         if false {
+                            let _ = &mut body;
+                            let _ = &mut tries;
                             return my::retry::__private::unreached::<io::Result<_>>();
                         }
                         #[allow(
@@ -476,7 +478,7 @@ fn a_method_that_async_trait_has_changed() {
             ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'async_trait>> {
                 Box::pin(async move {
                     let __self = self;
-                    let key = key;
+                    let mut key = key;
                     const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
                         ::core::concat!(::core::module_path!(), "::", "put"),
                     );
@@ -495,6 +497,7 @@ fn a_method_that_async_trait_has_changed() {
                         }
                         let __outcome = async {
                             if false {
+                                let _ = &mut key;
                                 return ::retry_core::__private::unreached::<
                                     Result<(), StoreError>,
                                 >();
@@ -532,6 +535,66 @@ fn a_method_that_async_trait_has_changed() {
                         );
                     }
                 })
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_that_names_its_block() {
+    retried(
+        quote!(strategy = STORE),
+        quote! {
+            fn get(key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
+                let span = info_span!("get");
+                let future = async move { send(&key).await };
+                future.instrument(span).boxed()
+            }
+        },
+        &expect![[r#"
+            fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
+                let span = info_span!("get");
+                let future = async move {
+                    const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                        ::core::concat!(::core::module_path!(), "::", "get"),
+                    );
+                    let mut __operation = ::retry_core::__private::begin(
+                        ::retry_core::__private::named(&STORE),
+                        &__RETRYABLE_AROUND,
+                    );
+                    loop {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                &mut __operation,
+                                ::retry_core::__private::named(&STORE),
+                                &__RETRYABLE_AROUND,
+                            ) else { break };
+                            __wait.await;
+                        }
+                        let __outcome = async {
+                            if false {
+                                let _ = &mut key;
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            send(&key).await
+                        }
+                            .await;
+                        if ::retry_core::__private::settle(
+                            &mut __operation,
+                            ::retry_core::__private::named(&STORE),
+                            ::retry_core::__private::judge(
+                                &__outcome,
+                                &::retry_core::StandardRetryPolicy::new(),
+                            ),
+                            &__RETRYABLE_AROUND,
+                        ) {
+                            return __outcome;
+                        }
+                    }
+                };
+                future.instrument(span).boxed()
             }
         "#]],
     );

@@ -1,6 +1,7 @@
 //! Questions about tokens, and small changes to them.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
 
 /// Whether one of these names stands somewhere in the tokens.
 pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
@@ -8,6 +9,26 @@ pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
         TokenTree::Ident(ident) => names.contains(&&ident),
         TokenTree::Group(group) => mentions(&group.stream(), names),
         _ => false,
+    })
+}
+
+/// Whether a text names it between braces, as a format string does.
+pub(crate) fn formats(tokens: &TokenStream, name: &Ident) -> bool {
+    fn search(tokens: &TokenStream, name: &str) -> bool {
+        tokens.clone().into_iter().any(|token| match token {
+            TokenTree::Literal(literal) => is_in_braces(&literal.to_string(), name),
+            TokenTree::Group(group) => search(&group.stream(), name),
+            _ => false,
+        })
+    }
+
+    search(tokens, &name.unraw().to_string())
+}
+
+fn is_in_braces(text: &str, name: &str) -> bool {
+    text.split('{').skip(1).any(|rest| {
+        let rest = rest.strip_prefix("r#").unwrap_or(rest).strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with(['}', ':']))
     })
 }
 

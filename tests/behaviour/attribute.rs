@@ -1,5 +1,8 @@
 //! What `#[retryable]` takes, and that each attempt starts from what was passed.
 
+mod lent;
+mod send;
+
 use crate::support::{Failed, Flaky, assert_send, secs};
 use retry_core::{Event, Jitter, Observer, StandardRetryStrategy, TokioTimer, retryable};
 use std::fmt::Display;

@@ -1,5 +1,8 @@
 //! Functions that are async without the word, and those that other attributes have changed before.
 
+mod runtimes;
+mod tails;
+
 use crate::script::{Error, FromStart};
 use crate::support::{Failed, Flaky, assert_send, secs};
 use async_trait::async_trait;

@@ -1,6 +1,7 @@
 //! Expansions of `#[retryable]`.
 
 use crate::lint::derive::Every;
+use core::cell::Cell;
 use core::fmt::Display;
 use core::future::ready;
 use core::pin::Pin;
@@ -21,6 +22,15 @@ static SILENT: Silent = Silent;
 
 /// A time.
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What can be taken apart.
+#[derive(Debug)]
+pub struct Pair {
+    /// One.
+    pub left: String,
+    /// The other.
+    pub right: Cell<u32>,
+}
 
 /// Hears and says nothing.
 struct Silent;
@@ -214,6 +224,60 @@ pub async fn arguments(
     Ok(second)
 }
 
+/// Arguments that each attempt borrows mutably.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, clone(cloned))]
+pub async fn owned_arguments<T: Display + Send>(
+    source: Box<dyn Display + Send>,
+    shown: T,
+    (first, second): (String, Cell<u32>),
+    Pair { left, right: other }: Pair,
+    cloned: String,
+    mut changed: u32,
+) -> Result<String, Every> {
+    changed = changed.saturating_add(second.get());
+    let length = attempt(&first).await?;
+    drop(cloned);
+    Ok(format!("{shown} {source} {first} {length} {changed} {left} {}", other.get()))
+}
+
+/// Arguments that stand in a text only.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+pub async fn formatted_arguments(shown: String, r#type: Box<dyn Display + Send>) -> Result<String, Every> {
+    let length = attempt("").await?;
+    Ok(format!("{shown} {type:>3} {length}"))
+}
+
+/// Arguments that hold a mutable reference.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE)]
+pub async fn lent_arguments(
+    log: Option<&mut Vec<String>>,
+    mut future: Pin<&mut (dyn Future<Output = u32> + Send)>,
+    other: Option<Pin<&mut (dyn Future<Output = u32> + Send)>>,
+    (number, text): (&mut u32, String),
+) -> Result<u32, Every> {
+    let sum = number.saturating_add(future.as_mut().await);
+    if let Some(log_now) = log {
+        log_now.push(text.clone());
+    }
+    *number = match other {
+        Some(other_now) => other_now.await,
+        None => future.await,
+    };
+    Ok(sum)
+}
+
 /// Arguments that the body has no use for.
 ///
 /// # Errors
@@ -295,6 +359,14 @@ pub fn boxed(key: &str) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + '
     Box::pin(async move { attempt(key).await })
 }
 
+/// One that names its block.
+#[retryable(strategy = STORE)]
+pub fn named(key: &str, text: String) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + Send + '_>> {
+    let length = text.len();
+    let future = async move { attempt(key).await.map(|found| found.saturating_add(length).saturating_add(text.len())) };
+    Box::pin(future)
+}
+
 /// One that blocks.
 ///
 /// # Errors
@@ -356,6 +428,26 @@ impl Client {
     #[retryable(strategy = STORE)]
     pub async fn close(self) -> Result<(), Every> {
         attempt("").await.map(drop)
+    }
+
+    /// A method that looks at a receiver of its own.
+    ///
+    /// # Errors
+    ///
+    /// As it comes.
+    #[retryable(strategy = self.retry)]
+    pub async fn count(self) -> Result<usize, Every> {
+        attempt("").await.map(|length| length.saturating_add(self.sent))
+    }
+
+    /// The same with a box.
+    ///
+    /// # Errors
+    ///
+    /// As it comes.
+    #[retryable(strategy = self.retry)]
+    pub async fn count_in_a_box(self: Box<Self>) -> Result<usize, Every> {
+        attempt("").await.map(|length| length.saturating_add(self.sent))
     }
 }
 

@@ -1,84 +1,59 @@
 //! Where one attempt stands in a function, and what stands around it.
 
-use crate::retryable::signature::{Argument, inferred, take_bindings};
+use crate::retryable::arguments::{self, Argument};
+use crate::retryable::moved;
+use crate::retryable::tail::Tail;
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{
-    Expr, ExprAsync, ExprCall, ExprPath, GenericArgument, ItemFn, Local, Pat, PatIdent, PathArguments, ReturnType,
-    Stmt, Type, TypeParamBound, parse_quote,
-};
+use syn::{Expr, FnArg, ItemFn, PatIdent, Signature, Stmt};
 
 /// The statements of one attempt, and the place that the loop takes.
 pub(super) struct Body {
     /// One attempt.
     pub(super) attempt: Vec<Stmt>,
-    pub(super) place: Place,
-}
-
-/// What the loop stands in.
-pub(super) enum Place {
-    /// In the function itself.
-    Function,
-    /// In the `async` block that the function ends with.
-    Tail(Box<Tail>),
-}
-
-/// The end of a function that returns a future.
-pub(super) struct Tail {
-    /// What comes before it, once in each call.
-    pub(super) before: Vec<Stmt>,
-    /// What it is an argument of, such as `Box::pin`.
-    pub(super) call: Option<Expr>,
-    /// `async` or `async move`, with its attributes.
-    pub(super) block: ExprAsync,
-    /// The arguments as they are moved into it, once in each call.
-    pub(super) moved: Vec<Local>,
+    /// The end of the function whose block the loop stands in, if it isn't the function itself.
+    tail: Option<Box<Tail>>,
 }
 
 impl Body {
     /// The body of an `async fn`, or of a function that blocks.
     pub(super) fn whole(function: &ItemFn) -> Self {
-        Self { attempt: function.block.stmts.clone(), place: Place::Function }
+        Self { attempt: function.block.stmts.clone(), tail: None }
     }
 
-    /// The `async` block that a function ends with, if it ends with one.
-    pub(super) fn tail(function: &ItemFn) -> Option<Self> {
-        let (last, before) = function.block.stmts.split_last()?;
-        let Stmt::Expr(last, None) = last else { return None };
-        let (call, mut block) = async_block(last)?;
-        let attempt = std::mem::take(&mut block.block.stmts);
-        let tail = Tail { before: before.to_vec(), call, block, moved: Vec::new() };
-        Some(Self { attempt, place: Place::Tail(Box::new(tail)) })
+    /// The `async` block that a function ends with.
+    pub(super) fn in_block(attempt: Vec<Stmt>, tail: Tail) -> Self {
+        Self { attempt, tail: Some(Box::new(tail)) }
     }
 
-    /// `#[async_trait]` moves the arguments into its block by name. What moves can't be part of an attempt, which would
-    /// use it up: it is taken out, and the names that it binds are arguments from then on. If `self` is among them, the
-    /// name that stands for it is returned.
-    ///
-    /// Only what comes before everything else is taken, so that nothing else changes its place.
-    pub(super) fn take_moved(&mut self, arguments: &mut Vec<Argument>) -> Option<Ident> {
-        let Place::Tail(tail) = &mut self.place else { return None };
-        let mut receiver = None;
-        let mut kept = Vec::new();
-        for statement in std::mem::take(&mut self.attempt) {
-            // `#[async_trait]` begins with an `if` for the sake of the return type.
-            let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-            match statement {
-                Stmt::Local(mut local) if is_first && let Some(moved) = Moved::by(&local, arguments) => {
-                    arguments.retain(|argument| argument.ident != moved.source);
-                    arguments.extend(take_bindings(&mut local.pat, &local.attrs, moved.mutable_reference));
-                    receiver = receiver.or(moved.receiver);
-                    tail.moved.push(local);
-                }
-                other => kept.push(other),
-            }
+    /// Takes out what moves the arguments into the `async` block by name, as `#[async_trait]` does. If `self` is among
+    /// them, the name that stands for it is returned.
+    pub(super) fn take_moves(&mut self, arguments: &mut Vec<Argument>, signature: &Signature) -> Option<Ident> {
+        let tail = self.tail.as_mut()?;
+        let moves = moved::take(&mut self.attempt, arguments, signature);
+        tail.moved = moves.statements;
+        moves.receiver
+    }
+
+    /// Whether the loop owns the arguments, and not a block around it that borrows them.
+    pub(super) fn owns_arguments(&self) -> bool {
+        self.tail.as_ref().is_none_or(|tail| tail.moves)
+    }
+
+    /// Declares a name `mut` where it is bound last: in a move into the block, else in the signature.
+    pub(super) fn declare_mut(&mut self, signature: &mut Signature, ident: &Ident) {
+        let moved = self.tail.iter_mut().flat_map(|tail| &mut tail.moved).map(|local| &mut local.pat);
+        if !arguments::declare_mut(moved, ident) {
+            let typed = signature.inputs.iter_mut().filter_map(|input| match input {
+                FnArg::Typed(argument) => Some(&mut *argument.pat),
+                FnArg::Receiver(_) => None,
+            });
+            arguments::declare_mut(typed, ident);
         }
-        self.attempt = kept;
-        receiver
     }
 
-    /// The names that the function itself binds before the block.
+    /// The names that the function itself binds around the block.
     pub(super) fn locals(&self) -> Vec<Ident> {
         struct Names(Vec<Ident>);
         impl<'ast> Visit<'ast> for Names {
@@ -89,7 +64,7 @@ impl Body {
         }
 
         let mut names = Names(Vec::new());
-        for statement in self.before() {
+        for statement in self.once() {
             if let Stmt::Local(local) = statement {
                 names.visit_pat(&local.pat);
             }
@@ -97,120 +72,17 @@ impl Body {
         names.0
     }
 
-    /// What comes before the block, once in each call.
-    pub(super) fn before(&self) -> &[Stmt] {
-        match &self.place {
-            Place::Tail(tail) => &tail.before,
-            Place::Function => &[],
-        }
-    }
-}
-
-/// The `async` block, and what it is the argument of.
-fn async_block(expr: &Expr) -> Option<(Option<Expr>, ExprAsync)> {
-    match expr {
-        Expr::Async(block) => Some((None, block.clone())),
-        Expr::Call(ExprCall { func, args, .. }) if args.len() == 1 => match args.first() {
-            Some(Expr::Async(block)) => Some((Some((**func).clone()), block.clone())),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// What a `let` moves, if that is an argument: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
-struct Moved {
-    source: Ident,
-    mutable_reference: bool,
-    /// The new name of `self`.
-    receiver: Option<Ident>,
-}
-
-impl Moved {
-    fn by(local: &Local, arguments: &[Argument]) -> Option<Self> {
-        let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
-        if let Some(source) = path(init) {
-            let Pat::Ident(name) = &local.pat else { return None };
-            if source == "self" {
-                // For `&mut self` it is `let mut __self = self;`.
-                let mutable_reference = name.mutability.is_some();
-                return Some(Self { source, mutable_reference, receiver: Some(name.ident.clone()) });
-            }
-            // By another name the argument could be needed besides.
-            let same = name.ident == source;
-            return Self::of(source, arguments).filter(|_| same);
-        }
-        match &**init {
-            Expr::Block(block) => match block.block.stmts.as_slice() {
-                [Stmt::Local(inner), Stmt::Expr(last, None)] => {
-                    let Pat::Ident(name) = &inner.pat else { return None };
-                    let source = path(&inner.init.as_ref()?.expr)?;
-                    let same = name.ident == source && path(last)? == source;
-                    Self::of(source, arguments).filter(|_| same)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
+    /// What is done once in each call.
+    pub(super) fn once(&self) -> &[Stmt] {
+        self.tail.as_ref().map_or(&[], |tail| &tail.statements)
     }
 
-    fn of(source: Ident, arguments: &[Argument]) -> Option<Self> {
-        let argument = arguments.iter().find(|argument| argument.ident == source)?;
-        Some(Self { mutable_reference: argument.mutable_reference, source, receiver: None })
-    }
-}
-
-fn path(expr: &Expr) -> Option<Ident> {
-    match expr {
-        Expr::Path(ExprPath { path, .. }) => path.get_ident().cloned(),
-        _ => None,
-    }
-}
-
-/// What the future that a function returns comes to, as far as its type says: `Output = T`, or the `T` of a `BoxFuture`.
-pub(super) fn output(returned: &ReturnType) -> Type {
-    let ReturnType::Type(_, ty) = returned else { return parse_quote!(()) };
-    output_of(ty).map_or_else(|| parse_quote!(_), inferred)
-}
-
-fn output_of(ty: &Type) -> Option<Type> {
-    let of_bound = |bound: &TypeParamBound| match bound {
-        TypeParamBound::Trait(bound) => output_in(&bound.path.segments.last()?.arguments, false),
-        _ => None,
-    };
-    match ty {
-        Type::ImplTrait(ty) => ty.bounds.iter().find_map(of_bound),
-        Type::TraitObject(ty) => ty.bounds.iter().find_map(of_bound),
-        Type::Paren(ty) => output_of(&ty.elem),
-        Type::Group(ty) => output_of(&ty.elem),
-        Type::Path(ty) => {
-            let last = ty.path.segments.last()?;
-            output_in(&last.arguments, last.ident == "BoxFuture" || last.ident == "LocalBoxFuture")
-        }
-        _ => None,
-    }
-}
-
-/// The type behind `Output =`, at any depth, or the type argument itself.
-fn output_in(arguments: &PathArguments, itself: bool) -> Option<Type> {
-    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::AssocType(assoc) if assoc.ident == "Output" => Some(assoc.ty.clone()),
-        GenericArgument::Type(ty) if itself => Some(ty.clone()),
-        GenericArgument::Type(ty) => output_of(ty),
-        _ => None,
-    })
-}
-
-impl Place {
     /// Puts the loop where it belongs, and gives the statements of the function.
-    pub(super) fn around(&self, body: &TokenStream) -> TokenStream {
-        let Self::Tail(tail) = self else { return body.clone() };
-        let Tail { before, call, block, moved } = &**tail;
-        let ExprAsync { attrs, async_token, capture, .. } = block;
-        let block = quote!(#(#attrs)* #async_token #capture { #(#moved)* #body });
-        let tail = call.as_ref().map_or_else(|| block.clone(), |call| quote!(#call(#block)));
-        quote!(#(#before)* #tail)
+    pub(super) fn around(&self, body: TokenStream) -> TokenStream {
+        match &self.tail {
+            Some(tail) => tail.around(&body),
+            None => body,
+        }
     }
 }
 

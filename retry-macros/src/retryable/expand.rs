@@ -1,7 +1,7 @@
 //! Writes the loop into the function. It cannot fail.
 
 use crate::retryable::limits::{Limited, limited};
-use crate::retryable::rebind::rebound;
+use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Own, Source};
 use crate::retryable::validate::{Call, Policy};
 use crate::tokens::local;
@@ -46,7 +46,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         (quote!(#wait #before), attempt)
     };
 
-    let body = body.place.around(&quote! {
+    let body = body.around(quote! {
         #setup
         #around_setup
         #last_setup
@@ -190,9 +190,11 @@ fn attempt(call: &Call) -> TokenStream {
     if call.blocking {
         return quote!(#private::call(|| -> #outcome { #rebound #(#body)* }));
     }
+    let borrows = borrows(call);
     quote! {
         async {
             if false {
+                #borrows
                 return #private::unreached::<#outcome>();
             }
             #rebound

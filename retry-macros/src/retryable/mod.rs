@@ -1,12 +1,15 @@
 //! `#[retryable]`: options and signature are read, judged together, and the loop is written around the body.
 
+mod arguments;
 mod attr;
 mod body;
 mod expand;
 mod limits;
+mod moved;
 mod rebind;
 mod signature;
 mod strategy;
+mod tail;
 mod validate;
 
 use crate::diagnostics::Diagnostics;

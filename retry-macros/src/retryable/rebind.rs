@@ -1,9 +1,49 @@
 //! The arguments, as each attempt finds them.
 
+use crate::retryable::arguments::{self, Lending};
+use crate::retryable::strategy::Source;
 use crate::retryable::validate::Call;
-use crate::tokens::mentions;
+use crate::tokens::{formats, mentions};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, FnArg, Token};
+
+/// Decides which arguments each attempt borrows mutably, and declares those `mut`.
+///
+/// A future that holds `&T` is `Send` only if `T` is `Sync`; one that holds `&mut T` is `Send` if `T` is. What the body
+/// doesn't name is not borrowed at all, and what an option has borrowed for the whole call can't be borrowed mutably.
+pub(super) fn lend(call: &mut Call) {
+    let body = statements(call);
+    let sources = [Some(&call.strategy), call.timer.as_ref(), call.observer.as_ref()];
+    let held: TokenStream =
+        sources.into_iter().flatten().filter_map(Source::held).map(ToTokens::to_token_stream).collect();
+    let sends = !call.blocking && call.body.owns_arguments();
+    let is_lent = |ident: &Ident| (mentions(&body, &[ident]) || formats(&body, ident)) && !mentions(&held, &[ident]);
+
+    for argument in &mut call.arguments {
+        argument.unique = argument.lending == Lending::Owned && sends && is_lent(&argument.ident);
+        let holds_reference = !matches!(argument.lending, Lending::Shared | Lending::Owned | Lending::Reference);
+        if argument.unique || (holds_reference && mentions(&body, &[&argument.ident])) {
+            call.body.declare_mut(&mut call.function.sig, &argument.ident);
+            argument.is_mut = true;
+        }
+    }
+    if arguments::receiver(&call.function.sig) == Lending::Owned
+        && let Some(FnArg::Receiver(receiver)) = call.function.sig.inputs.first_mut()
+    {
+        let span = receiver.self_token.span;
+        call.receiver = Some(Ident::new("self", span)).filter(|receiver| sends && is_lent(receiver));
+        receiver.mutability = call.receiver.as_ref().map(|_| Token![mut](span));
+    }
+}
+
+/// Borrows mutably what each attempt shall borrow in that way. It stands where nothing is executed.
+pub(super) fn borrows(call: &Call) -> TokenStream {
+    let borrow = |cfg: &[Attribute], ident: &Ident| quote!(#(#cfg)* let _ = &mut #ident;);
+    let unique = call.arguments.iter().filter(|argument| argument.unique);
+    let receiver = call.receiver.iter().map(|receiver| borrow(&[], receiver));
+    receiver.chain(unique.map(|argument| borrow(&argument.cfg, &argument.ident))).collect()
+}
 
 /// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
 /// `&mut` ones are reborrowed, and those that it uses up are cloned. What the body doesn't name stays out of it.
@@ -14,20 +54,19 @@ pub(super) fn rebound(call: &Call) -> TokenStream {
     let shadows = quote! {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
     };
-    let body = &call.body.attempt;
-    let body = quote!(#(#body)*);
+    let body = statements(call);
     // `#[tracing::instrument]` was here before, and moves the arguments into a future of its own.
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in call.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
-        // Borrowed as what it was declared to be, so that no `mut` is called unused. No `allow` does that where a lint is
+        // Borrowed as what it is declared to be, so that no `mut` is called unused. No `allow` does that where a lint is
         // forbidden.
-        let borrow =
-            if argument.stays_mut { quote_spanned!(ident.span()=> &mut) } else { quote_spanned!(ident.span()=> &) };
+        let needs_mut = argument.is_mut && !argument.unique;
+        let borrow = if needs_mut { quote_spanned!(ident.span()=> &mut) } else { quote_spanned!(ident.span()=> &) };
         let value = if call.clone.contains(ident) {
             quote_spanned!(ident.span()=> ::core::clone::Clone::clone(#borrow #ident))
-        } else if argument.mutable_reference {
-            quote!(&mut *#ident)
+        } else if let Some(reborrow) = argument.lending.reborrow(ident) {
+            reborrow
         } else if mutability.is_some() {
             quote_spanned!(ident.span()=> #private::anew(#borrow #ident))
         } else if in_span {
@@ -38,4 +77,9 @@ pub(super) fn rebound(call: &Call) -> TokenStream {
         tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value;));
     }
     tokens
+}
+
+fn statements(call: &Call) -> TokenStream {
+    let body = &call.body.attempt;
+    quote!(#(#body)*)
 }

@@ -1,13 +1,14 @@
-//! The function under the attribute: what it is, and what each attempt needs of its arguments.
+//! The function under the attribute: what it is, and what its signature says of its outcome.
 
 use crate::diagnostics::Diagnostics;
-use proc_macro2::{Ident, TokenStream};
+use crate::retryable::arguments::mutable_reference;
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, PatIdent, Receiver, ReceiverKind,
-    ReturnType, Signature, Token, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
+    FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Receiver, ReceiverKind, ReturnType, Signature,
+    TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Reads the item, which must be a function with a body.
@@ -41,78 +42,6 @@ fn other_item(item: &Item) -> Option<(TokenStream, &'static str)> {
     })
 }
 
-/// A name that an argument binds.
-pub(super) struct Argument {
-    pub(super) ident: Ident,
-    /// It was declared `mut`.
-    pub(super) mutability: Option<Token![mut]>,
-    /// Its `mut` stands in a pattern, where it also decides how the name is bound, so it has to stay.
-    pub(super) stays_mut: bool,
-    /// It is spelled as a `&mut` reference.
-    pub(super) mutable_reference: bool,
-    /// The conditions under which it exists.
-    pub(super) cfg: Vec<Attribute>,
-}
-
-/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here if they can.
-pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
-    let typed = signature.inputs.iter_mut().filter_map(|input| match input {
-        FnArg::Typed(argument) => Some(argument),
-        FnArg::Receiver(_) => None,
-    });
-    let bindings = typed.flat_map(|argument| {
-        let mutable_reference = as_mutable_reference(&argument.ty).is_some();
-        take_bindings(&mut argument.pat, &argument.attrs, mutable_reference)
-    });
-    bindings.collect()
-}
-
-/// The names that a pattern binds, which lose their `mut` where they can. If it is a plain name, it is perhaps that of a
-/// `&mut`.
-pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], mutable_reference: bool) -> Vec<Argument> {
-    let cfg = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
-    let mut names = Names { arguments: Vec::new(), cfg };
-    names.visit_pat(pat);
-    if let Pat::Ident(pattern) = pat
-        && let Some(name) = names.arguments.first_mut()
-        && pattern.by_ref.is_none()
-    {
-        pattern.mutability = None;
-        name.stays_mut = false;
-        name.mutable_reference = mutable_reference;
-    }
-    names.arguments
-}
-
-struct Names {
-    arguments: Vec<Argument>,
-    cfg: Vec<Attribute>,
-}
-
-impl<'ast> Visit<'ast> for Names {
-    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
-        // `ref mut` is a way to borrow.
-        let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
-        self.arguments.push(Argument {
-            ident: pattern.ident.clone(),
-            mutability,
-            stays_mut: mutability.is_some(),
-            mutable_reference: false,
-            cfg: self.cfg.clone(),
-        });
-        visit::visit_pat_ident(self, pattern);
-    }
-}
-
-fn as_mutable_reference(ty: &Type) -> Option<&TypeReference> {
-    match ty {
-        Type::Reference(reference) if reference.mutability.is_some() => Some(reference),
-        Type::Paren(paren) => as_mutable_reference(&paren.elem),
-        Type::Group(group) => as_mutable_reference(&group.elem),
-        _ => None,
-    }
-}
-
 /// The receiver, if it is taken by value and declared `mut`.
 pub(super) fn mutable_receiver(signature: &Signature) -> Option<&Receiver> {
     signature.receiver().filter(|receiver| receiver.mutability.is_some())
@@ -142,18 +71,6 @@ pub(super) fn inferred(mut ty: Type) -> Type {
 
     Inferred.visit_type_mut(&mut ty);
     ty
-}
-
-/// Gives an argument its `mut` back, for what comes before the attempts.
-pub(super) fn restore_mut(signature: &mut Signature, argument: &Argument) {
-    for input in &mut signature.inputs {
-        if let FnArg::Typed(typed) = input
-            && let Pat::Ident(pattern) = &mut *typed.pat
-            && pattern.ident == argument.ident
-        {
-            pattern.mutability = argument.mutability;
-        }
-    }
 }
 
 /// Where the return type borrows from a `&mut` argument, and the name of that argument.
@@ -210,7 +127,7 @@ impl Source {
         let (name, outermost) = match input {
             FnArg::Receiver(receiver) => ("self".to_owned(), mutable_self(receiver)),
             FnArg::Typed(argument) => {
-                (argument.pat.to_token_stream().to_string(), as_mutable_reference(&argument.ty).map(|it| &it.lifetime))
+                (argument.pat.to_token_stream().to_string(), mutable_reference(&argument.ty).map(|it| &it.lifetime))
             }
         };
         Self {
@@ -231,7 +148,7 @@ impl Source {
 fn mutable_self(receiver: &Receiver) -> Option<&Option<Lifetime>> {
     match &receiver.kind {
         ReceiverKind::Reference(_, lifetime, Some(_)) => Some(lifetime),
-        ReceiverKind::Typed(_, ty) => as_mutable_reference(ty).map(|reference| &reference.lifetime),
+        ReceiverKind::Typed(_, ty) => mutable_reference(ty).map(|reference| &reference.lifetime),
         _ => None,
     }
 }

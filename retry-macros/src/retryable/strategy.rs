@@ -1,7 +1,7 @@
 //! How the expressions behind `strategy =`, `timer =` and `observer =` are evaluated.
 
 use crate::options::ungrouped;
-use crate::retryable::signature::Argument;
+use crate::retryable::arguments::Argument;
 use proc_macro2::Ident;
 use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp, parse_quote};
 
@@ -45,6 +45,14 @@ impl Source {
             // An element whose index may change is chosen once.
             None if matches!(place, Expr::Index(_)) => Self::Once(parse_quote!(&#place)),
             None => Self::Once(expr.clone()),
+        }
+    }
+
+    /// The expression whose value is kept during the whole call.
+    pub(super) fn held(&self) -> Option<&Expr> {
+        match self {
+            Self::Once(expr) => Some(expr),
+            Self::Own(_) | Self::Static(_) | Self::Place(_) => None,
         }
     }
 }

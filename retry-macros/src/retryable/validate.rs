@@ -2,14 +2,17 @@
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};
+use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Limit, Options};
-use crate::retryable::body::{self, Body};
-use crate::retryable::signature::{self, Argument};
+use crate::retryable::body::Body;
+use crate::retryable::rebind;
+use crate::retryable::signature;
 use crate::retryable::strategy::Source;
+use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::Ident;
-use quote::quote;
-use syn::{Expr, ItemFn, Path, Signature, Type, parse_quote};
+use quote::{ToTokens, quote};
+use syn::{Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
 pub(super) struct Call {
@@ -18,6 +21,8 @@ pub(super) struct Call {
     /// It blocks its thread, and is not async.
     pub(super) blocking: bool,
     pub(super) arguments: Vec<Argument>,
+    /// The receiver, if each attempt borrows it mutably.
+    pub(super) receiver: Option<Ident>,
     /// The arguments that each attempt gets a clone of.
     pub(super) clone: Vec<Ident>,
     pub(super) outcome: Type,
@@ -68,10 +73,10 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     }
     let form = form(&function, options.blocking.as_ref(), diagnostics);
     let outcome = match form {
-        Some(Form::Tail(_)) => Some(body::output(&function.sig.output)),
+        Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
         _ => signature::outcome(&function.sig.output),
     };
-    judge_signature(&function.sig, matches!(form, Some(Form::Tail(_))), diagnostics);
+    judge_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
     if options.policy.is_none() && outcome.is_none() {
         let name = &function.sig.ident;
         diagnostics.error(
@@ -79,31 +84,42 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
             format!("`{name}` returns nothing, so a failure can't be told from a success; return a `Result`"),
         );
     }
-    let mut arguments = signature::take_arguments(&mut function.sig);
+    let mut arguments = arguments::take_arguments(&mut function.sig);
     if form.is_none() {
         judge_names(&options, &arguments, diagnostics);
     }
     let (blocking, mut body) = match form? {
         Form::Async => (false, Body::whole(&function)),
         Form::Blocking => (true, Body::whole(&function)),
-        Form::Tail(body) => (false, *body),
+        Form::Tail(tail, attempt) => (false, Body::in_block(attempt, tail)),
     };
-    let before = body.before();
-    let before = quote!(#(#before)*);
-    for argument in arguments.iter_mut().filter(|argument| mentions(&before, &[&argument.ident])) {
-        signature::restore_mut(&mut function.sig, argument);
-        argument.stays_mut = argument.mutability.is_some();
+    let (once, locals) = (body.once(), body.locals());
+    let once = quote!(#(#once)*);
+    for argument in arguments.iter_mut().filter(|argument| mentions(&once, &[&argument.ident])) {
+        if argument.mutability.is_some() {
+            body.declare_mut(&mut function.sig, &argument.ident);
+            argument.is_mut = true;
+        }
+        if locals.contains(&argument.ident) {
+            argument.hide();
+        }
     }
-    let options = match body.take_moved(&mut arguments) {
-        Some(receiver) => options.renaming_self(&receiver),
+    let options = match body.take_moves(&mut arguments, &function.sig) {
+        Some(receiver) => {
+            let moved = arguments.iter().find(|argument| argument.ident == receiver);
+            let used_up = moved.filter(|argument| argument.lending != Lending::Reference);
+            if let Some(mutability) = used_up.and_then(|argument| argument.mutability) {
+                mutable_receiver(mutability, diagnostics);
+            }
+            options.renaming_self(&receiver)
+        }
         None => options,
     };
     judge_names(&options, &arguments, diagnostics);
-    let locals = body.locals();
     let Options { strategy, policy, idempotent, max_time, attempt_timeout, context, clone, observer, timer, .. } =
         options;
     let source = |expr: Expr| Source::of(&expr, &arguments, &locals);
-    Some(Call {
+    let mut call = Call {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
@@ -126,17 +142,20 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         timer: timer.map(source),
         function,
         arguments,
+        receiver: None,
         clone,
         crate_path: options.crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
-    })
+    };
+    rebind::lend(&mut call);
+    Some(call)
 }
 
 /// How a function runs its attempts.
 enum Form {
     /// It is an `async fn`.
     Async,
-    /// It ends with an `async` block.
-    Tail(Box<Body>),
+    /// It ends with an `async` block, which holds these statements.
+    Tail(Tail, Vec<Stmt>),
     /// It blocks its thread.
     Blocking,
 }
@@ -147,14 +166,24 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
         diagnostics.error(constness, format!("a `const fn` can't wait; write `async fn {name}`"));
         return None;
     }
-    let form = match (blocking, signature.asyncness, Body::tail(function)) {
+    let form = match (blocking, signature.asyncness, Tail::take(function)) {
         (None, Some(_), _) => Form::Async,
-        (None, None, Some(body)) => Form::Tail(Box::new(body)),
-        (Some(_), None, None) => Form::Blocking,
+        (None, None, Some((tail, attempt))) => Form::Tail(tail, attempt),
+        (Some(_), None, tail) if tail.is_none() || tail::output(&signature.output).is_none() => Form::Blocking,
         (Some(option), _, _) => {
             diagnostics.error(
                 option,
                 format!("`blocking` is for functions that block, and `{name}` is async; remove `blocking`"),
+            );
+            return None;
+        }
+        (None, None, None) if tail::is_run(function) => {
+            diagnostics.error(
+                signature.fn_token,
+                format!(
+                    "`{name}` starts a runtime for its `async` block, as `#[tokio::main]` and `#[tokio::test]` make it, before \
+                     it is retried; write `#[retryable]` above them"
+                ),
             );
             return None;
         }
@@ -172,9 +201,13 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
     Some(form)
 }
 
+fn mutable_receiver(receiver: impl ToTokens, diagnostics: &mut Diagnostics) {
+    diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
+}
+
 fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagnostics) {
     if let Some(receiver) = signature::mutable_receiver(signature) {
-        diagnostics.error(receiver, "`mut self` would be used up by the first attempt; take `&mut self`");
+        mutable_receiver(receiver, diagnostics);
     }
     // The future of a tail borrows, which is all right; whether its outcome does is left to rustc.
     if let Some((place, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {

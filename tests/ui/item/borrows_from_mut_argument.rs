@@ -24,4 +24,9 @@ async fn only(buffer: &mut Vec<u8>) -> Result<std::slice::Iter<'_, u8>, Failed> 
     Ok(buffer.iter())
 }
 
+#[retryable(strategy = STORE)]
+async fn pinned(key: std::pin::Pin<&mut String>) -> Result<&str, Failed> {
+    Ok(key.get_mut())
+}
+
 fn main() {}

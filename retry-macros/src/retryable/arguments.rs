@@ -1,0 +1,252 @@
+//! The names that the arguments bind, and how each of them is lent to the attempts.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, FnArg, GenericArgument, Pat, PatIdent, Path, PathArguments, ReceiverKind, Signature, Token, Type,
+    TypePath, TypeReference,
+};
+
+/// A name that an argument binds.
+pub(super) struct Argument {
+    pub(super) ident: Ident,
+    /// The `mut` that it was declared with.
+    pub(super) mutability: Option<Token![mut]>,
+    /// The declaration says `mut` now.
+    pub(super) is_mut: bool,
+    pub(super) lending: Lending,
+    /// Each attempt borrows it mutably, so that the future is `Send` if the argument is.
+    pub(super) unique: bool,
+    /// The conditions under which it exists.
+    pub(super) cfg: Vec<Attribute>,
+}
+
+impl Argument {
+    /// Another value has the name where the attempts are made, so that nothing is known of it.
+    pub(super) fn hide(&mut self) {
+        self.mutability = None;
+        self.is_mut = false;
+        self.lending = Lending::Shared;
+    }
+}
+
+/// What an argument is, as far as the signature spells it out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lending {
+    /// A shared reference, or something of which it isn't known whether it is bound by value.
+    Shared,
+    /// An owned value.
+    Owned,
+    /// `&mut T`.
+    Reference,
+    /// `Pin<&mut T>`
+    Pinned,
+    /// `Option<&mut T>`
+    Optional,
+    /// `Option<Pin<&mut T>>`
+    OptionalPinned,
+}
+
+impl Lending {
+    pub(super) fn of(ty: &Type) -> Self {
+        match (ungrouped(ty), argument_of("Option", ty)) {
+            (Type::Reference(reference), _) if reference.mutability.is_some() => Self::Reference,
+            (Type::Reference(_), _) => Self::Shared,
+            (_, None) if pinned(ty).is_some() => Self::Pinned,
+            (_, Some(ty)) if as_mutable_reference(ty).is_some() => Self::Optional,
+            (_, Some(ty)) if pinned(ty).is_some() => Self::OptionalPinned,
+            _ => Self::Owned,
+        }
+    }
+
+    /// What lends a mutable reference to one attempt.
+    pub(super) fn reborrow(self, ident: &Ident) -> Option<TokenStream> {
+        let (option, pin) = (quote!(::core::option::Option), quote!(::core::pin::Pin));
+        match self {
+            Self::Shared | Self::Owned => None,
+            Self::Reference => Some(quote!(&mut *#ident)),
+            Self::Pinned => Some(quote!(#pin::as_mut(&mut #ident))),
+            Self::Optional => Some(quote!(#option::as_deref_mut(&mut #ident))),
+            Self::OptionalPinned => Some(quote!(#option::map(#option::as_mut(&mut #ident), #pin::as_mut))),
+        }
+    }
+}
+
+/// The `&mut` reference that a type is, or has in a `Pin`, an `Option` or both.
+pub(super) fn mutable_reference(ty: &Type) -> Option<&TypeReference> {
+    let ty = argument_of("Option", ty).unwrap_or(ty);
+    as_mutable_reference(ty).or_else(|| pinned(ty))
+}
+
+fn as_mutable_reference(ty: &Type) -> Option<&TypeReference> {
+    match ungrouped(ty) {
+        Type::Reference(reference) if reference.mutability.is_some() => Some(reference),
+        _ => None,
+    }
+}
+
+fn pinned(ty: &Type) -> Option<&TypeReference> {
+    argument_of("Pin", ty).and_then(as_mutable_reference)
+}
+
+/// The only type argument of a type of this name.
+fn argument_of<'a>(name: &str, ty: &'a Type) -> Option<&'a Type> {
+    let Type::Path(TypePath { qself: None, path, .. }) = ungrouped(ty) else { return None };
+    let last = path.segments.last().filter(|last| last.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
+        _ => None,
+    }
+}
+
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        Type::Group(group) => ungrouped(&group.elem),
+        other => other,
+    }
+}
+
+/// How the receiver is lent.
+pub(super) fn receiver(signature: &Signature) -> Lending {
+    match signature.receiver().map(|receiver| &receiver.kind) {
+        Some(ReceiverKind::Reference(_, _, Some(_))) => Lending::Reference,
+        Some(ReceiverKind::Typed(_, ty)) => Lending::of(ty),
+        Some(ReceiverKind::Value) => Lending::Owned,
+        _ => Lending::Shared,
+    }
+}
+
+/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here if they can.
+pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
+    let typed = signature.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(argument) => Some(argument),
+        FnArg::Receiver(_) => None,
+    });
+    typed.flat_map(|argument| take_bindings(&mut argument.pat, &argument.attrs, Matched::Type(&argument.ty))).collect()
+}
+
+/// What is known of the value that a pattern is matched against.
+#[derive(Clone, Copy)]
+pub(super) enum Matched<'a> {
+    Type(&'a Type),
+    /// A value of an unknown type.
+    Value,
+    /// Perhaps the pattern looks through a reference, so that its names are references themselves.
+    Unknown,
+}
+
+/// The names that a pattern binds, which lose their `mut` where they can.
+pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], matched: Matched<'_>) -> Vec<Argument> {
+    let cfg = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+    let mut names = Names { arguments: Vec::new(), cfg };
+    names.bind(pat, matched);
+    if let Pat::Ident(pattern) = pat
+        && let Some(name) = names.arguments.first_mut()
+        && pattern.by_ref.is_none()
+    {
+        pattern.mutability = None;
+        name.is_mut = false;
+    }
+    names.arguments
+}
+
+struct Names {
+    arguments: Vec<Argument>,
+    cfg: Vec<Attribute>,
+}
+
+impl Names {
+    fn bind(&mut self, pat: &Pat, matched: Matched<'_>) {
+        let ty = match matched {
+            Matched::Type(ty) => Some(ungrouped(ty)),
+            Matched::Value | Matched::Unknown => None,
+        };
+        match (pat, ty) {
+            (Pat::Ident(pattern), _) => self.bind_name(pattern, matched),
+            (Pat::Paren(paren), _) => self.bind(&paren.pat, matched),
+            (Pat::Tuple(tuple), Some(Type::Tuple(types))) => self.bind_tuple(&tuple.elems, &types.elems),
+            (Pat::Slice(slice), Some(Type::Array(array))) => {
+                slice.elems.iter().for_each(|pat| self.bind(pat, Matched::Type(&array.elem)));
+            }
+            (Pat::TupleStruct(pattern), Some(Type::Path(ty))) if same(&pattern.path, ty) => {
+                pattern.elems.iter().for_each(|pat| self.bind(pat, Matched::Value));
+            }
+            (Pat::Struct(pattern), Some(Type::Path(ty))) if same(&pattern.path, ty) => {
+                pattern.fields.iter().for_each(|field| self.bind(&field.pat, Matched::Value));
+            }
+            _ => self.visit_pat(pat),
+        }
+    }
+
+    /// The elements behind a `..` are counted from the end.
+    fn bind_tuple(&mut self, elements: &Punctuated<Pat, Token![,]>, types: &Punctuated<Type, Token![,]>) {
+        let rest = elements.iter().position(|pat| matches!(pat, Pat::Rest(_))).unwrap_or(elements.len());
+        for (index, pat) in elements.iter().enumerate() {
+            let behind = elements.len().saturating_sub(index);
+            let place = if index < rest { Some(index) } else { types.len().checked_sub(behind) };
+            let ty = place.and_then(|place| types.get(place));
+            self.bind(pat, ty.map_or(Matched::Unknown, Matched::Type));
+        }
+    }
+
+    fn bind_name(&mut self, pattern: &PatIdent, matched: Matched<'_>) {
+        let lending = match (pattern.by_ref, pattern.mutability, &pattern.subpat, matched) {
+            (Some(_), Some(_), None, _) => Lending::Reference,
+            (None, _, None, Matched::Type(ty)) => Lending::of(ty),
+            (None, _, None, Matched::Value) => Lending::Owned,
+            _ => Lending::Shared,
+        };
+        // `ref mut` is a way to borrow.
+        let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
+        self.arguments.push(Argument {
+            ident: pattern.ident.clone(),
+            mutability,
+            is_mut: mutability.is_some(),
+            lending,
+            unique: false,
+            cfg: self.cfg.clone(),
+        });
+        if let Some((_, pat)) = &pattern.subpat {
+            self.bind(pat, Matched::Unknown);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+        self.bind_name(pattern, Matched::Unknown);
+    }
+}
+
+/// Whether a pattern and a type name the same struct, so that no reference is between them.
+fn same(pattern: &Path, ty: &TypePath) -> bool {
+    let names = |path: &Path| path.segments.iter().map(|segment| segment.ident.clone()).collect::<Vec<_>>();
+    ty.qself.is_none() && names(pattern) == names(&ty.path)
+}
+
+/// Declares a name `mut` in the pattern that binds it, if that is one of these.
+pub(super) fn declare_mut<'a>(pats: impl IntoIterator<Item = &'a mut Pat>, ident: &Ident) -> bool {
+    struct Declare<'a> {
+        ident: &'a Ident,
+        found: bool,
+    }
+
+    impl VisitMut for Declare<'_> {
+        fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
+            if pattern.ident == *self.ident {
+                self.found = true;
+                pattern.mutability = pattern.mutability.or(Some(Token![mut](self.ident.span())));
+            }
+            visit_mut::visit_pat_ident_mut(self, pattern);
+        }
+    }
+
+    let mut declare = Declare { ident, found: false };
+    pats.into_iter().for_each(|pat| declare.visit_pat_mut(pat));
+    declare.found
+}

@@ -1,0 +1,79 @@
+//! What `#[async_trait]` moves into its block before everything else.
+
+use crate::retryable::arguments::{self, Argument, Matched, take_bindings};
+use proc_macro2::Ident;
+use syn::{Expr, ExprPath, FnArg, Local, Pat, Signature, Stmt, Type};
+
+/// The moves at the beginning of a block.
+#[derive(Default)]
+pub(super) struct Moves {
+    pub(super) statements: Vec<Local>,
+    /// The name that stands for `self`.
+    pub(super) receiver: Option<Ident>,
+}
+
+/// Takes the moves out of an attempt, which would use the arguments up: what they bind are the arguments from then on.
+///
+/// Only what comes before everything else is taken, so that nothing else changes its place.
+pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signature: &Signature) -> Moves {
+    let mut moves = Moves::default();
+    let mut kept = Vec::new();
+    for statement in std::mem::take(attempt) {
+        // `#[async_trait]` begins with an `if` for the sake of the return type.
+        let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
+        match statement {
+            Stmt::Local(mut local) if is_first && let Some(source) = source(&local, arguments) => {
+                let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
+                let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
+                if source == "self"
+                    && let Some(receiver) = bound.first_mut()
+                {
+                    receiver.lending = arguments::receiver(signature);
+                    moves.receiver = Some(receiver.ident.clone());
+                }
+                arguments.retain(|argument| argument.ident != source);
+                arguments.extend(bound);
+                moves.statements.push(local);
+            }
+            other => kept.push(other),
+        }
+    }
+    *attempt = kept;
+    moves
+}
+
+/// The argument that a `let` moves, if it does: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
+fn source(local: &Local, arguments: &[Argument]) -> Option<Ident> {
+    let is_argument = |name: &Ident| arguments.iter().any(|argument| argument.ident == *name);
+    let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
+    if let Some(source) = path(init) {
+        let Pat::Ident(name) = &local.pat else { return None };
+        // By another name, an argument could be needed besides.
+        let moves = source == "self" || (name.ident == source && is_argument(&source));
+        return moves.then_some(source);
+    }
+    let Expr::Block(block) = &**init else { return None };
+    let [Stmt::Local(inner), Stmt::Expr(last, None)] = block.block.stmts.as_slice() else { return None };
+    let Pat::Ident(name) = &inner.pat else { return None };
+    let source = path(&inner.init.as_ref()?.expr)?;
+    let moves = name.ident == source && path(last)? == source && is_argument(&source);
+    moves.then_some(source)
+}
+
+fn path(expr: &Expr) -> Option<Ident> {
+    match expr {
+        Expr::Path(ExprPath { path, .. }) => path.get_ident().cloned(),
+        _ => None,
+    }
+}
+
+/// The type of the argument that is bound to a plain name.
+fn type_of<'a>(name: &Ident, signature: &'a Signature) -> Option<&'a Type> {
+    signature.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(argument) => match &*argument.pat {
+            Pat::Ident(pattern) if pattern.ident == *name => Some(&*argument.ty),
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    })
+}

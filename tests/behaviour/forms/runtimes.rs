@@ -1,0 +1,38 @@
+//! Functions that start a runtime of their own.
+
+use super::STRATEGY;
+use crate::support::{Failed, Flaky};
+use retry_core::retryable;
+use std::process::{ExitCode, Termination};
+
+static FLAKY: Flaky = Flaky::new(2, Failed::SAFE);
+
+#[derive(Debug, PartialEq)]
+struct Calls(u32);
+
+impl Termination for Calls {
+    fn report(self) -> ExitCode {
+        assert_eq!(self.0, 3);
+        ExitCode::SUCCESS
+    }
+}
+
+/// Fails if it isn't retried.
+#[retryable(strategy = STRATEGY)]
+#[tokio::test(start_paused = true)]
+async fn a_test_of_tokio_is_retried_where_the_attribute_stands_above() -> Result<Calls, Failed> {
+    FLAKY.call().map(Calls)
+}
+
+#[test]
+fn a_main_of_tokio_is_retried_where_the_attribute_stands_above() {
+    static FLAKY: Flaky = Flaky::new(2, Failed::SAFE);
+
+    #[retryable(strategy = STRATEGY)]
+    #[tokio::main(flavor = "current_thread")]
+    async fn main() -> Result<Calls, Failed> {
+        FLAKY.call().map(Calls)
+    }
+
+    assert_eq!(main(), Ok(Calls(3)));
+}
