@@ -426,7 +426,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///     fn fault(&self) -> ErrorFault {
 ///         match self {
 ///             Self::Exited { .. } => ErrorFault::Other,
-///             Self::Disconnected(error) => io::error(error).fault(),
+///             Self::Disconnected(error) => io::error(error).map_or(ErrorFault::Other, |verdict| verdict.fault()),
 ///         }
 ///     }
 /// }
@@ -435,11 +435,11 @@ use syn::{DeriveInput, parse_macro_input};
 ///         match self {
 ///             Self::Exited { code, output } if Self::by_exit_code(code, output) => RetrySafety::Yes,
 ///             Self::Exited { .. } => RetrySafety::No,
-///             Self::Disconnected(error) => io::error(error).is_retry_safe(),
+///             Self::Disconnected(error) => io::error(error).map_or(RetrySafety::No, |verdict| verdict.is_retry_safe()),
 ///         }
 ///     }
 ///     fn is_timeout(&self) -> bool {
-///         matches!(self, Self::Disconnected(error) if io::error(error).is_timeout())
+///         matches!(self, Self::Disconnected(error) if io::error(error).is_some_and(|verdict| verdict.is_timeout()))
 ///     }
 ///     // And `is_throttle` in the same way.
 /// }
