@@ -101,7 +101,7 @@ pub trait RetryInfo: ErrorInfo {
     ///
     /// A retry after a conflict costs the retry quota nothing and has a short backoff, unless the strategy's settings
     /// differ. Where a database reports overload as a conflict, give conflicts a
-    /// [cost](crate::RetryCosts::conflict).
+    /// [cost](crate::strategy::RetryCosts::conflict).
     fn is_conflict(&self) -> bool {
         false
     }

@@ -108,12 +108,9 @@ impl TokenBucket {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// use retry_core::{StandardRetryStrategy, ExponentialBackoff, TokenBucket};
+    /// use retry_core::StandardRetryStrategy;
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::with_parts(
-    ///     ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)),
-    ///     TokenBucket::new(500).refill(10, Duration::from_secs(1)),
-    /// );
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new().quota_refill(10, Duration::from_secs(1));
     /// ```
     #[must_use]
     pub const fn refill(mut self, amount: u32, every: Duration) -> Self {
@@ -180,6 +177,33 @@ impl TokenBucket {
         let _ = self.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
             Some(available.saturating_add(amount).min(self.capacity))
         });
+    }
+}
+
+/// No quota: every retry is granted, up to the maximum of attempts.
+///
+/// It protects nothing during an outage. It is for callers whose retries are bounded elsewhere.
+///
+/// ```
+/// use retry_core::quota::NoQuota;
+/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+///
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, NoQuota> = StandardRetryStrategy::new().with_quota(NoQuota);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoQuota;
+
+impl RetryQuota for NoQuota {
+    #[inline]
+    fn try_acquire(&self, _cost: u32, _clock: &dyn Clock) -> bool {
+        true
+    }
+
+    #[inline]
+    fn refund(&self, _amount: u32) {}
+
+    fn available(&self) -> u32 {
+        u32::MAX
     }
 }
 

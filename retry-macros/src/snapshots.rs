@@ -384,7 +384,7 @@ fn a_function_that_blocks() {
             fn get(&mut self) -> Result<impl Display, StoreError> {
                 const __RETRYABLE_AROUND: ::retry_core::__private::Around<
                     'static,
-                    ::retry_core::StdTimer,
+                    ::retry_core::time::StdTimer,
                 > = ::retry_core::__private::Around::blocking(
                     ::core::concat!(::core::module_path!(), "::", "get"),
                 );

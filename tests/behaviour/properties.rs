@@ -4,10 +4,11 @@ use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use retry_core::backoff::{ConstantBackoff, LinearBackoff};
+use retry_core::strategy::{HintLimit, Ready, Refund, RetryCosts};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, ConstantBackoff, ExponentialBackoff, Failure, HintLimit, Jitter,
-    LinearBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, BackoffStrategy, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -168,7 +169,7 @@ proptest! {
                 _ => {}
             }
             waiting.retain_mut(|token| {
-                let granted = strategy.ready(token, &clock) == Ready::Now;
+                let granted = strategy.ready(token, &clock, None) == Ready::Now;
                 sent += f64::from(u8::from(granted));
                 !granted
             });
@@ -252,7 +253,7 @@ fn the_quota_drains_beyond_the_probability_that_the_arithmetic_says() {
                 let mut token = preset.acquire_initial_token(&TokioTimer).unwrap();
                 loop {
                     if !random.random_bool(p) {
-                        preset.record_success(token, &TokioTimer).unwrap();
+                        preset.record_success(token, &Success::default(), &TokioTimer).unwrap();
                         break;
                     }
                     match preset.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &TokioTimer) {

@@ -5,9 +5,10 @@ mod operations;
 mod threads;
 
 use crate::support::Failed;
+use retry_core::strategy::{ForeignToken, Scope, StandardRetryToken};
 use retry_core::{
-    Clock, Failure, ForeignToken, Jitter, RetryError, RetryQuota, RetryStrategy, Scope, ScopedRetryStrategy,
-    StandardRetryStrategy, StandardRetryToken, TokioTimer,
+    Clock, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success,
+    TokioTimer,
 };
 use std::cell::Cell;
 
@@ -76,11 +77,11 @@ fn handles_of_one_key_are_one_strategy() {
     let scopes = scopes(2);
     let (here, there) = (scopes.scope(&1), scopes.scope(&1));
     assert!(are_one(&here, &there));
-    assert_eq!(there.record_success(pay(&here), CLOCK), Ok(()));
-    assert_eq!(here.clone().record_success(pay(&here), CLOCK), Ok(()));
+    assert_eq!(there.record_success(pay(&here), &Success::default(), CLOCK), Ok(()));
+    assert_eq!(here.clone().record_success(pay(&here), &Success::default(), CLOCK), Ok(()));
 
     let other = scopes.scope(&2);
-    assert_eq!(other.record_success(pay(&here), CLOCK), Err(ForeignToken));
+    assert_eq!(other.record_success(pay(&here), &Success::default(), CLOCK), Err(ForeignToken));
     let refused = other.refresh_retry_token(pay(&here), &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
 }

@@ -1,10 +1,12 @@
 //! The numbers of the standard strategy.
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
+use retry_core::strategy::{ForeignToken, HintLimit, Ready, Refund, RetryCosts};
 use retry_core::{
-    BackoffStrategy, Clock, ConstantBackoff, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, ForeignToken,
-    HintLimit, Jitter, LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryInfo,
-    RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
+    TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::time::Duration;
@@ -20,8 +22,8 @@ fn first_delay(strategy: &StandardRetryStrategy, error: Failed) -> Result<Durati
     let token = strategy.acquire_initial_token(CLOCK)?;
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&error), CLOCK)?;
     let delay = token.delay();
-    assert_eq!(strategy.ready(&mut token, CLOCK), Ready::After(delay));
-    assert_eq!(strategy.ready(&mut token, CLOCK), Ready::Now, "the backoff is slept once");
+    assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::After(delay));
+    assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now, "the backoff is slept once");
     assert_eq!(token.delay(), delay, "for information, it stays");
     Ok(delay)
 }
@@ -186,7 +188,15 @@ fn every_number_is_a_setting_and_can_be_read_back() {
     let (one, twenty, cap) = (secs(1), millis(20), secs(20));
     assert_eq!(
         read(StandardRetryStrategy::new()),
-        (5, [one, twenty, one], cap, 500, ([5, 10, 0], 5), (1, Refund::Amount(1)), (HintLimit::None, Some(secs(300))))
+        (
+            5,
+            [one, twenty, one],
+            cap,
+            500,
+            ([5, 10, 0], 5),
+            (1, Refund::Amount(1)),
+            (HintLimit::Unlimited, Some(secs(300)))
+        )
     );
     assert_eq!(
         read(StandardRetryStrategy::aws_2_0()),
@@ -423,9 +433,9 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     };
     let refused = ours.refresh_retry_token(foreign(), &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
-    assert_eq!(ours.record_success(foreign(), CLOCK), Err(ForeignToken));
+    assert_eq!(ours.record_success(foreign(), &Success::default(), CLOCK), Err(ForeignToken));
     assert_eq!(RetryError::from(ForeignToken), RetryError::ForeignToken);
-    assert_eq!(ours.ready(&mut foreign(), CLOCK), Ready::Now);
+    assert_eq!(ours.ready(&mut foreign(), CLOCK, None), Ready::Now);
     ours.release(foreign());
     assert_eq!(ours.quota().available(), 400);
 }
@@ -435,7 +445,7 @@ fn a_strategy_that_moved_is_another_one() {
     let here = longest();
     let token = here.acquire_initial_token(CLOCK).unwrap();
     let there = Box::new(here);
-    assert_eq!(there.record_success(token, CLOCK), Err(ForeignToken));
+    assert_eq!(there.record_success(token, &Success::default(), CLOCK), Err(ForeignToken));
 }
 
 #[test]
@@ -486,7 +496,7 @@ fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
     let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
     let refused = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::QuotaExhausted);
-    strategy.record_success(strategy.acquire_initial_token(CLOCK).unwrap(), CLOCK).unwrap();
+    strategy.record_success(strategy.acquire_initial_token(CLOCK).unwrap(), &Success::default(), CLOCK).unwrap();
     assert_eq!(strategy.quota().refunded.get(), 1);
 }
 

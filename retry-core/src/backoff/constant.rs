@@ -19,6 +19,11 @@ impl ConstantBackoff {
     }
 
     jitter_settings!();
+
+    /// Returns the delay.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
 }
 
 impl BackoffStrategy for ConstantBackoff {

@@ -27,12 +27,7 @@ impl Jitter {
         }
     }
 
-    /// Checks a value that comes in at run time.
-    ///
-    /// # Errors
-    ///
-    /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
-    pub fn checked(self) -> Result<Self, InvalidSetting> {
+    fn checked(self) -> Result<Self, InvalidSetting> {
         match self {
             Self::Fixed(factor) if !self.is_allowed() => {
                 Err(InvalidSetting::new("jitter", factor, "a fixed factor is a number from 0 to 1"))
@@ -60,6 +55,11 @@ impl Jittered {
         self
     }
 
+    pub(crate) fn try_with(mut self, jitter: Jitter) -> Result<Self, InvalidSetting> {
+        self.jitter = jitter.checked()?;
+        Ok(self)
+    }
+
     pub(crate) const fn seeded(mut self, seed: u64) -> Self {
         self.factors = Factors::seeded(seed);
         self
@@ -83,12 +83,22 @@ macro_rules! jitter_settings {
         ///
         /// # Panics
         ///
-        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error. A value that
-        /// comes in at run time is checked by [`Jitter::checked`].
+        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error. For a value that
+        /// comes in at run time, use `try_jitter`.
         #[must_use]
         pub const fn jitter(mut self, jitter: Jitter) -> Self {
             self.jittered = self.jittered.with(jitter);
             self
+        }
+
+        /// Sets how chance enters the delays.
+        ///
+        /// # Errors
+        ///
+        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+        pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, $crate::InvalidSetting> {
+            self.jittered = self.jittered.try_with(jitter)?;
+            Ok(self)
         }
 
         /// Makes the random factors the same in every run, for tests.

@@ -24,9 +24,14 @@ impl LinearBackoff {
 
     jitter_settings!();
 
-    /// What is added for each retry.
+    /// Returns what is added for each retry.
     pub const fn step(&self) -> Duration {
         self.step
+    }
+
+    /// Returns the longest delay of all.
+    pub const fn cap(&self) -> Duration {
+        self.cap
     }
 }
 

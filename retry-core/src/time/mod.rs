@@ -25,7 +25,8 @@ use std::time::{Duration, Instant};
 /// your own that serves the same strategies converts the [`Instant`]s that it reads:
 ///
 /// ```
-/// use retry_core::{Clock, StdTimer, Timestamp};
+/// use retry_core::time::{StdTimer, Timestamp};
+/// use retry_core::Clock;
 /// use std::time::Instant;
 ///
 /// let before = StdTimer.now();
@@ -109,7 +110,8 @@ pub trait Clock {
 ///
 /// ```
 /// # use std::time::Duration;
-/// use retry_core::{Clock, Timer, Timestamp};
+/// use retry_core::time::Timestamp;
+/// use retry_core::{Clock, Timer};
 ///
 /// /// Never sleeps: for tests of what happens, not of when.
 /// struct Impatient;

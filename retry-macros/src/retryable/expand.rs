@@ -3,7 +3,7 @@
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Own, Source};
-use crate::retryable::validate::{Call, Policy};
+use crate::retryable::validate::{Call, Limits, Policy};
 use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -15,51 +15,47 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
-    let (setup, strategy) = strategy_access(strategy, &private, crate_path);
-    let (around_setup, around) = around(call, &private);
-    let [operation, result, notes, cut, judged] = ["operation", "outcome", "notes", "cut", "directive"].map(local);
+    let (strategy_setup, strategy) = strategy_access(strategy, &private, crate_path);
+    let (call_setup, retried_call) = call_value(call, &strategy, &private);
+    let [operation, result, state, cut, judged] = ["operation", "outcome", "context", "cut", "directive"].map(local);
 
     let directive = directive(call, &result, &private);
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
-            Some(quote!(let mut #notes = #private::context();)),
-            Some(quote!(let #context = #private::attempt_context(&#notes, &#operation);)),
-            quote!(#notes.judged(#directive)),
+            Some(quote!(let mut #state = #private::context();)),
+            Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
+            quote!(#state.remember(#directive)),
         ),
     };
     let Limited { limits, last, setup: last_setup } = limited(&call.limits, &private);
-    // Whether an outcome can say that the time was up is a matter of the return type, so that is where rustc shall point.
-    let cut_off = respan(quote!(#private::cut(&mut #operation, #strategy, #cut, #last, #around)), outcome.span());
-    let parts =
-        Parts { private: &private, operation: &operation, strategy: &strategy, around: &around, cut_off: &cut_off };
-    let begin = match &limits {
-        None => quote!(#private::begin(#strategy, #around)),
-        Some(limits) => quote!(#private::begin_within(#strategy, #limits, #around)),
-    };
+    // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+    let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
+    let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
+    let is_limited = !matches!(call.limits, Limits::None);
     let (wait, attempt) = if call.blocking {
-        let wait = parts.block(limits.is_some());
+        let wait = parts.block(is_limited);
         (quote!(#wait #context), attempt(call))
     } else {
         let wait = parts.wait();
-        let (before, attempt) = parts.within(limits.is_some(), context.as_ref(), &attempt(call));
+        let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(call));
         (quote!(#wait #before), attempt)
     };
 
     let body = body.around(quote! {
-        #setup
-        #around_setup
+        #strategy_setup
+        #call_setup
         #last_setup
         #context_setup
-        let mut #operation = #begin;
+        let mut #operation = #private::begin(#retried_call, #limits);
         loop {
             #wait
             let #result = #attempt;
             let #judged = #directive;
-            if #private::settle(&mut #operation, #strategy, #judged, #around) {
+            if #private::is_final(#retried_call, &mut #operation, #judged) {
                 return #result;
             }
-            #private::keep(&mut #operation, #strategy, #last, #result);
+            #private::keep(#retried_call, &mut #operation, #last, #result);
         }
     });
     quote! {
@@ -71,24 +67,19 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     }
 }
 
-/// What stands before the loop for what is around the operation, and a reference to that.
-fn around(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let (name, crate_path) = (call.function.sig.ident.to_string(), &call.crate_path);
-    let around = Ident::new("__RETRYABLE_AROUND", Span::mixed_site());
-    let (ty, new, timer) = if call.blocking {
-        (quote!(<'static, #crate_path::StdTimer>), quote!(blocking), "blocking_timer")
-    } else {
-        (quote!(<'static>), quote!(new), "timer")
-    };
+/// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
+fn call_value(call: &Call, strategy: &TokenStream, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let function = call.function.sig.ident.to_string();
+    let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
+    let (new, timer) = if call.blocking { (quote!(blocking), "blocking_timer") } else { (quote!(new), "timer") };
     let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
-        const #around: #private::Around #ty =
-            #private::Around::#new(::core::concat!(::core::module_path!(), "::", #name));
+        const #name: &::core::primitive::str = ::core::concat!(::core::module_path!(), "::", #function);
         #timer_setup
         #observer_setup
     };
-    (setup, quote!(&#around #timer #observer))
+    (setup, quote!(#private::Call::#new(#name, #strategy) #timer #observer))
 }
 
 /// What the policy makes of an outcome.
@@ -113,21 +104,21 @@ fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream 
 struct Parts<'a> {
     private: &'a TokenStream,
     operation: &'a Ident,
-    strategy: &'a TokenStream,
-    around: &'a TokenStream,
+    call: &'a TokenStream,
     cut_off: &'a TokenStream,
 }
 
 impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
-        let Self { private, operation, strategy, around, .. } = self;
-        let wait = local("wait");
-        // A `while let` would hold on to what is around the operation while it waits.
+        let Self { private, operation, call, .. } = self;
+        let [wait, waited] = ["wait", "waited"].map(local);
+        // A `while let` would hold timer and observer while it waits.
         quote! {
+            let mut #waited = #private::Waited::ForNothing;
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #strategy, #around) else { break };
-                #wait.await;
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #waited) else { break };
+                #waited = #wait.await;
             }
         }
     }
@@ -139,13 +130,13 @@ impl Parts<'_> {
         context: Option<&TokenStream>,
         body: &TokenStream,
     ) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, strategy, around, cut_off } = self;
+        let Self { private, operation, call, cut_off } = self;
         if !limits {
             return (context.cloned(), quote!(#body.await));
         }
         let [deadline, sleep, attempted, result, cut] = ["deadline", "sleep", "attempted", "outcome", "cut"].map(local);
         let before = quote! {
-            let (#deadline, #sleep) = #private::deadline(&mut #operation, #strategy, #around);
+            let (#deadline, #sleep) = #private::deadline(#call, &mut #operation);
         };
         // The attempt is over, and what it borrowed is free, before anything else is done.
         let attempt = quote! {
@@ -167,8 +158,8 @@ impl Parts<'_> {
 
     /// Blocks the thread until the attempt is due.
     fn block(&self, limits: bool) -> TokenStream {
-        let Self { private, operation, strategy, around, cut_off } = self;
-        let block = quote!(#private::block(&mut #operation, #strategy, #around));
+        let Self { private, operation, call, cut_off } = self;
+        let block = quote!(#private::block(#call, &mut #operation));
         if !limits {
             return quote!(#block;);
         }

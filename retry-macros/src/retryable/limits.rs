@@ -7,10 +7,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 /// What a limit on the time brings with it.
-#[derive(Default)]
 pub(super) struct Limited {
     /// The limits.
-    pub(super) limits: Option<TokenStream>,
+    pub(super) limits: TokenStream,
     /// A reference to where the last outcome is kept.
     pub(super) last: TokenStream,
     /// What stands before the loop for that.
@@ -19,11 +18,13 @@ pub(super) struct Limited {
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     match limits {
-        Limits::None => Limited { last: quote!(&mut ()), ..Limited::default() },
+        Limits::None => {
+            Limited { limits: quote!(#private::Unlimited), last: quote!(&mut ()), setup: TokenStream::new() }
+        }
         Limits::Attempt(time) => {
             let time = duration(time);
-            let limits = Some(quote!(#private::attempt_timeout(#time)));
-            Limited { limits, last: quote!(&mut ()), ..Limited::default() }
+            let limits = quote!(#private::attempt_timeout(#time));
+            Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() }
         }
         Limits::MaxTime(max_time, attempt_timeout) => {
             let max_time = duration(max_time);
@@ -33,7 +34,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
             );
             let last = local("last");
             Limited {
-                limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
+                limits: quote!(#private::max_time(#max_time, #attempt_timeout)),
                 last: quote!(&mut #last),
                 setup: quote!(let mut #last = ::core::option::Option::None;),
             }

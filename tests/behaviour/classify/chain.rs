@@ -158,7 +158,7 @@ fn a_field_of_any_error_type_can_be_judged() {
 
 fn by_known_links<T>(outcome: &anyhow::Result<T>) -> RetryDirective {
     match outcome {
-        Ok(_) => RetryDirective::Succeed,
+        Ok(_) => RetryDirective::succeed(),
         Err(error) => {
             let verdict = chain::known(error).unwrap_or(Classification::new(RetrySafety::No));
             StandardRetryPolicy::new().evaluate_error(&verdict)

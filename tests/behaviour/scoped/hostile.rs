@@ -2,7 +2,8 @@
 
 use super::{CLOCK, are_one, pay, standard};
 use retry_core::{
-    BackoffStrategy, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, TokenBucket,
+    BackoffStrategy, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success,
+    TokenBucket,
 };
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -230,5 +231,5 @@ fn a_maker_may_ask_for_scopes_even_for_the_one_that_it_makes() {
     assert_eq!(DEPTH.get(), 3);
     assert_eq!(SCOPES.len(), 2);
     let token = scope.acquire_initial_token(CLOCK).unwrap();
-    assert_eq!(SCOPES.scope(&1).record_success(token, CLOCK), Ok(()));
+    assert_eq!(SCOPES.scope(&1).record_success(token, &Success::default(), CLOCK), Ok(()));
 }

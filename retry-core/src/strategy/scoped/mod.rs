@@ -116,8 +116,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         Ok(self.max_scopes(max_scopes))
     }
 
-    /// How many keys are kept at most, see [`max_scopes`](ScopedRetryStrategy::max_scopes).
-    pub const fn capacity(&self) -> usize {
+    /// Returns how many keys are kept at most, see [`max_scopes`](ScopedRetryStrategy::max_scopes).
+    pub const fn max_scopes_setting(&self) -> usize {
         self.max_scopes
     }
 

@@ -1,9 +1,11 @@
 //! The standard strategy: a maximum of attempts, jittered exponential backoff, and a retry quota.
 
 mod rules;
+mod settings;
 mod token;
 
 pub use rules::{HintLimit, Refund, RetryCosts};
+pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
 
 pub(crate) use rules::MaxAttempts;
@@ -46,9 +48,9 @@ use std::time::Duration;
 /// The numbers of `new()` are those of the sample strategy in the Smithy guide, those of `aws_2_0()` the standard mode
 /// of the AWS SDKs before November 2026, and those of `aws_2_1()` the one since then.
 ///
-/// Any [`BackoffStrategy`](crate::BackoffStrategy) and any [`RetryQuota`](crate::RetryQuota) can take the places of its parts, see
-/// [`with_quota`](StandardRetryStrategy::with_quota), [`with_backoff`](StandardRetryStrategy::with_backoff) and
-/// [`with_parts`](StandardRetryStrategy::with_parts).
+/// Any [`BackoffStrategy`](crate::BackoffStrategy) and any [`RetryQuota`](crate::RetryQuota) can take the places of its
+/// parts, see [`with_quota`](StandardRetryStrategy::with_quota), [`with_backoff`](StandardRetryStrategy::with_backoff) and
+/// [`from_parts`](StandardRetryStrategy::from_parts).
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     settings: StandardRetrySettings,
@@ -57,29 +59,26 @@ pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl StandardRetryStrategy {
-    /// The default numbers, see the table above.
+    /// Creates a strategy with the default numbers, see the table above.
     pub const fn new() -> Self {
-        Self::with_parts(
-            ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)),
-            TokenBucket::new(500),
-        )
+        let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20));
+        Self::from_parts(StandardRetrySettings::new(), backoff, TokenBucket::new(500))
     }
 
-    /// The numbers of the AWS SDKs' standard mode before November 2026, see the table above.
+    /// Creates a strategy with the numbers of the AWS SDKs' standard mode before November 2026, see the table above.
     pub const fn aws_2_0() -> Self {
-        Self::new().max_attempts(3).refunds(1, Refund::LastCost).hint_limit(HintLimit::MaxBackoff).max_retry_after(None)
+        let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20));
+        Self::from_parts(StandardRetrySettings::aws_2_0(), backoff, TokenBucket::new(500))
     }
 
-    /// The numbers of the AWS SDKs' standard mode since November 2026, see the table above.
+    /// Creates a strategy with the numbers of the AWS SDKs' standard mode since November 2026, see the table above.
     pub const fn aws_2_1() -> Self {
-        Self::aws_2_0()
-            .backoff(Duration::from_millis(50), Duration::from_secs(20))
-            .throttling_base(Duration::from_secs(1))
-            .retry_costs(RetryCosts::new(14).throttling(5))
-            .hint_limit(HintLimit::BeyondBackoff(Duration::from_secs(5)))
+        let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_secs(20))
+            .throttling_base(Duration::from_secs(1));
+        Self::from_parts(StandardRetrySettings::aws_2_1(), backoff, TokenBucket::new(500))
     }
 
-    /// The same settings with a quota of your own, or one that strategies share.
+    /// Exchanges the quota for one of your own, or one that strategies share.
     ///
     /// ```
     /// use retry_core::{ExponentialBackoff, StandardRetryStrategy, TokenBucket};
@@ -95,11 +94,13 @@ impl StandardRetryStrategy {
         StandardRetryStrategy { settings, backoff, quota }
     }
 
-    /// The same settings with a backoff of your own.
+    /// Exchanges the backoff for one of your own. For another quota besides, see
+    /// [`from_parts`](StandardRetryStrategy::from_parts).
     ///
     /// ```
     /// # use std::time::Duration;
-    /// use retry_core::{LinearBackoff, StandardRetryStrategy};
+    /// use retry_core::backoff::LinearBackoff;
+    /// use retry_core::StandardRetryStrategy;
     ///
     /// static STORE: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
     ///     .max_attempts(3)
@@ -118,32 +119,34 @@ impl Default for StandardRetryStrategy {
 }
 
 impl<B, Q> StandardRetryStrategy<B, Q> {
-    /// The default numbers around a backoff and a quota of your own.
-    pub const fn with_parts(backoff: B, quota: Q) -> Self {
-        Self {
-            settings: StandardRetrySettings {
-                max_attempts: 5,
-                costs: RetryCosts::new(5).timeout(10),
-                first_refund: 1,
-                retry_refund: Refund::Amount(1),
-                hint_limit: HintLimit::None,
-                max_retry_after: Some(Duration::from_mins(5)),
-            },
-            backoff,
-            quota,
-        }
+    /// Creates a strategy from settings, a backoff and a quota.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use retry_core::backoff::LinearBackoff;
+    /// use retry_core::strategy::StandardRetrySettings;
+    /// use retry_core::{StandardRetryStrategy, TokenBucket};
+    ///
+    /// static QUOTA: TokenBucket = TokenBucket::new(100);
+    /// static STORE: StandardRetryStrategy<LinearBackoff, &TokenBucket> = StandardRetryStrategy::from_parts(
+    ///     StandardRetrySettings::aws_2_1().max_attempts(5),
+    ///     LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)),
+    ///     &QUOTA,
+    /// );
+    /// ```
+    pub const fn from_parts(settings: StandardRetrySettings, backoff: B, quota: Q) -> Self {
+        Self { settings, backoff, quota }
     }
 
     /// Sets how many attempts an operation makes at most, the first one included: 1 means no retries.
     ///
     /// # Panics
     ///
-    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, there is
+    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, use
     /// [`try_max_attempts`](StandardRetryStrategy::try_max_attempts).
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-        assert!(max_attempts >= 1, "max_attempts counts the first attempt too, so it must be at least 1");
-        self.settings.max_attempts = max_attempts;
+        self.settings = self.settings.max_attempts(max_attempts);
         self
     }
 
@@ -152,72 +155,54 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// # Errors
     ///
     /// If it is 0.
-    pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
-        MaxAttempts::new(max_attempts).map(|max_attempts| self.max_attempts(max_attempts.get()))
+    pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, InvalidSetting> {
+        self.settings = self.settings.try_max_attempts(max_attempts)?;
+        Ok(self)
     }
 
     /// Sets what a retry costs.
     #[must_use]
     pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
-        self.settings.costs = costs;
+        self.settings = self.settings.retry_costs(costs);
         self
     }
 
     /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
-        self.settings.first_refund = first_attempt;
-        self.settings.retry_refund = after_retry;
+        self.settings = self.settings.refunds(first_attempt, after_retry);
         self
     }
 
     /// Sets how far a wait that the server asked for is honoured.
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
-        self.settings.hint_limit = hint_limit;
+        self.settings = self.settings.hint_limit(hint_limit);
         self
     }
 
-    /// Sets the longest wait that the server can ask for: an operation that is asked to wait longer ends at once, as
+    /// Sets the longest wait that the server can ask for: an operation that is asked to wait longer ends at once, with
     /// [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong). `None` waits however long it is asked to.
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
-        self.settings.max_retry_after = max_retry_after;
+        self.settings = self.settings.max_retry_after(max_retry_after);
         self
     }
 
-    /// The settings, as they are.
+    /// Returns the settings.
     pub const fn settings(&self) -> StandardRetrySettings {
         self.settings
     }
 
-    /// The backoff.
+    /// Returns the backoff.
     pub fn backoff_strategy(&self) -> &B {
         &self.backoff
     }
 
-    /// The quota that retries are paid from.
+    /// Returns the quota that retries are paid from.
     pub fn quota(&self) -> &Q {
         &self.quota
     }
-}
-
-/// The settings of a [`StandardRetryStrategy`], to be read; those of backoff and quota are theirs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StandardRetrySettings {
-    /// See [`StandardRetryStrategy::max_attempts`].
-    pub max_attempts: u32,
-    /// See [`StandardRetryStrategy::retry_costs`].
-    pub costs: RetryCosts,
-    /// See [`StandardRetryStrategy::refunds`].
-    pub first_refund: u32,
-    /// See [`StandardRetryStrategy::refunds`].
-    pub retry_refund: Refund,
-    /// See [`StandardRetryStrategy::hint_limit`].
-    pub hint_limit: HintLimit,
-    /// See [`StandardRetryStrategy::max_retry_after`].
-    pub max_retry_after: Option<Duration>,
 }
 
 impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
@@ -257,6 +242,16 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
         self
     }
 
+    /// Sets how chance enters the delays.
+    ///
+    /// # Errors
+    ///
+    /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+    pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, InvalidSetting> {
+        self.backoff = self.backoff.try_jitter(jitter)?;
+        Ok(self)
+    }
+
     /// Makes the random delays the same in every run, for tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
@@ -286,5 +281,15 @@ impl<B> StandardRetryStrategy<B, TokenBucket> {
     pub const fn quota_refill(mut self, amount: u32, every: Duration) -> Self {
         self.quota = self.quota.refill(amount, every);
         self
+    }
+
+    /// Refills the quota over time, see [`TokenBucket::refill`].
+    ///
+    /// # Errors
+    ///
+    /// If the period is zero.
+    pub fn try_quota_refill(mut self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
+        self.quota = self.quota.try_refill(amount, every)?;
+        Ok(self)
     }
 }

@@ -72,8 +72,8 @@ pub enum Refund {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HintLimit {
-    /// Altogether.
-    None,
+    /// Without limit.
+    Unlimited,
     /// Up to the longest backoff that there can be.
     MaxBackoff,
     /// As long as it exceeds the backoff of this retry by no more than this.
@@ -86,7 +86,7 @@ impl HintLimit {
     pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Option<Duration>) -> Duration {
         let Some(hint) = hint else { return backoff };
         backoff.max(match self {
-            Self::None => hint,
+            Self::Unlimited => hint,
             Self::MaxBackoff => hint.min(max_backoff),
             Self::BeyondBackoff(excess) => hint.min(backoff.saturating_add(excess)),
         })
