@@ -1,7 +1,8 @@
 //! Strategies whose type only the run time knows.
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
-use retry_core::strategy::{ErasedToken, ForeignToken, Ready};
+use retry_core::strategy::Ready;
+use retry_core::strategy::{ErasedToken, ForeignToken};
 use retry_core::{
     Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
     StandardRetryStrategy, Success, TokioTimer, retry, retryable,
@@ -46,12 +47,6 @@ impl RetryStrategy for Retries {
     fn record_success(&self, _: Attempt, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(())
     }
-
-    fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&Waker>) -> Ready {
-        Ready::Now
-    }
-
-    fn release(&self, _: Attempt) {}
 }
 
 fn second(strategy: &ErasedStrategy) -> ErasedToken {

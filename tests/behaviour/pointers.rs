@@ -45,8 +45,8 @@ fn a_pointer_to_a_strategy_is_that_strategy() {
     LAZY.record_success(token(&LAZY), &Success::default(), &TokioTimer).unwrap();
 
     let shared = Arc::new(StandardRetryStrategy::new());
-    shared.record_success(token(Arc::clone(&shared)), &TokioTimer).unwrap();
-    RetryStrategy::record_success(&&shared, token(&*shared), &TokioTimer).unwrap();
+    shared.record_success(token(Arc::clone(&shared)), &Success::default(), &TokioTimer).unwrap();
+    RetryStrategy::record_success(&&shared, token(&*shared), &Success::default(), &TokioTimer).unwrap();
     let boxed: Box<dyn RetryStrategy<Token = StandardRetryToken>> = Box::new(StandardRetryStrategy::new());
     boxed.record_success(token(&boxed), &Success::default(), &TokioTimer).unwrap();
     boxed.release(token(&boxed));

@@ -101,8 +101,8 @@ fn there_are_no_more_keys_than_the_bound() {
         mark(&scopes, [key]);
         assert_eq!(scopes.len(), 5.min(key as usize + 1));
     }
-    assert_eq!(scopes.capacity(), 5);
-    assert_eq!(ScopedRetryStrategy::<u32>::new(standard).capacity(), 1024);
+    assert_eq!(scopes.max_scopes_setting(), 5);
+    assert_eq!(ScopedRetryStrategy::<u32>::new(standard).max_scopes_setting(), 1024);
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn a_large_map_that_was_all_in_use_shrinks_again_soon() {
 fn a_wrong_bound_is_refused() {
     let error = scopes(1).try_max_scopes(0).unwrap_err();
     assert_eq!(error.setting(), "max_scopes");
-    assert_eq!(scopes(1).try_max_scopes(7).unwrap().capacity(), 7);
-    let built = std::panic::catch_unwind(|| scopes(0).capacity());
+    assert_eq!(scopes(1).try_max_scopes(7).unwrap().max_scopes_setting(), 7);
+    let built = std::panic::catch_unwind(|| scopes(0).max_scopes_setting());
     assert!(built.is_err());
 }
 

@@ -52,7 +52,7 @@ fn each_setting_comes_from_the_first_source_that_says_it() {
         said.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
         let mut config = RetryConfig::new();
         config = if code.0 { config.retry_mode(RetryMode::Adaptive) } else { config };
-        config = if code.1 { config.max_attempts(10).unwrap() } else { config };
+        config = if code.1 { config.try_max_attempts(10).unwrap() } else { config };
         let config = config.or_variables(variables(&said)).unwrap();
 
         let (mode, mode_source) = match (code.0, environment.0, profile.0) {

@@ -135,7 +135,7 @@ proptest! {
     ) {
         let mut config = RetryConfig::new();
         config = if let Some(mode) = mode { config.retry_mode(mode) } else { config };
-        config = if let Some(attempts) = attempts { config.max_attempts(attempts).unwrap() } else { config };
+        config = if let Some(attempts) = attempts { config.try_max_attempts(attempts).unwrap() } else { config };
         config = if let Some((base, cap)) = backoff { config.backoff(base, cap) } else { config };
         config = if let Some(base) = others[0] { config.throttling_base(base) } else { config };
         config = if let Some(max) = others[1] { config.max_retry_after(max) } else { config };

@@ -112,7 +112,7 @@ fn once() -> u32 {
 }
 
 fn vectors() -> Vectors {
-    let data = include_str!("../../../tests/vectors/adaptive.json");
+    let data = include_str!("../../../../tests/vectors/adaptive.json");
     serde_json::from_str(data).expect("the data is well formed")
 }
 
