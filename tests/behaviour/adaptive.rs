@@ -153,7 +153,7 @@ fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
     let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)));
     let token = strategy.acquire_initial_token(&clock).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
-    assert_eq!(ask(&strategy, &clock, &mut token), Some(secs(1)), "the backoff");
+    assert_eq!(token.delay(), secs(1), "the backoff, which the operation sleeps first");
     clock.advance(secs(1));
     // At half a send per second, one second filled half a send.
     assert!(wait_for(&strategy, &clock, &mut token).abs_diff(secs(1)) < millis(1));

@@ -130,7 +130,6 @@ fn a_token_tells_what_the_token_of_the_mode_tells() {
         assert_eq!(strategy.retry_mode(), mode);
         let mut token = second(&strategy);
         assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
-        assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::After(secs(1)));
         assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now);
         assert_eq!(strategy.standard().quota().available(), 495);
         strategy.release(token);

@@ -1,5 +1,6 @@
 //! What the tests share: an error that can be anything, and functions that fail as they are told.
 
+use retry_core::strategy::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready};
 use retry_core::time::Timestamp;
 use retry_core::{
@@ -269,7 +270,7 @@ impl RetryStrategy for Recorder {
         if self.forgetful { Err(ForeignToken) } else { Ok(()) }
     }
 
-    fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&Waker>) -> Ready {
+    fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         self.calls.borrow_mut().push("ready");
         self.waits.borrow_mut().pop_front().map_or(Ready::Now, Ready::After)
     }

@@ -3,11 +3,10 @@
 use super::RetryMode;
 use crate::policy::Success;
 use crate::strategy::{
-    AdaptiveRetryStrategy, AdaptiveRetryToken, DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy,
-    RetryToken, StandardRetryStrategy, StandardRetryToken,
+    AdaptiveRetryStrategy, AdaptiveRetryToken, DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError,
+    RetryStrategy, RetryToken, StandardRetryStrategy, StandardRetryToken,
 };
 use crate::time::Clock;
-use std::task::Waker;
 use std::time::Duration;
 
 /// The standard or the adaptive strategy, as a [`RetryConfig`](crate::RetryConfig) chose.
@@ -123,7 +122,7 @@ impl RetryStrategy for ConfiguredStrategy {
     }
 
     #[inline]
-    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match (self, &mut token.0) {
             (Self::Standard(strategy), Issued::Standard(token)) => strategy.ready(token, clock, waker),
             (Self::Adaptive(strategy), Issued::Adaptive(token)) => strategy.ready(token, clock, waker),

@@ -7,7 +7,6 @@ mod context;
 mod limits;
 mod token;
 mod wait;
-mod wake;
 
 pub(crate) use attempt::{Attempt, Deadline};
 pub use call::{Call, OptionalObserver, Unobserved};

@@ -1,15 +1,15 @@
 //! The waits before an attempt: the token's delay, once, and what a limiter asks for.
 
 use super::token::{ReleaseGuard, TokenState};
-use super::wake::{EarlyWake, Unpark};
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
-use crate::strategy::{RetryStrategy, RetryToken};
+use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, BoxSleep, Clock, Timer, Timestamp};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Wake, Waker, ready};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// What an attempt has waited for last.
@@ -19,8 +19,8 @@ pub enum Waited {
     ForNothing,
     /// For the token's delay.
     ForDelay,
-    /// For a limiter, which could end the wait early.
-    ForLimiter(Arc<EarlyWake>),
+    /// For a limiter, which could end the wait early if it asked for a waker.
+    ForLimiter(Option<Arc<EarlyWake>>),
 }
 
 /// A wait of an operation. If it is dropped before it is over, the attempt that follows it is given up.
@@ -51,7 +51,7 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
         let this = &mut *self;
         let is_first_poll = !std::mem::replace(&mut this.was_polled, true);
         if let Some(sleep) = &mut this.sleep {
-            let is_woken = matches!(&this.waits_for, Waited::ForLimiter(wake) if wake.register(context.waker()));
+            let is_woken = matches!(&this.waits_for, Waited::ForLimiter(Some(wake)) if wake.register(context.waker()));
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
@@ -114,57 +114,41 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
         self,
         operation: &mut OperationOf<S, L, O>,
         waited: Waited,
-    ) -> Option<(Duration, Arc<EarlyWake>)> {
+    ) -> Option<(Duration, Option<Arc<EarlyWake>>)> {
         if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let mut wake = match waited {
-            Waited::ForLimiter(wake) => Some(wake),
+        let waker = LazyWaker::new(match waited {
+            Waited::ForLimiter(wake) => wake,
             Waited::ForNothing | Waited::ForDelay => None,
+        });
+        let wait = match &mut *guard.token {
+            TokenState::Held(token) => self.strategy.ready(token, self.timer, Some(&waker)).wait(),
+            _ => None,
         };
-        let mut wait = None;
-        if let TokenState::Held(token) = &mut *guard.token {
-            wait = match &wake {
-                None => self.strategy.ready(token, self.timer, None).wait(),
-                Some(wake) => ask_with(self.strategy, token, self.timer, wake),
-            };
-            // Only an operation that has to wait needs to be woken.
-            if wait.is_some() && wake.is_none() {
-                wait = ask_with(self.strategy, token, self.timer, wake.insert(Arc::new(EarlyWake::new())));
+        let wake = waker.into_early_wake();
+        // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
+        let allowed = match (wait, &wake) {
+            (Some(wait), Some(_)) => operation.limits.shorten(wait, self.timer).map(Some),
+            _ => operation.limits.is_over(wait.unwrap_or_default(), self.timer).map_or(Ok(wait), Err),
+        };
+        let wait = match allowed {
+            Ok(wait) => wait,
+            Err(cut) => {
+                operation.stopped = Some(cut);
+                guard.give_up();
+                return None;
             }
-        }
-        let (cut, wait) = match wait {
-            None => (operation.limits.is_over(Duration::ZERO, self.timer), None),
-            Some(wait) => match operation.limits.shorten(wait, self.timer) {
-                Ok(wait) => (None, Some(wait)),
-                Err(cut) => (Some(cut), None),
-            },
         };
-        operation.stopped = cut;
-        if operation.stopped.is_some() {
-            guard.give_up();
-            return None;
-        }
         let attempt = guard.token.attempts();
         match wait {
             None => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted),
             Some(wait) => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait }),
         }
         guard.disarm();
-        wait.zip(wake)
+        Some((wait?, wake))
     }
-}
-
-#[cold]
-fn ask_with<S: RetryStrategy>(
-    strategy: &S,
-    token: &mut S::Token,
-    clock: &dyn Clock,
-    wake: &Arc<EarlyWake>,
-) -> Option<Duration> {
-    wake.reset();
-    strategy.ready(token, clock, Some(&Waker::from(Arc::clone(wake)))).wait()
 }
 
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
@@ -192,7 +176,8 @@ impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, 
         let mut standing = StandingClock::default();
         while let Some((wait, wake)) = self.ask(operation, waited) {
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            if !wake.register(&Waker::from(Arc::new(Unpark(std::thread::current())))) {
+            let is_woken = wake.as_ref().is_some_and(|wake| wake.register(&unparks_this_thread()));
+            if !is_woken {
                 self.timer.park(wait);
             }
             let send = standing.is_exhausted_at(self.timer.now());
@@ -230,4 +215,16 @@ impl StandingClock {
         }
         self.questions >= MAX_QUESTIONS
     }
+}
+
+fn unparks_this_thread() -> Waker {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    Waker::from(Arc::new(Unpark(thread::current())))
 }

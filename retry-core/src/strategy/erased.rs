@@ -2,13 +2,12 @@
 
 use crate::policy::Success;
 use crate::strategy::{
-    DelaySource, Failure, ForeignToken, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
+    DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
 };
 use crate::time::Clock;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Duration;
 
 /// Any strategy, of a type that only the run time knows.
@@ -94,7 +93,7 @@ impl RetryStrategy for ErasedStrategy {
         self.strategy.record_success(token, success, clock)
     }
 
-    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         self.strategy.ready(token, clock, waker)
     }
 
@@ -182,7 +181,7 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         self.0.record_success(token.into_inner()?, success, clock)
     }
 
-    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let token: &mut dyn Any = &mut *token.token;
         token.downcast_mut().map_or(Ready::Now, |token| self.0.ready(token, clock, waker))
     }

@@ -8,6 +8,7 @@ mod scoped;
 mod share;
 mod standard;
 mod token;
+mod waker;
 
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
@@ -18,11 +19,12 @@ pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
 pub use token::{DelaySource, RetryToken};
+pub(crate) use waker::EarlyWake;
+pub use waker::LazyWaker;
 
 use crate::policy::Success;
 use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
-use std::task::Waker;
 use std::time::Duration;
 
 /// Whether an attempt may be sent.
@@ -120,12 +122,12 @@ pub trait RetryStrategy {
 
     /// Returns whether the token's attempt may be sent. Asked after the token's delay was slept, and again after each wait.
     ///
-    /// Only strategies that limit sends implement it; the default is now. A strategy that can tell when the answer changes
-    /// keeps a clone of the waker, wakes it then, and returns a bound: the wait ends with either. The waker is `None` at
-    /// the first question of an attempt, so that an attempt which may be sent at once makes none.
+    /// Only strategies that limit sends implement it; the default is now. A strategy that can tell when its answer changes
+    /// keeps a [waker](LazyWaker::waker), wakes it then, and returns a bound: the wait ends with either. Without a waker
+    /// (`None`), nobody can be woken early.
     ///
     /// For a foreign token the answer is now.
-    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let _ = (token, clock, waker);
         Ready::Now
     }
@@ -176,7 +178,7 @@ macro_rules! forward_strategy {
             }
 
             #[inline]
-            fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+            fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
                 (**self).ready(token, clock, waker)
             }
 

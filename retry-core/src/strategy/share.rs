@@ -20,12 +20,11 @@ pub struct Operations;
 /// A type that points to a strategy which is kept elsewhere implements it in one line, beside [`RetryStrategy`]:
 ///
 /// ```
-/// use retry_core::strategy::{ForeignToken, Operations, Ready, Share};
+/// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share};
 /// use retry_core::time::Clock;
 /// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
 /// use std::sync::Arc;
-/// use std::task::Waker;
-///
+/// ///
 /// struct Shard {
 ///     retries: StandardRetryStrategy,
 ///     // ...
@@ -50,7 +49,7 @@ pub struct Operations;
 ///         self.0.retries.record_success(token, success, clock)
 ///     }
 ///     // A wrapper forwards the methods that have a default, too.
-///     fn ready(&self, token: &mut Token, clock: &dyn Clock, waker: Option<&Waker>) -> Ready {
+///     fn ready(&self, token: &mut Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
 ///         self.0.retries.ready(token, clock, waker)
 ///     }
 ///     fn release(&self, token: Token) {

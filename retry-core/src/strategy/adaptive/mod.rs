@@ -10,11 +10,10 @@ use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
-use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken};
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use queue::{SendQueue, Ticket};
-use std::task::Waker;
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy), and a limit on the rate of sends that it learns from throttling: the
@@ -199,7 +198,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
     }
 
     #[inline]
-    fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&Waker>) -> Ready {
+    fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         if self.phase.load(Ordering::Relaxed) != LIMITING || token.granted || !self.standard.issued(&token.standard) {
             return Ready::Now;
         }

@@ -4,7 +4,9 @@ mod entries;
 
 use crate::policy::Success;
 use crate::strategy::standard::StandardRetryStrategy;
-use crate::strategy::{Failure, ForeignToken, Operations, Ready, RetryError, RetryStrategy, Share, forward_strategy};
+use crate::strategy::{
+    Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, Share, forward_strategy,
+};
 use crate::support::InvalidSetting;
 use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::time::Clock;
@@ -14,7 +16,6 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, Weak};
-use std::task::Waker;
 
 /// Strategies by key, each with its own state: one for each resource that is throttled by itself.
 ///
