@@ -84,8 +84,8 @@
 //! | `stopped` | debug if the failure is not retryable, else warn | `reason`, `error_type`, `quota` |
 //! | `succeeded` | trace at the first attempt, debug after a retry, warn if it was not recorded | `recorded`, `quota` |
 //!
-//! `operation` is the path of the function, or of the closure for [`retry()`] if it was given no name; `error_type` a name from
-//! [`RetryErrorType::as_str`] or `unknown`, `reason` one from [`RetryError::as_str`], `delay_source` one from
+//! `operation` is the [path of the function](Event::operation), or of the closure for [`retry()`] if it was given no name;
+//! `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one from [`RetryError::as_str`], `delay_source` one from
 //! [`DelaySource::as_str`], and `quota` what the retry quota holds afterwards.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -320,7 +320,7 @@ where
 
     #[inline]
     fn call(&self) -> Call<'_, S, T, O> {
-        Call::new(self.function.name, &self.function.strategy).timer(&self.timer).observer(&self.observer)
+        Call::named(self.function.name, &self.function.strategy).timer(&self.timer).observer(&self.observer)
     }
 }
 

@@ -892,8 +892,10 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// # `observer`
 ///
 /// Who is told what happens, an `Observer`; by default nobody, and then there is no cost. A place is borrowed anew between
-/// attempts, as a strategy is; any other expression is evaluated once in each call. The operation's name is the path of the
-/// function.
+/// attempts, as a strategy is; any other expression is evaluated once in each call.
+///
+/// The operation's name is the path of the function: `crate::module::function`, `crate::module::Type::method`, or
+/// `<crate::module::Type as crate::module::Trait>::method`, without generic arguments.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, retryable};

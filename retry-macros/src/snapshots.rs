@@ -33,8 +33,12 @@ fn a_function() {
         &expect![[r#"
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                     ::core::concat!(::core::module_path!(), "::", "get"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    &__RETRYABLE_NAME,
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     ::retry_core::__private::named(&STORE),
@@ -82,7 +86,7 @@ fn a_function() {
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 40, "a plain function expands to at most 40 lines besides its body");
+    assert!(code.lines().count() - body <= 50, "a plain function expands to at most 50 lines besides its body");
 }
 
 #[test]
@@ -102,8 +106,12 @@ fn a_method_with_all_options() {
                 mut body: Vec<u8>,
                 mut tries: u32,
             ) -> io::Result<impl Sized> {
-                const __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
+                static __RETRYABLE_NAME: my::retry::__private::FunctionName = my::retry::__private::FunctionName::new(
                     ::core::concat!(::core::module_path!(), "::", "put"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
+                    &__RETRYABLE_NAME,
                 );
                 let mut __operation = my::retry::__private::begin(&self.retry, &__RETRYABLE_AROUND);
                 loop {
@@ -174,8 +182,12 @@ fn a_function_with_a_strategy_of_its_own() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
-                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                     ::core::concat!(::core::module_path!(), "::", "ping"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    &__RETRYABLE_NAME,
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     &__RETRYABLE_STRATEGY,
@@ -233,8 +245,12 @@ fn a_strategy_from_a_call() {
         &expect![[r#"
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
                 let __strategy = ::retry_core::__private::shared(pool.strategy());
-                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                     ::core::concat!(::core::module_path!(), "::", "ping"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    &__RETRYABLE_NAME,
                 );
                 let mut __operation = ::retry_core::__private::begin(
                     &__strategy,
@@ -293,8 +309,12 @@ fn limits_an_observer_and_a_context() {
         },
         &expect![[r#"
             async fn get(&self) -> Result<Object, StoreError> {
-                const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                     ::core::concat!(::core::module_path!(), "::", "get"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    &__RETRYABLE_NAME,
                 );
                 let mut __last = ::core::option::Option::None;
                 let mut __notes = ::retry_core::__private::context();
@@ -382,12 +402,14 @@ fn a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(&mut self) -> Result<impl Display, StoreError> {
-                const __RETRYABLE_AROUND: ::retry_core::__private::Around<
+                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
+                    ::core::concat!(::core::module_path!(), "::", "get"),
+                    || {},
+                );
+                static __RETRYABLE_AROUND: ::retry_core::__private::Around<
                     'static,
                     ::retry_core::time::StdTimer,
-                > = ::retry_core::__private::Around::blocking(
-                    ::core::concat!(::core::module_path!(), "::", "get"),
-                );
+                > = ::retry_core::__private::Around::blocking(&__RETRYABLE_NAME);
                 let __blocking_timer = self.clock();
                 let mut __last = ::core::option::Option::None;
                 let mut __operation = ::retry_core::__private::begin_within(
@@ -479,8 +501,12 @@ fn a_method_that_async_trait_has_changed() {
                 Box::pin(async move {
                     let __self = self;
                     let mut key = key;
-                    const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                         ::core::concat!(::core::module_path!(), "::", "put"),
+                        || {},
+                    );
+                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                        &__RETRYABLE_NAME,
                     );
                     let mut __operation = ::retry_core::__private::begin(
                         &__self.retry,
@@ -555,8 +581,12 @@ fn a_function_that_names_its_block() {
             fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
                 let span = info_span!("get");
                 let future = async move {
-                    const __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                    static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
                         ::core::concat!(::core::module_path!(), "::", "get"),
+                        || {},
+                    );
+                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
+                        &__RETRYABLE_NAME,
                     );
                     let mut __operation = ::retry_core::__private::begin(
                         ::retry_core::__private::named(&STORE),
@@ -581,17 +611,24 @@ fn a_function_that_names_its_block() {
                             send(&key).await
                         }
                             .await;
+                        let __directive = ::retry_core::__private::judge(
+                            &__outcome,
+                            &::retry_core::StandardRetryPolicy::new(),
+                        );
                         if ::retry_core::__private::settle(
                             &mut __operation,
                             ::retry_core::__private::named(&STORE),
-                            ::retry_core::__private::judge(
-                                &__outcome,
-                                &::retry_core::StandardRetryPolicy::new(),
-                            ),
+                            __directive,
                             &__RETRYABLE_AROUND,
                         ) {
                             return __outcome;
                         }
+                        ::retry_core::__private::keep(
+                            &mut __operation,
+                            ::retry_core::__private::named(&STORE),
+                            &mut (),
+                            __outcome,
+                        );
                     }
                 };
                 future.instrument(span).boxed()

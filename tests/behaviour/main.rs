@@ -14,6 +14,7 @@ mod erased;
 mod events;
 mod forms;
 mod hygiene;
+mod names;
 mod observer;
 mod operation;
 mod panics;

@@ -1,17 +1,17 @@
 //! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
 //! fit once, at the user's tokens.
 
-pub use crate::operation::{Call, Operation, Unlimited, Waited};
+pub use crate::operation::{Call, FunctionName, Operation, Unlimited, Waited};
 
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
+    Attempt, AttemptContext, AttemptTimeout, Began, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
     OptionalObserver, TimeLimits, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
-use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
+use crate::time::{BlockingTimer, Clock, Timer};
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
@@ -178,7 +178,7 @@ pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer
 #[inline]
 pub const fn observer<O: Observer + ?Sized>(
     observer: &O,
-) -> &(impl OptionalObserver<State = Option<Timestamp>> + ?Sized + use<O>) {
+) -> &(impl OptionalObserver<State = Option<Began>> + ?Sized + use<O>) {
     observer
 }
 

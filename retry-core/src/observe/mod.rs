@@ -100,6 +100,9 @@ forward_observer!(&O, Box<O>, Arc<O>);
 #[non_exhaustive]
 pub struct Event {
     /// The operation's name: the path of the function, or what was given to [`Retry::name`](crate::Retry::name).
+    ///
+    /// A method is named with its type, as in `crate::module::Type::method`, and a method of a trait as in
+    /// `<crate::module::Type as crate::module::Trait>::method`, without generic arguments.
     pub operation: &'static str,
     /// The attempt that it happened to; the first one is 1. If the operation stopped before any could begin, it is 0.
     pub attempt: u32,

@@ -1,5 +1,6 @@
 //! The call that an operation belongs to: its name, strategy, timer and observer.
 
+use super::name::{FunctionName, Name};
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
@@ -10,7 +11,7 @@ use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, T
 /// body runs, and passes it by value, which costs fewer instructions than a reference.
 #[derive(Debug)]
 pub struct Call<'c, S, T = DefaultTimer, O: ?Sized = Unobserved> {
-    name: &'static str,
+    name: Name,
     pub(crate) strategy: &'c S,
     pub(crate) timer: &'c T,
     observer: &'c O,
@@ -26,18 +27,24 @@ impl<S, T, O: ?Sized> Clone for Call<'_, S, T, O> {
 }
 
 impl<'c, S> Call<'c, S> {
-    /// Creates a call with the default timer and without an observer.
+    /// Creates a call of a function, with the default timer and without an observer.
     #[inline]
-    pub const fn new(name: &'static str, strategy: &'c S) -> Self {
-        Self { name, strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
+    pub const fn new(name: &'static FunctionName, strategy: &'c S) -> Self {
+        Self { name: Name::Function(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
+    }
+
+    /// Creates the same under a name that was given.
+    #[inline]
+    pub(crate) const fn named(name: &'static str, strategy: &'c S) -> Self {
+        Self { name: Name::Given(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
     }
 }
 
 impl<'c, S> Call<'c, S, StdTimer> {
     /// Creates a call of a function that blocks, with its default timer and without an observer.
     #[inline]
-    pub const fn blocking(name: &'static str, strategy: &'c S) -> Self {
-        Self { name, strategy, timer: &StdTimer, observer: &Unobserved }
+    pub const fn blocking(name: &'static FunctionName, strategy: &'c S) -> Self {
+        Self { name: Name::Function(name), strategy, timer: &StdTimer, observer: &Unobserved }
     }
 }
 
@@ -78,8 +85,10 @@ impl<S, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
 
     #[cold]
     fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
-        trace::emit(level, self.name, attempt, &kind);
-        self.observer.tell(state, self.timer, self.name, attempt, kind);
+        if trace::is_enabled(level) {
+            trace::emit(level, self.name.get(), attempt, &kind);
+        }
+        self.observer.tell(state, self.timer, attempt, kind);
     }
 }
 
@@ -95,7 +104,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Begins an operation.
     #[doc(hidden)]
-    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Self::State;
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Self::State;
 
     /// Returns whether an event has to be built.
     #[doc(hidden)]
@@ -103,7 +112,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Tells an event.
     #[doc(hidden)]
-    fn tell(&self, state: &Self::State, clock: &dyn Clock, operation: &'static str, attempt: u32, kind: EventKind);
+    fn tell(&self, state: &Self::State, clock: &dyn Clock, attempt: u32, kind: EventKind);
 }
 
 /// The absence of an observer, which costs nothing.
@@ -116,42 +125,43 @@ impl OptionalObserver for Unobserved {
     type State = ();
 
     #[inline]
-    fn begin(&self, _: &'static str, _: &dyn Clock) {}
+    fn begin(&self, _: Name, _: &dyn Clock) {}
 
     #[inline]
     fn is_interested((): &()) -> bool {
         false
     }
 
-    fn tell(&self, (): &(), _: &dyn Clock, _: &'static str, _: u32, _: EventKind) {}
+    fn tell(&self, (): &(), _: &dyn Clock, _: u32, _: EventKind) {}
 }
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
 
-impl<O: Observer + ?Sized> OptionalObserver for O {
-    /// When the operation began; `None` if the observer is not interested in it.
-    type State = Option<Timestamp>;
+/// What an observer is told in each event of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Began {
+    operation: &'static str,
+    at: Timestamp,
+}
 
-    fn begin(&self, operation: &'static str, clock: &dyn Clock) -> Option<Timestamp> {
-        self.is_interested(operation).then(|| clock.now())
+impl<O: Observer + ?Sized> OptionalObserver for O {
+    /// `None` if the observer is not interested in the operation.
+    type State = Option<Began>;
+
+    #[inline]
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Option<Began> {
+        let operation = operation.get();
+        if self.is_interested(operation) { Some(Began { operation, at: clock.now() }) } else { None }
     }
 
     #[inline]
-    fn is_interested(began: &Option<Timestamp>) -> bool {
+    fn is_interested(began: &Option<Began>) -> bool {
         began.is_some()
     }
 
-    fn tell(
-        &self,
-        began: &Option<Timestamp>,
-        clock: &dyn Clock,
-        operation: &'static str,
-        attempt: u32,
-        kind: EventKind,
-    ) {
-        if let Some(began) = began {
-            let elapsed = clock.now().saturating_since(*began);
-            self.observe(&Event { operation, attempt, elapsed, kind });
+    fn tell(&self, began: &Option<Began>, clock: &dyn Clock, attempt: u32, kind: EventKind) {
+        if let Some(Began { operation, at }) = *began {
+            self.observe(&Event { operation, attempt, elapsed: clock.now().saturating_since(at), kind });
         }
     }
 }

@@ -5,14 +5,17 @@ mod attempt;
 mod call;
 mod context;
 mod limits;
+mod name;
 mod token;
 mod wait;
 
 pub(crate) use attempt::{Attempt, Deadline};
+pub(crate) use call::Began;
 pub use call::{Call, OptionalObserver, Unobserved};
 pub(crate) use context::ContextState;
 pub use context::{AttemptContext, OperationId};
 pub use limits::{AttemptTimeout, LimitsOn, MaxTime, TimeLimits, Unlimited};
+pub use name::FunctionName;
 pub(crate) use wait::Wait;
 pub use wait::Waited;
 

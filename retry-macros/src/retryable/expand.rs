@@ -7,6 +7,7 @@ use crate::retryable::validate::{Call, Limits, Policy};
 use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 pub(super) fn expand(call: &Call) -> TokenStream {
@@ -69,17 +70,19 @@ pub(super) fn expand(call: &Call) -> TokenStream {
 
 /// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
 fn call_value(call: &Call, strategy: &TokenStream, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let function = call.function.sig.ident.to_string();
+    let function = call.function.sig.ident.unraw().to_string();
+    // The library looks for this name in the path of the closure.
     let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
     let (new, timer) = if call.blocking { (quote!(blocking), "blocking_timer") } else { (quote!(new), "timer") };
     let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
-        const #name: &::core::primitive::str = ::core::concat!(::core::module_path!(), "::", #function);
+        static #name: #private::FunctionName =
+            #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
         #timer_setup
         #observer_setup
     };
-    (setup, quote!(#private::Call::#new(#name, #strategy) #timer #observer))
+    (setup, quote!(#private::Call::#new(&#name, #strategy) #timer #observer))
 }
 
 /// What the policy makes of an outcome.

@@ -1,0 +1,172 @@
+//! The names by which observers and events know an operation.
+
+use std::any::type_name;
+use std::sync::OnceLock;
+
+/// The name of an operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Name {
+    /// As it was given.
+    Given(&'static str),
+    /// That of a function.
+    Function(&'static FunctionName),
+}
+
+impl Name {
+    #[inline]
+    pub(crate) fn get(self) -> &'static str {
+        match self {
+            Self::Given(name) => name,
+            Self::Function(function) => function.get(),
+        }
+    }
+}
+
+/// The path of a function, with the type that it is a method of.
+///
+/// A macro knows neither, so the path is read from the name of a type that stands in the function: that of a closure, in
+/// the static that holds this. It is read when the name is first needed.
+#[derive(Debug)]
+pub struct FunctionName {
+    plain: &'static str,
+    path: fn() -> &'static str,
+    name: OnceLock<&'static str>,
+}
+
+/// What the static is called that holds the name of a function.
+const STATIC: &str = "::__RETRYABLE_NAME";
+
+impl FunctionName {
+    /// The name of the function that this is called in, by its module and itself, and a closure in it.
+    pub const fn new<F: Copy>(plain: &'static str, _closure: F) -> Self {
+        Self { plain, path: type_name::<F>, name: OnceLock::new() }
+    }
+
+    #[inline]
+    fn get(&self) -> &'static str {
+        self.name.get().copied().unwrap_or_else(|| self.read())
+    }
+
+    #[cold]
+    fn read(&self) -> &'static str {
+        let read = || match method((self.path)(), self.plain) {
+            Some(name) => Box::leak(name.into_boxed_str()),
+            None => self.plain,
+        };
+        self.name.get_or_init(read)
+    }
+}
+
+/// The name of a method, if the path of a closure in it is as rustc writes it: `module::Type::method`, or
+/// `<module::Type as module::Trait>::method`, without generic arguments.
+///
+/// A function that is no method has no such name, because its parent isn't capitalized as types are.
+fn method(path: &str, plain: &str) -> Option<String> {
+    let (path, _) = path.rsplit_once(STATIC)?;
+    let path = without_arguments(path);
+    let mut names: Vec<String> = Vec::new();
+    for segment in split(&path, "::") {
+        match segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>')) {
+            // The `impl` stands outside of the module of its type.
+            Some(inner) if let Some(inner) = inner.strip_prefix("impl ") => {
+                names = match split(inner, " for ").as_slice() {
+                    [of_trait, ty] => vec![format!("<{ty} as {of_trait}>")],
+                    _ => vec![inner.to_owned()],
+                };
+            }
+            // `{{closure}}`
+            _ if segment.starts_with('{') => {}
+            _ => names.push(segment.trim_start_matches("r#").to_owned()),
+        }
+    }
+    let [.., parent, function] = names.as_slice() else { return None };
+    let parent = parent.rsplit("::").next()?;
+    let is_method = parent.ends_with('>') || parent.starts_with(char::is_uppercase);
+    let is_known = plain.ends_with(&format!("::{function}"));
+    (is_method && is_known).then(|| names.join("::"))
+}
+
+/// A path or a type without what stands in angle brackets behind names.
+fn without_arguments(text: &str) -> String {
+    let mut kept = String::new();
+    let (mut depth, mut previous) = (0_usize, ' ');
+    for char in text.chars() {
+        if char == '<' && (depth > 0 || previous.is_alphanumeric() || previous == '_') {
+            depth += 1;
+        } else if depth == 0 {
+            kept.push(char);
+        } else if char == '>' && previous != '-' {
+            depth -= 1;
+        }
+        previous = char;
+    }
+    kept
+}
+
+/// The parts between separators that stand in no brackets.
+fn split(text: &str, separator: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in text.split(separator) {
+        match parts.last_mut().filter(|last| !is_balanced(last)) {
+            Some(last) => last.extend([separator, part]),
+            None => parts.push(part.to_owned()),
+        }
+    }
+    parts
+}
+
+fn is_balanced(text: &str) -> bool {
+    let text = text.replace("->", "");
+    text.matches(['<', '(', '[']).count() == text.matches(['>', ')', ']']).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::method;
+
+    /// The name that is read from a path, which goes on with the static and the closure in it.
+    fn read(path: &str, plain: &str) -> Option<String> {
+        method(&format!("{path}::__RETRYABLE_NAME::{{{{closure}}}}"), plain)
+    }
+
+    #[test]
+    fn a_method_is_read_from_each_form_of_a_path() {
+        let plain = "store::api::get";
+        for (path, name) in [
+            ("store::api::Client::get", "store::api::Client::get"),
+            ("store::api::Client::get::{{closure}}", "store::api::Client::get"),
+            ("store::api::Client::get::{closure#0}::{closure#1}", "store::api::Client::get"),
+            ("store::api::Client<_, N>::get", "store::api::Client::get"),
+            ("store::api::Client<alloc::vec::Vec<u8>, 3>::get", "store::api::Client::get"),
+            ("store::api::Client<fn(u8) -> alloc::vec::Vec<u8>>::get", "store::api::Client::get"),
+            ("store::api::Client::r#get", "store::api::Client::get"),
+            ("store::api::<impl store::client::Client<_>>::get", "store::client::Client::get"),
+            ("store::api::outer::{{closure}}::Local::get", "store::api::outer::Local::get"),
+            ("store::api::Trait::get", "store::api::Trait::get"),
+            ("<store::Client as store::Trait>::get::{{closure}}", "<store::Client as store::Trait>::get"),
+            ("<store::Client<_> as store::Trait<alloc::vec::Vec<u8>>>::get", "<store::Client as store::Trait>::get"),
+            ("store::api::<impl store::Trait<_> for store::Client<_>>::get", "<store::Client as store::Trait>::get"),
+            ("<(_, _) as store::Trait>::get", "<(_, _) as store::Trait>::get"),
+            ("<fn(u8) -> u16 as store::Trait>::get", "<fn(u8) -> u16 as store::Trait>::get"),
+            ("<dyn store::Trait>::get", "<dyn store::Trait>::get"),
+            ("<[u8; 3] as store::Trait>::get", "<[u8; 3] as store::Trait>::get"),
+        ] {
+            assert_eq!(read(path, plain).as_deref(), Some(name), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_function_that_is_no_method_has_no_name_of_its_own() {
+        for path in ["store::api::get", "store::api::outer::get", "store::api::outer::{{closure}}::get", "get", ""] {
+            assert_eq!(read(path, "store::api::get"), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_another_way_is_not_read() {
+        for path in ["store::api::Client::put", "<<<", ">>>", "::", "->->", "é<é>::é"] {
+            assert_eq!(read(path, "store::api::get"), None, "{path}");
+        }
+        assert_eq!(method("store::api::Client::get", "store::api::get"), None);
+    }
+}
