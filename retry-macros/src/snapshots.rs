@@ -37,21 +37,25 @@ fn a_function() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::named(&STORE),
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::Call::new(
+                        &__RETRYABLE_NAME,
+                        ::retry_core::__private::named(&STORE),
+                    ),
+                    ::retry_core::__private::Unlimited,
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            ),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -66,17 +70,22 @@ fn a_function() {
                         &__outcome,
                         &::retry_core::StandardRetryPolicy::new(),
                     );
-                    if ::retry_core::__private::settle(
+                    if ::retry_core::__private::is_final(
+                        ::retry_core::__private::Call::new(
+                            &__RETRYABLE_NAME,
+                            ::retry_core::__private::named(&STORE),
+                        ),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
                         __directive,
-                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
                     ::retry_core::__private::keep(
+                        ::retry_core::__private::Call::new(
+                            &__RETRYABLE_NAME,
+                            ::retry_core::__private::named(&STORE),
+                        ),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
                         &mut (),
                         __outcome,
                     );
@@ -110,18 +119,19 @@ fn a_method_with_all_options() {
                     ::core::concat!(::core::module_path!(), "::", "put"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
-                    &__RETRYABLE_NAME,
+                let mut __operation = my::retry::__private::begin(
+                    my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
+                    my::retry::__private::Unlimited,
                 );
-                let mut __operation = my::retry::__private::begin(&self.retry, &__RETRYABLE_AROUND);
                 loop {
+                    let mut __waited = my::retry::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
+                            my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
                             &mut __operation,
-                            &self.retry,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -155,15 +165,19 @@ fn a_method_with_all_options() {
                         &__outcome,
                         &my::retry::StandardRetryPolicy::new().idempotent(false),
                     );
-                    if my::retry::__private::settle(
+                    if my::retry::__private::is_final(
+                        my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
                         &mut __operation,
-                        &self.retry,
                         __directive,
-                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
-                    my::retry::__private::keep(&mut __operation, &self.retry, &mut (), __outcome);
+                    my::retry::__private::keep(
+                        my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
+                        &mut __operation,
+                        &mut (),
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -186,21 +200,22 @@ fn a_function_with_a_strategy_of_its_own() {
                     ::core::concat!(::core::module_path!(), "::", "ping"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    &__RETRYABLE_STRATEGY,
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
+                    ::retry_core::__private::Unlimited,
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                &__RETRYABLE_STRATEGY,
+                            ),
                             &mut __operation,
-                            &__RETRYABLE_STRATEGY,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -213,17 +228,16 @@ fn a_function_with_a_strategy_of_its_own() {
                         &__outcome,
                         &::retry_core::StandardRetryPolicy::new(),
                     );
-                    if ::retry_core::__private::settle(
+                    if ::retry_core::__private::is_final(
+                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                         &mut __operation,
-                        &__RETRYABLE_STRATEGY,
                         __directive,
-                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
                     ::retry_core::__private::keep(
+                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                         &mut __operation,
-                        &__RETRYABLE_STRATEGY,
                         &mut (),
                         __outcome,
                     );
@@ -249,21 +263,19 @@ fn a_strategy_from_a_call() {
                     ::core::concat!(::core::module_path!(), "::", "ping"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    &__strategy,
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
+                    ::retry_core::__private::Unlimited,
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
                             &mut __operation,
-                            &__strategy,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -276,15 +288,19 @@ fn a_strategy_from_a_call() {
                         &__outcome,
                         &::retry_core::StandardRetryPolicy::new(),
                     );
-                    if ::retry_core::__private::settle(
+                    if ::retry_core::__private::is_final(
+                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
                         &mut __operation,
-                        &__strategy,
                         __directive,
-                        &__RETRYABLE_AROUND,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(&mut __operation, &__strategy, &mut (), __outcome);
+                    ::retry_core::__private::keep(
+                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
+                        &mut __operation,
+                        &mut (),
+                        __outcome,
+                    );
                 }
             }
         "#]],
@@ -313,34 +329,42 @@ fn limits_an_observer_and_a_context() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __last = ::core::option::Option::None;
-                let mut __notes = ::retry_core::__private::context();
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::named(&STORE),
+                let mut __context = ::retry_core::__private::context();
+                let mut __operation = ::retry_core::__private::begin(
+                    ::retry_core::__private::Call::new(
+                            &__RETRYABLE_NAME,
+                            ::retry_core::__private::named(&STORE),
+                        )
+                        .observer(::retry_core::__private::observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::Some(self.timeout),
                     ),
-                    &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::Call::new(
+                                    &__RETRYABLE_NAME,
+                                    ::retry_core::__private::named(&STORE),
+                                )
+                                .observer(::retry_core::__private::observer(&METRICS)),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
+                            .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     );
-                    let context = ::retry_core::__private::attempt_context(&__notes, &__operation);
+                    let context = ::retry_core::__private::attempt_context(&__context, &__operation);
                     let __attempted = ::retry_core::__private::attempt(
                             __deadline,
                             ::core::pin::pin!(__sleep),
@@ -355,33 +379,42 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
-                                &mut __operation,
-                                ::retry_core::__private::named(&STORE),
+                                ::retry_core::__private::Call::new(
+                                        &__RETRYABLE_NAME,
+                                        ::retry_core::__private::named(&STORE),
+                                    )
+                                    .observer(::retry_core::__private::observer(&METRICS)),
+                                &__operation,
                                 __cut,
                                 &mut __last,
-                                &__RETRYABLE_AROUND
-                                    .observer(::retry_core::__private::observer(&METRICS)),
                             ) {
                                 ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
                                 ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
                             }
                         }
                     };
-                    let __directive = __notes
-                        .judged(
+                    let __directive = __context
+                        .remember(
                             ::retry_core::__private::judge_by(&__outcome, |outcome| judge(outcome)),
                         );
-                    if ::retry_core::__private::settle(
+                    if ::retry_core::__private::is_final(
+                        ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
+                            .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
                         __directive,
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     ) {
                         return __outcome;
                     }
                     ::retry_core::__private::keep(
+                        ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
+                            .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
                         &mut __last,
                         __outcome,
                     );
@@ -406,40 +439,42 @@ fn a_function_that_blocks() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<
-                    'static,
-                    ::retry_core::time::StdTimer,
-                > = ::retry_core::__private::Around::blocking(&__RETRYABLE_NAME);
                 let __blocking_timer = self.clock();
                 let mut __last = ::core::option::Option::None;
-                let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::named(&STORE),
+                let mut __operation = ::retry_core::__private::begin(
+                    ::retry_core::__private::Call::blocking(
+                            &__RETRYABLE_NAME,
+                            ::retry_core::__private::named(&STORE),
+                        )
+                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::None,
                     ),
-                    &__RETRYABLE_AROUND
-                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
                 );
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND
+                        ::retry_core::__private::Call::blocking(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
+                        &mut __operation,
                     ) {
                         let (::core::ops::ControlFlow::Continue(__outcome)
                         | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
-                            &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            __cut,
-                            &mut __last,
-                            &__RETRYABLE_AROUND
+                            ::retry_core::__private::Call::blocking(
+                                    &__RETRYABLE_NAME,
+                                    ::retry_core::__private::named(&STORE),
+                                )
                                 .blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
                                 ),
+                            &__operation,
+                            __cut,
+                            &mut __last,
                         );
                         return __outcome;
                     }
@@ -450,20 +485,28 @@ fn a_function_that_blocks() {
                         &__outcome,
                         &::retry_core::StandardRetryPolicy::new(),
                     );
-                    if ::retry_core::__private::settle(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        __directive,
-                        &__RETRYABLE_AROUND
+                    if ::retry_core::__private::is_final(
+                        ::retry_core::__private::Call::blocking(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
+                        &mut __operation,
+                        __directive,
                     ) {
                         return __outcome;
                     }
                     ::retry_core::__private::keep(
+                        ::retry_core::__private::Call::blocking(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            )
+                            .blocking_timer(
+                                ::retry_core::__private::blocking_timer(&__blocking_timer),
+                            ),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
                         &mut __last,
                         __outcome,
                     );
@@ -505,21 +548,19 @@ fn a_method_that_async_trait_has_changed() {
                         ::core::concat!(::core::module_path!(), "::", "put"),
                         || {},
                     );
-                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                        &__RETRYABLE_NAME,
-                    );
                     let mut __operation = ::retry_core::__private::begin(
-                        &__self.retry,
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
+                        ::retry_core::__private::Unlimited,
                     );
                     loop {
+                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
                                 &mut __operation,
-                                &__self.retry,
-                                &__RETRYABLE_AROUND,
+                                __waited,
                             ) else { break };
-                            __wait.await;
+                            __waited = __wait.await;
                         }
                         let __outcome = async {
                             if false {
@@ -545,17 +586,16 @@ fn a_method_that_async_trait_has_changed() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         );
-                        if ::retry_core::__private::settle(
+                        if ::retry_core::__private::is_final(
+                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
                             &mut __operation,
-                            &__self.retry,
                             __directive,
-                            &__RETRYABLE_AROUND,
                         ) {
                             return __outcome;
                         }
                         ::retry_core::__private::keep(
+                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
                             &mut __operation,
-                            &__self.retry,
                             &mut (),
                             __outcome,
                         );
@@ -585,21 +625,25 @@ fn a_function_that_names_its_block() {
                         ::core::concat!(::core::module_path!(), "::", "get"),
                         || {},
                     );
-                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                        &__RETRYABLE_NAME,
-                    );
                     let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::Call::new(
+                            &__RETRYABLE_NAME,
+                            ::retry_core::__private::named(&STORE),
+                        ),
+                        ::retry_core::__private::Unlimited,
                     );
                     loop {
+                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::Call::new(
+                                    &__RETRYABLE_NAME,
+                                    ::retry_core::__private::named(&STORE),
+                                ),
                                 &mut __operation,
-                                ::retry_core::__private::named(&STORE),
-                                &__RETRYABLE_AROUND,
+                                __waited,
                             ) else { break };
-                            __wait.await;
+                            __waited = __wait.await;
                         }
                         let __outcome = async {
                             if false {
@@ -615,17 +659,22 @@ fn a_function_that_names_its_block() {
                             &__outcome,
                             &::retry_core::StandardRetryPolicy::new(),
                         );
-                        if ::retry_core::__private::settle(
+                        if ::retry_core::__private::is_final(
+                            ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            ),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
                             __directive,
-                            &__RETRYABLE_AROUND,
                         ) {
                             return __outcome;
                         }
                         ::retry_core::__private::keep(
+                            ::retry_core::__private::Call::new(
+                                &__RETRYABLE_NAME,
+                                ::retry_core::__private::named(&STORE),
+                            ),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
                             &mut (),
                             __outcome,
                         );
