@@ -38,20 +38,13 @@ fn a_function() {
                     || {},
                 );
                 let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::Call::new(
-                        &__RETRYABLE_NAME,
-                        ::retry_core::__private::named(&STORE),
-                    ),
-                    ::retry_core::__private::Unlimited,
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
                 loop {
                     let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            ),
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             __waited,
                         ) else { break };
@@ -66,36 +59,22 @@ fn a_function() {
                         client.send(key).await
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::is_final(
-                        ::retry_core::__private::Call::new(
-                            &__RETRYABLE_NAME,
-                            ::retry_core::__private::named(&STORE),
-                        ),
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
-                        __directive,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        ::retry_core::__private::Call::new(
-                            &__RETRYABLE_NAME,
-                            ::retry_core::__private::named(&STORE),
-                        ),
-                        &mut __operation,
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 50, "a plain function expands to at most 50 lines besides its body");
+    assert!(code.lines().count() - body <= 40, "a plain function expands to at most 40 lines besides its body");
 }
 
 #[test]
@@ -120,14 +99,13 @@ fn a_method_with_all_options() {
                     || {},
                 );
                 let mut __operation = my::retry::__private::begin(
-                    my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
-                    my::retry::__private::Unlimited,
+                    my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                 );
                 loop {
                     let mut __waited = my::retry::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
-                            my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
+                            my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                             &mut __operation,
                             __waited,
                         ) else { break };
@@ -161,23 +139,15 @@ fn a_method_with_all_options() {
                         self.send(key, body, tries).await
                     }
                         .await;
-                    let __directive = my::retry::__private::judge(
-                        &__outcome,
-                        &my::retry::StandardRetryPolicy::new().idempotent(false),
-                    );
-                    if my::retry::__private::is_final(
-                        my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
+                    if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
+                        my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                         &mut __operation,
-                        __directive,
+                        my::retry::__private::judge_idempotent(&__outcome, false),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    my::retry::__private::keep(
-                        my::retry::__private::Call::new(&__RETRYABLE_NAME, &self.retry),
-                        &mut __operation,
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -201,17 +171,13 @@ fn a_function_with_a_strategy_of_its_own() {
                     || {},
                 );
                 let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                    ::retry_core::__private::Unlimited,
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                 );
                 loop {
                     let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                &__RETRYABLE_STRATEGY,
-                            ),
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                             &mut __operation,
                             __waited,
                         ) else { break };
@@ -224,23 +190,15 @@ fn a_function_with_a_strategy_of_its_own() {
                         Ok(())
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::is_final(
-                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                         &mut __operation,
-                        __directive,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                        &mut __operation,
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -264,14 +222,13 @@ fn a_strategy_from_a_call() {
                     || {},
                 );
                 let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
-                    ::retry_core::__private::Unlimited,
+                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                 );
                 loop {
                     let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                             &mut __operation,
                             __waited,
                         ) else { break };
@@ -284,23 +241,15 @@ fn a_strategy_from_a_call() {
                         Ok(())
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::is_final(
-                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                         &mut __operation,
-                        __directive,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__strategy),
-                        &mut __operation,
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -331,11 +280,8 @@ fn limits_an_observer_and_a_context() {
                 );
                 let mut __last = ::core::option::Option::None;
                 let mut __context = ::retry_core::__private::context();
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::Call::new(
-                            &__RETRYABLE_NAME,
-                            ::retry_core::__private::named(&STORE),
-                        )
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .observer(::retry_core::__private::observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
@@ -346,10 +292,7 @@ fn limits_an_observer_and_a_context() {
                     let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::Call::new(
-                                    &__RETRYABLE_NAME,
-                                    ::retry_core::__private::named(&STORE),
-                                )
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                 .observer(::retry_core::__private::observer(&METRICS)),
                             &mut __operation,
                             __waited,
@@ -357,10 +300,7 @@ fn limits_an_observer_and_a_context() {
                         __waited = __wait.await;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
                     );
@@ -379,10 +319,7 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
-                                ::retry_core::__private::Call::new(
-                                        &__RETRYABLE_NAME,
-                                        ::retry_core::__private::named(&STORE),
-                                    )
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                     .observer(::retry_core::__private::observer(&METRICS)),
                                 &__operation,
                                 __cut,
@@ -393,31 +330,22 @@ fn limits_an_observer_and_a_context() {
                             }
                         }
                     };
-                    let __directive = __context
-                        .remember(
-                            ::retry_core::__private::judge_by(&__outcome, |outcome| judge(outcome)),
-                        );
-                    if ::retry_core::__private::is_final(
-                        ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        __directive,
+                        __context
+                            .remember(
+                                ::retry_core::__private::judge_by(
+                                    &__outcome,
+                                    |outcome| judge(outcome),
+                                ),
+                            ),
+                        &mut __last,
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
-                            .observer(::retry_core::__private::observer(&METRICS)),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -441,11 +369,8 @@ fn a_function_that_blocks() {
                 );
                 let __blocking_timer = self.clock();
                 let mut __last = ::core::option::Option::None;
-                let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::Call::blocking(
-                            &__RETRYABLE_NAME,
-                            ::retry_core::__private::named(&STORE),
-                        )
+                let mut __operation = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
@@ -454,10 +379,7 @@ fn a_function_that_blocks() {
                 );
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
-                        ::retry_core::__private::Call::blocking(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
@@ -465,10 +387,7 @@ fn a_function_that_blocks() {
                     ) {
                         let (::core::ops::ControlFlow::Continue(__outcome)
                         | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
-                            ::retry_core::__private::Call::blocking(
-                                    &__RETRYABLE_NAME,
-                                    ::retry_core::__private::named(&STORE),
-                                )
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                 .blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
                                 ),
@@ -478,38 +397,22 @@ fn a_function_that_blocks() {
                         );
                         return __outcome;
                     }
-                    let __outcome = ::retry_core::__private::call(|| -> Result<_, StoreError> {
-                        self.send()
-                    });
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::is_final(
-                        ::retry_core::__private::Call::blocking(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
+                    let __outcome = ::retry_core::__private::attempt_blocking(|| -> Result<
+                        _,
+                        StoreError,
+                    > { self.send() });
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
                         &mut __operation,
-                        __directive,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut __last,
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        ::retry_core::__private::Call::blocking(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            )
-                            .blocking_timer(
-                                ::retry_core::__private::blocking_timer(&__blocking_timer),
-                            ),
-                        &mut __operation,
-                        &mut __last,
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -549,14 +452,13 @@ fn a_method_that_async_trait_has_changed() {
                         || {},
                     );
                     let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
-                        ::retry_core::__private::Unlimited,
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                     );
                     loop {
                         let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
+                                ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                                 &mut __operation,
                                 __waited,
                             ) else { break };
@@ -582,23 +484,15 @@ fn a_method_that_async_trait_has_changed() {
                             __ret
                         }
                             .await;
-                        let __directive = ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        );
-                        if ::retry_core::__private::is_final(
-                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                             &mut __operation,
-                            __directive,
+                            ::retry_core::__private::judge(&__outcome),
+                            &mut (),
+                            __outcome,
                         ) {
                             return __outcome;
                         }
-                        ::retry_core::__private::keep(
-                            ::retry_core::__private::Call::new(&__RETRYABLE_NAME, &__self.retry),
-                            &mut __operation,
-                            &mut (),
-                            __outcome,
-                        );
                     }
                 })
             }
@@ -626,20 +520,13 @@ fn a_function_that_names_its_block() {
                         || {},
                     );
                     let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::Call::new(
-                            &__RETRYABLE_NAME,
-                            ::retry_core::__private::named(&STORE),
-                        ),
-                        ::retry_core::__private::Unlimited,
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     );
                     loop {
                         let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                                ::retry_core::__private::Call::new(
-                                    &__RETRYABLE_NAME,
-                                    ::retry_core::__private::named(&STORE),
-                                ),
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
                                 __waited,
                             ) else { break };
@@ -655,29 +542,15 @@ fn a_function_that_names_its_block() {
                             send(&key).await
                         }
                             .await;
-                        let __directive = ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        );
-                        if ::retry_core::__private::is_final(
-                            ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            ),
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __directive,
+                            ::retry_core::__private::judge(&__outcome),
+                            &mut (),
+                            __outcome,
                         ) {
                             return __outcome;
                         }
-                        ::retry_core::__private::keep(
-                            ::retry_core::__private::Call::new(
-                                &__RETRYABLE_NAME,
-                                ::retry_core::__private::named(&STORE),
-                            ),
-                            &mut __operation,
-                            &mut (),
-                            __outcome,
-                        );
                     }
                 };
                 future.instrument(span).boxed()

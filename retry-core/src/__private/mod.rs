@@ -12,7 +12,7 @@ pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names.
 pub use retryable::{
-    Anew, Call, FunctionName, IntoSpan, Judged, Operation, Unlimited, Waited, anew, attempt, attempt_context,
-    attempt_timeout, begin, block, blocking_timer, call, context, cut, deadline, into_span, is_final, judge, judge_by,
-    judge_with, keep, max_time, named, observer, shared, timer, unreached, wait,
+    Anew, Call, FunctionName, IntoSpan, Judged, Operation, Waited, anew, attempt, attempt_blocking, attempt_context,
+    attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,
+    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, timer, unreached, wait,
 };

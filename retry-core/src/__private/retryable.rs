@@ -1,13 +1,13 @@
 //! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
 //! fit once, at the user's tokens.
 
-pub use crate::operation::{Call, FunctionName, Operation, Unlimited, Waited};
+pub use crate::operation::{Call, FunctionName, Operation, Waited};
 
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, Began, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
-    OptionalObserver, TimeLimits, Wait,
+    OptionalObserver, TimeLimits, Unlimited, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
@@ -25,10 +25,16 @@ where
     strategy
 }
 
-/// Takes a strategy that a path names: a static. A `const` would be a fresh strategy wherever it is named.
+/// Makes a call whose strategy a path names: a static. A `const` would be a fresh strategy wherever it is named.
 #[inline]
-pub const fn named<S: RetryStrategy>(strategy: &'static S) -> &'static S {
-    strategy
+pub const fn call<S: RetryStrategy>(name: &'static FunctionName, strategy: &'static S) -> Call<'static, S> {
+    Call::new(name, strategy)
+}
+
+/// Makes a call whose strategy is borrowed.
+#[inline]
+pub const fn call_with<'c, S: RetryStrategy>(name: &'static FunctionName, strategy: &'c S) -> Call<'c, S> {
+    Call::new(name, strategy)
 }
 
 /// Gives an expression the type of an outcome. It is never called.
@@ -72,7 +78,15 @@ impl<T: Copy> IntoSpan for T {}
 
 /// Begins an operation.
 #[inline]
-pub fn begin<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+pub fn begin<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+) -> OperationOf<S, Unlimited, O> {
+    call.begin(Unlimited)
+}
+
+/// Begins an operation with limits on its time.
+#[inline]
+pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
     call: Call<'_, S, T, O>,
     limits: L,
 ) -> OperationOf<S, L, O> {
@@ -112,7 +126,7 @@ pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer, O: OptionalObser
 
 /// Runs an attempt that blocks.
 #[inline]
-pub fn call<R>(body: impl FnOnce() -> R) -> R {
+pub fn attempt_blocking<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
@@ -182,10 +196,16 @@ pub const fn observer<O: Observer + ?Sized>(
     observer
 }
 
-/// What the standard policy makes of an outcome.
+/// Returns what the standard policy makes of an outcome.
 #[inline]
-pub fn judge<R: Judged>(outcome: &R, policy: &StandardRetryPolicy) -> RetryDirective {
-    outcome.judged_by(policy)
+pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
+    outcome.judged_by(&StandardRetryPolicy::new())
+}
+
+/// Returns what the standard policy makes of an outcome, knowing whether the operation is idempotent.
+#[inline]
+pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirective {
+    outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
 }
 
 /// What a policy makes of an outcome.
@@ -200,25 +220,23 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
     policy(outcome)
 }
 
-/// Tells the strategy what the policy made of an outcome; returns whether the outcome is final.
+/// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
+/// is dropped, or kept in `last`.
 #[inline]
-pub fn is_final<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     directive: RetryDirective,
-) -> bool {
-    matches!(call.settle(operation, directive), Decision::Stop { .. })
-}
-
-/// Drops an outcome that another attempt follows, or keeps it in `last`.
-#[inline]
-pub fn keep<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
-    call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
     outcome: R,
-) {
-    call.keep(operation, last, outcome);
+) -> Option<R> {
+    match call.settle(operation, directive) {
+        Decision::Stop { .. } => Some(outcome),
+        Decision::Retry => {
+            call.keep(operation, last, outcome);
+            None
+        }
+    }
 }
 
 /// An outcome that the standard policy can judge.

@@ -40,14 +40,6 @@ impl<'c, S> Call<'c, S> {
     }
 }
 
-impl<'c, S> Call<'c, S, StdTimer> {
-    /// Creates a call of a function that blocks, with its default timer and without an observer.
-    #[inline]
-    pub const fn blocking(name: &'static FunctionName, strategy: &'c S) -> Self {
-        Self { name: Name::Function(name), strategy, timer: &StdTimer, observer: &Unobserved }
-    }
-}
-
 impl<'c, S, T, O: ?Sized> Call<'c, S, T, O> {
     /// Sets the timer.
     #[inline]
@@ -59,6 +51,12 @@ impl<'c, S, T, O: ?Sized> Call<'c, S, T, O> {
     #[inline]
     pub const fn blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
+    }
+
+    /// Sets the default timer of functions that block.
+    #[inline]
+    pub const fn blocking(self) -> Call<'c, S, StdTimer, O> {
+        self.blocking_timer(&StdTimer)
     }
 
     /// Sets the observer.

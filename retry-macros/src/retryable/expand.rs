@@ -3,7 +3,7 @@
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Own, Source};
-use crate::retryable::validate::{Call, Limits, Policy};
+use crate::retryable::validate::{Call, Policy};
 use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -11,14 +11,13 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 pub(super) fn expand(call: &Call) -> TokenStream {
-    let Call { function, body, outcome, strategy, context, crate_path, .. } = call;
+    let Call { function, body, outcome, context, crate_path, .. } = call;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
-    let (strategy_setup, strategy) = strategy_access(strategy, &private, crate_path);
-    let (call_setup, retried_call) = call_value(call, &strategy, &private);
-    let [operation, result, state, cut, judged] = ["operation", "outcome", "context", "cut", "directive"].map(local);
+    let (call_setup, retried_call) = call_value(call, &private);
+    let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
     let directive = directive(call, &result, &private);
     let (context_setup, context, directive) = match context {
@@ -33,7 +32,11 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
-    let is_limited = !matches!(call.limits, Limits::None);
+    let is_limited = limits.is_some();
+    let begin = match limits {
+        None => quote!(#private::begin(#retried_call)),
+        Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
+    };
     let (wait, attempt) = if call.blocking {
         let wait = parts.block(is_limited);
         (quote!(#wait #context), attempt(call))
@@ -44,19 +47,18 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     };
 
     let body = body.around(quote! {
-        #strategy_setup
         #call_setup
         #last_setup
         #context_setup
-        let mut #operation = #private::begin(#retried_call, #limits);
+        let mut #operation = #begin;
         loop {
             #wait
             let #result = #attempt;
-            let #judged = #directive;
-            if #private::is_final(#retried_call, &mut #operation, #judged) {
+            if let ::core::option::Option::Some(#result) =
+                #private::settle(#retried_call, &mut #operation, #directive, #last, #result)
+            {
                 return #result;
             }
-            #private::keep(#retried_call, &mut #operation, #last, #result);
         }
     });
     quote! {
@@ -69,36 +71,45 @@ pub(super) fn expand(call: &Call) -> TokenStream {
 }
 
 /// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
-fn call_value(call: &Call, strategy: &TokenStream, private: &TokenStream) -> (TokenStream, TokenStream) {
+fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
     let function = call.function.sig.ident.unraw().to_string();
     // The library looks for this name in the path of the closure.
     let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
-    let (new, timer) = if call.blocking { (quote!(blocking), "blocking_timer") } else { (quote!(new), "timer") };
-    let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
+    let (strategy_setup, retried_call) = with_strategy(call, &name, private);
+    let (timer_setup, timer) = match (call.blocking, &call.timer) {
+        (true, None) => (TokenStream::new(), quote!(.blocking())),
+        (true, timer) => surrounding("blocking_timer", timer.as_ref(), private),
+        (false, timer) => surrounding("timer", timer.as_ref(), private),
+    };
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
+        #strategy_setup
         static #name: #private::FunctionName =
             #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
         #timer_setup
         #observer_setup
     };
-    (setup, quote!(#private::Call::#new(&#name, #strategy) #timer #observer))
+    (setup, quote!(#retried_call #timer #observer))
 }
 
 /// What the policy makes of an outcome.
 fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream {
     match &call.policy {
         Policy::Standard { idempotent } => {
-            let crate_path = &call.crate_path;
-            let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
-            let policy = quote!(#crate_path::StandardRetryPolicy::new() #idempotent);
-            // Whether the outcome can be judged is a matter of the return type, too.
-            respan(quote!(#private::judge(&#result, &#policy)), call.outcome.span())
+            let judged = match idempotent {
+                None => quote!(#private::judge(&#result)),
+                Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
+            };
+            // Whether the outcome can be judged depends on the return type, too.
+            respan(judged, call.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
-            quote_spanned!(policy.span()=> #judge(&#result, &#policy))
+            let judged = quote_spanned!(policy.span()=> #judge(&#result, &#policy));
+            // A policy that is made here is dropped before the strategy is told: should that panic, no retry is lost.
+            let directive = local("directive");
+            quote!({ let #directive = #judged; #directive })
         }
     }
 }
@@ -182,7 +193,7 @@ fn attempt(call: &Call) -> TokenStream {
     let crate_path = &call.crate_path;
     let private = quote!(#crate_path::__private);
     if call.blocking {
-        return quote!(#private::call(|| -> #outcome { #rebound #(#body)* }));
+        return quote!(#private::attempt_blocking(|| -> #outcome { #rebound #(#body)* }));
     }
     let borrows = borrows(call);
     quote! {
@@ -213,23 +224,27 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     respanned.collect()
 }
 
-/// What stands before the loop for the strategy, and a reference to it.
-fn strategy_access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> (TokenStream, TokenStream) {
-    match strategy {
+/// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
+fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let crate_path = &call.crate_path;
+    match &call.strategy {
         Source::Own(own) => {
             let ty = match own {
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            (quote!(static #own: #ty = #ty::new();), quote!(&#own))
+            (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))
         }
         // Everywhere alike, so that rustc says once what is wrong with a `const`.
-        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::named(&#path))),
-        Source::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> &#place)),
+        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
+        Source::Place(place) => {
+            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
+        }
         Source::Once(expr) => {
             let once = local("strategy");
-            (quote_spanned!(expr.span()=> let #once = #private::shared(#expr);), quote!(&#once))
+            let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
+            (setup, quote!(#private::call_with(&#name, &#once)))
         }
     }
 }

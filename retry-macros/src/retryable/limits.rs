@@ -9,7 +9,7 @@ use quote::{ToTokens, quote};
 /// What a limit on the time brings with it.
 pub(super) struct Limited {
     /// The limits.
-    pub(super) limits: TokenStream,
+    pub(super) limits: Option<TokenStream>,
     /// A reference to where the last outcome is kept.
     pub(super) last: TokenStream,
     /// What stands before the loop for that.
@@ -18,12 +18,10 @@ pub(super) struct Limited {
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     match limits {
-        Limits::None => {
-            Limited { limits: quote!(#private::Unlimited), last: quote!(&mut ()), setup: TokenStream::new() }
-        }
+        Limits::None => Limited { limits: None, last: quote!(&mut ()), setup: TokenStream::new() },
         Limits::Attempt(time) => {
             let time = duration(time);
-            let limits = quote!(#private::attempt_timeout(#time));
+            let limits = Some(quote!(#private::attempt_timeout(#time)));
             Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() }
         }
         Limits::MaxTime(max_time, attempt_timeout) => {
@@ -34,7 +32,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
             );
             let last = local("last");
             Limited {
-                limits: quote!(#private::max_time(#max_time, #attempt_timeout)),
+                limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
                 last: quote!(&mut #last),
                 setup: quote!(let mut #last = ::core::option::Option::None;),
             }
