@@ -1,6 +1,7 @@
 //! Clocks on which a limiter never makes anybody wait, because so much time passes between two calls.
 
-use retry_core::{Clock, Timer, Timestamp, TokioTimer};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, Timer, TokioTimer};
 use std::cell::Cell;
 use std::future::{Ready, ready};
 use std::time::Duration;

@@ -2,10 +2,11 @@
 
 use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
+use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer, Ready,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer,
     RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
-    TokenBucket, TokioTimer, retry, retryable,
+    Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -221,8 +222,8 @@ pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
 /// If the strategy refuses, or does not know its own token.
 pub async fn by_token<S: RetryStrategy>(strategy: &S, number: u64, clock: &dyn Clock) -> Outcome {
     let Ok(mut token) = strategy.acquire_initial_token(clock) else { panic!("no token") };
-    while strategy.ready(&mut token, clock) != Ready::Now {}
+    while strategy.ready(&mut token, clock, None) != Ready::Now {}
     let outcome = attempt(number).await;
-    assert!(strategy.record_success(token, clock).is_ok(), "a foreign token");
+    assert!(strategy.record_success(token, &Success::default(), clock).is_ok(), "a foreign token");
     outcome
 }

@@ -2,9 +2,8 @@
 //!
 //! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
 
-use retry_core::{
-    ConfigError, ConfigSource, ConfiguredStrategy, RetryConfig, RetryInfo, StandardRetryStrategy, retryable,
-};
+use retry_core::config::{ConfigSource, ConfiguredStrategy};
+use retry_core::{ConfigError, RetryConfig, RetryInfo, StandardRetryStrategy, retryable};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::LazyLock;

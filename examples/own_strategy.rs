@@ -2,9 +2,9 @@
 //!
 //! `cargo run --example own_strategy`
 
-use retry_core::{
-    Clock, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetryStrategy, RetryToken, Timestamp, retryable,
-};
+use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, Failure, RetryError, RetryInfo, RetryStrategy, RetryToken, Success, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -59,11 +59,11 @@ impl RetryStrategy for Steadily {
         }
     }
 
-    fn record_success(&self, _token: SteadyToken, _clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _token: SteadyToken, _: &Success, _clock: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(()) // Nothing to learn.
     }
 
-    fn ready(&self, token: &mut SteadyToken, clock: &dyn Clock) -> Ready {
+    fn ready(&self, token: &mut SteadyToken, clock: &dyn Clock, _: Option<&Waker>) -> Ready {
         // Asked again after each wait, so it answers with what is left.
         token.due.map_or(Ready::Now, |due| Ready::After(due.saturating_since(clock.now())))
     }

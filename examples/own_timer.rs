@@ -1,7 +1,8 @@
 //! A clock and a sleeper of one's own, on threads of the standard library: no tokio is running here. A runtime's timer
 //! would do the same with less.
 
-use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, Timestamp, retryable};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};

@@ -4,13 +4,13 @@
 //!
 //! | question, in this order | safe | timeout | fault |
 //! |---|---|---|---|
-//! | Did TLS fail while connecting, for a bad certificate, for example? | no | | other |
+//! | Did TLS fail while connecting, because of a bad certificate for example? | no | | other |
 //! | Was the client still connecting? A failed name resolution is one of these. | yes | if it was one | other |
 //! | Was it a timeout? | maybe | yes | other |
 //! | Was there a status, by `error_for_status`? | by the status | | |
-//! | Did the response break off? | maybe | | server |
+//! | Did the connection break, or the response break off? | maybe | | server |
 //! | Did the request fail in another way? | maybe | | other |
-//! | Anything else, such as JSON that can't be parsed or a URL that is none | no | | other |
+//! | Anything else, such as JSON that can't be parsed or an invalid URL | no | | other |
 //!
 //! The second row relies on a client that follows no redirects (`redirect::Policy::none()`): otherwise the client may have been
 //! connecting to the target of a redirect, after another server had acted upon the request.

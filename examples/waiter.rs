@@ -1,8 +1,9 @@
 //! A waiter: polls until a job is done. Its policy makes a retry of an `Ok` that is not what is waited for, and leaves the
 //! errors to the standard policy.
 
+use retry_core::backoff::LinearBackoff;
 use retry_core::{
-    LinearBackoff, Observer, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, StandardRetryPolicy,
+    Observer, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, StandardRetryPolicy,
     StandardRetryStrategy, TimedOut, retry, retryable,
 };
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ struct UntilDone;
 impl RetryPolicy<Result<Status, JobError>> for UntilDone {
     fn evaluate(&self, outcome: &Result<Status, JobError>) -> RetryDirective {
         match outcome {
-            Ok(Status::Done) => RetryDirective::Succeed,
+            Ok(Status::Done) => RetryDirective::succeed(),
             Ok(Status::Failed) => RetryDirective::fail(None),
             Ok(Status::Pending | Status::Running) => RetryDirective::retry(RetryErrorType::Other),
             Err(error) => StandardRetryPolicy::new().evaluate_error(error),

@@ -1,7 +1,8 @@
 //! Copies thousands of objects between two buckets of a service that fails on purpose, and counts what was lost.
 //!
-//! Begin with `client.rs`: it is all that the program says about retries, but for the choice of a strategy in
-//! `strategy.rs`. The rest is the service that makes them necessary, and the bookkeeping that shows what came of them.
+//! Begin with `client.rs`: it is all that the program says about retries, except for the choice of a strategy in
+//! `strategy.rs` and the meaning of reqwest's errors in `../reqwest_errors.rs`. The rest is the service that makes retries
+//! necessary, and the bookkeeping that shows what came of them.
 //!
 //! ```text
 //! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost

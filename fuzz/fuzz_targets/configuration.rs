@@ -5,7 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retry_core::{ConfigError, InvalidSetting, RetryConfig, RetryMode};
+use retry_core::config::RetryMode;
+use retry_core::{ConfigError, InvalidSetting, RetryConfig};
 use std::path::Path;
 
 fuzz_target!(|input: &str| {

@@ -104,7 +104,7 @@ pub trait RetryInfo: ErrorInfo {
     ///
     /// A retry after a conflict costs the retry quota nothing and has a short backoff, unless the strategy's settings
     /// differ. Where a database reports overload as a conflict, give conflicts a
-    /// [cost](crate::RetryCosts::conflict).
+    /// [cost](crate::strategy::RetryCosts::conflict).
     fn is_conflict(&self) -> bool {
         false
     }
@@ -116,7 +116,7 @@ pub trait RetryInfo: ErrorInfo {
 }
 
 /// Pointers forward to the error that they point to.
-macro_rules! forward {
+macro_rules! forward_errors {
     ($($pointer:ty $(where T: $bound:path)?),+) => {$(
         impl<T: ErrorInfo + ?Sized $(+ $bound)?> ErrorInfo for $pointer {
             fn fault(&self) -> ErrorFault {
@@ -148,7 +148,7 @@ macro_rules! forward {
     )+};
 }
 
-forward!(&T, Box<T>, Rc<T>, Arc<T>, Cow<'_, T> where T: ToOwned);
+forward_errors!(&T, Box<T>, Rc<T>, Arc<T>, Cow<'_, T> where T: ToOwned);
 
 /// An error that never happens.
 impl ErrorInfo for Infallible {}

@@ -91,55 +91,35 @@
 
 #[doc(hidden)]
 pub mod __private;
-mod adaptive;
-mod answer_field;
-mod around;
-mod backoff;
+pub mod backoff;
 pub mod classify;
-mod config;
-mod context;
-mod erased;
+pub mod config;
 mod error;
-mod invalid_setting;
-mod jitter;
-mod name;
-mod observe;
+pub mod observe;
 mod operation;
-mod policy;
-mod random;
-mod retry;
-mod scoped;
-mod source_field;
-mod standard;
-mod strategy;
-mod sync;
-mod time;
-mod time_limit;
-mod token_bucket;
-mod verdict;
-mod wait_field;
+pub mod policy;
+pub mod quota;
+pub mod retry;
+pub mod strategy;
+mod support;
+pub mod time;
 
-pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
-pub use backoff::{BackoffStrategy, ConstantBackoff, ExponentialBackoff, LinearBackoff, NoBackoff};
-pub use config::{ConfigError, ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryConfig, RetryMode};
-pub use context::{AttemptContext, OperationId};
-pub use erased::{ErasedStrategy, ErasedToken};
+pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
+pub use config::{ConfigError, RetryConfig};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
-pub use invalid_setting::InvalidSetting;
-pub use jitter::Jitter;
 pub use observe::{Event, EventKind, Observer, Report};
-pub use policy::{PolicyFn, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, policy_fn};
-pub use retry::{NoHint, Retry, When, retry};
-pub use scoped::{Scope, ScopedRetryStrategy};
-pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
-pub use strategy::{Calls, DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken, Share};
-#[cfg(not(feature = "tokio"))]
-pub use time::EnableTheFeatureTokioOrPassATimer;
+pub use operation::{AttemptContext, OperationId};
+pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
+pub use quota::{RetryQuota, TokenBucket};
+pub use retry::{Retry, retry};
+pub use strategy::{
+    AdaptiveRetryStrategy, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
+    StandardRetryStrategy,
+};
+pub use support::InvalidSetting;
 #[cfg(feature = "tokio")]
 pub use time::TokioTimer;
-pub use time::{BlockingTimer, Clock, DefaultTimer, StdTimer, Timer, Timestamp};
-pub use time_limit::{TimeLimit, TimedOut};
-pub use token_bucket::{RetryQuota, TokenBucket};
+pub use time::{Clock, TimeLimit, TimedOut, Timer};
 
 #[cfg(feature = "macros")]
 pub use retry_macros::{RetryInfo, retryable};

@@ -64,13 +64,20 @@ impl fmt::Display for RetryErrorType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryDirective {
-    /// The operation succeeded: it ends, and the strategy learns of a success.
-    Succeed,
+    /// The operation succeeded: it ends, and the strategy learns of a success. Make one with
+    /// [`RetryDirective::succeed`].
+    #[non_exhaustive]
+    Succeed {
+        /// What the strategy is told of the success.
+        success: Success,
+    },
     /// The operation failed for good: it ends. Make one with [`RetryDirective::fail`].
     #[non_exhaustive]
     Fail {
         /// The class of the failure, if it is known. A limiter learns from a throttled attempt that isn't retried, too.
         error_type: Option<RetryErrorType>,
+        /// The shortest wait that the server asked for.
+        retry_after: Option<Duration>,
     },
     /// The attempt failed and another one may help. Make one with [`RetryDirective::retry`].
     #[non_exhaustive]
@@ -83,25 +90,36 @@ pub enum RetryDirective {
 }
 
 impl RetryDirective {
-    /// Try again.
+    /// The operation succeeded.
+    pub const fn succeed() -> Self {
+        Self::Succeed { success: Success {} }
+    }
+
+    /// The attempt failed, and another one may help.
     pub const fn retry(error_type: RetryErrorType) -> Self {
         Self::Retry { error_type, retry_after: None }
     }
 
-    /// Fail for good.
+    /// The operation failed for good.
     pub const fn fail(error_type: Option<RetryErrorType>) -> Self {
-        Self::Fail { error_type }
+        Self::Fail { error_type, retry_after: None }
     }
 
-    /// Adds the shortest wait that the server asked for. Only a retry has one.
+    /// Sets the shortest wait that the server asked for. A success has none.
     #[must_use]
     pub const fn after(self, hint: Option<Duration>) -> Self {
         match self {
             Self::Retry { error_type, .. } => Self::Retry { error_type, retry_after: hint },
-            other => other,
+            Self::Fail { error_type, .. } => Self::Fail { error_type, retry_after: hint },
+            Self::Succeed { .. } => self,
         }
     }
 }
+
+/// What a policy tells a strategy of a success. It can grow: what a server says it has left, for instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Success {}
 
 /// Decides what the outcome of an attempt means.
 ///
@@ -120,7 +138,7 @@ pub trait RetryPolicy<R: ?Sized> {
     fn evaluate(&self, outcome: &R) -> RetryDirective;
 }
 
-macro_rules! forward {
+macro_rules! forward_policy {
     ($($pointer:ty),+) => {$(
         impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for $pointer {
             fn evaluate(&self, outcome: &R) -> RetryDirective {
@@ -130,7 +148,7 @@ macro_rules! forward {
     )+};
 }
 
-forward!(&P, Box<P>, Arc<P>);
+forward_policy!(&P, Box<P>, Arc<P>);
 
 /// Makes a policy of a closure.
 ///
@@ -142,7 +160,7 @@ forward!(&P, Box<P>, Arc<P>);
 /// # async fn example() {
 /// // Polls until the job is done.
 /// let until_done = policy_fn(|outcome: &Option<u32>| match outcome {
-///     Some(_) => RetryDirective::Succeed,
+///     Some(_) => RetryDirective::succeed(),
 ///     None => RetryDirective::retry(RetryErrorType::Other),
 /// });
 /// let result = retry(&JOBS, || result_of_job()).policy(until_done).run().await;
@@ -228,7 +246,7 @@ impl StandardRetryPolicy {
     ///     fn evaluate(&self, outcome: &Result<Vec<u8>, Failed>) -> RetryDirective {
     ///         match outcome {
     ///             Ok(answer) if answer.is_empty() => RetryDirective::retry(RetryErrorType::Other),
-    ///             Ok(_) => RetryDirective::Succeed,
+    ///             Ok(_) => RetryDirective::succeed(),
     ///             Err(error) => StandardRetryPolicy::new().evaluate_error(error),
     ///         }
     ///     }
@@ -244,11 +262,8 @@ impl StandardRetryPolicy {
                 self.idempotent.unwrap_or_else(|| error.is_timeout() || error.fault() == ErrorFault::Server)
             }
         };
-        if retry {
-            RetryDirective::retry(error_type).after(error.retry_after())
-        } else {
-            RetryDirective::fail(Some(error_type))
-        }
+        let directive = if retry { RetryDirective::retry(error_type) } else { RetryDirective::fail(Some(error_type)) };
+        directive.after(error.retry_after())
     }
 }
 
@@ -256,7 +271,7 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
     #[inline]
     fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
         match outcome {
-            Ok(_) => RetryDirective::Succeed,
+            Ok(_) => RetryDirective::succeed(),
             Err(error) => self.evaluate_error(error),
         }
     }

@@ -1,12 +1,12 @@
 //! Retries without macros: a closure that makes a future, and a strategy.
 
-use crate::around::{Around, Unobserved, Watch};
+pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
+
 use crate::observe::{Observer, Report};
-use crate::operation::{Attempt, Operation, Settled, Wait};
+use crate::operation::{Attempt, Call, Decision, Waited};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{Calls, RetryError, RetryStrategy, Share};
+use crate::strategy::{Operations, RetryError, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
-use crate::time_limit::{Limit, Limits, MaxTime, Unlimited};
 use std::ops::ControlFlow;
 use std::pin::pin;
 use std::time::Duration;
@@ -57,28 +57,29 @@ use std::time::Duration;
 pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where
     S: RetryStrategy,
-    Calls: Share<S>,
+    Operations: Share<S>,
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    let call = Call { strategy, attempt, name: std::any::type_name::<F>() };
-    Retry { call, policy: StandardRetryPolicy::new(), timer: DEFAULT_TIMER, observer: Unobserved, limits: Unlimited }
+    let function = Function { strategy, attempt, name: std::any::type_name::<F>() };
+    let (policy, timer) = (StandardRetryPolicy::new(), DEFAULT_TIMER);
+    Retry { function, policy, timer, observer: Unobserved, limits: Unlimited }
 }
 
 /// A call to be retried: made by [`retry()`], carried out by [`run`](Retry::run) or [`report`](Retry::report).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run().await` or `.report().await`"]
 pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved, L = Unlimited> {
-    call: Call<S, F>,
+    function: Function<S, F>,
     policy: P,
     timer: T,
     observer: O,
     limits: L,
 }
 
-/// What is called, and by which strategy it is retried.
+/// What is retried, and by which strategy.
 #[derive(Clone, Debug)]
-struct Call<S, F> {
+struct Function<S, F> {
     strategy: S,
     attempt: F,
     name: &'static str,
@@ -106,17 +107,17 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
     /// # }
     /// ```
-    pub fn when<Fut, R, E, W>(self, when: W) -> Retry<S, F, When<W>, T, O, L>
+    pub fn when<Fut, R, E, W>(self, when: W) -> Retry<S, F, WhenPolicy<W>, T, O, L>
     where
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<R, E>>,
         W: Fn(&E) -> bool,
     {
-        self.policy(When { when, retry_after: NoHint })
+        self.policy(WhenPolicy { when, retry_after: NoRetryAfter })
     }
 }
 
-impl<S, F, W, T, O, L> Retry<S, F, When<W>, T, O, L> {
+impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
     /// Says how long the server asked to wait, if it did; the wait before the retry is at least that long. It follows
     /// [`when`](Retry::when).
     ///
@@ -130,14 +131,14 @@ impl<S, F, W, T, O, L> Retry<S, F, When<W>, T, O, L> {
     /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
     /// # }
     /// ```
-    pub fn retry_after<Fut, R, E, H>(self, retry_after: H) -> Retry<S, F, When<W, H>, T, O, L>
+    pub fn retry_after<Fut, R, E, H>(self, retry_after: H) -> Retry<S, F, WhenPolicy<W, H>, T, O, L>
     where
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<R, E>>,
         H: Fn(&E) -> Option<Duration>,
     {
-        let Self { call, policy: When { when, retry_after: _ }, timer, observer, limits } = self;
-        Retry { call, policy: When { when, retry_after }, timer, observer, limits }
+        let Self { function, policy: WhenPolicy { when, retry_after: _ }, timer, observer, limits } = self;
+        Retry { function, policy: WhenPolicy { when, retry_after }, timer, observer, limits }
     }
 }
 
@@ -159,35 +160,35 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     ///
     /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
     pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L> {
-        let Self { call, policy: _, timer, observer, limits } = self;
-        Retry { call, policy, timer, observer, limits }
+        let Self { function, policy: _, timer, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits }
     }
 
     /// Sets clock and sleeper: [`DefaultTimer`] unless you say otherwise.
     pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
-        let Self { call, policy, timer: _, observer, limits } = self;
-        Retry { call, policy, timer, observer, limits }
+        let Self { function, policy, timer: _, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits }
     }
 
     /// Sets who is told what happens to the call: nobody unless you say otherwise.
     pub fn observer<N: Observer>(self, observer: N) -> Retry<S, F, P, T, N, L> {
-        let Self { call, policy, timer, observer: _, limits } = self;
-        Retry { call, policy, timer, observer, limits }
+        let Self { function, policy, timer, observer: _, limits } = self;
+        Retry { function, policy, timer, observer, limits }
     }
 
     /// Sets the name by which observers and events know the call: the path of the closure unless you say otherwise.
     pub fn name(mut self, name: &'static str) -> Self {
-        self.call.name = name;
+        self.function.name = name;
         self
     }
 
     fn within<M>(self, limits: M) -> Retry<S, F, P, T, O, M> {
-        let Self { call, policy, timer, observer, limits: _ } = self;
-        Retry { call, policy, timer, observer, limits }
+        let Self { function, policy, timer, observer, limits: _ } = self;
+        Retry { function, policy, timer, observer, limits }
     }
 }
 
-impl<S, F, P, T, O, L: Limit> Retry<S, F, P, T, O, L> {
+impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets how long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. No
     /// limit unless you say otherwise.
     ///
@@ -237,8 +238,8 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
     T: Timer,
-    O: Watch,
-    L: Limits<Fut::Output>,
+    O: OptionalObserver,
+    L: LimitsOn<Fut::Output>,
 {
     // The bound on the policy stands at each method: there rustc says what is missing in our words.
 
@@ -282,24 +283,25 @@ where
     where
         P: RetryPolicy<Fut::Output>,
     {
-        let mut operation = Operation::begin(&self.call.strategy, self.limits, &self.around());
+        let mut operation = self.call().begin(self.limits);
         let mut last = L::Last::default();
         loop {
-            // A `while let` would hold on to timer and observer while it waits.
+            let mut waited = Waited::ForNothing;
+            // A `while let` would hold timer and observer while it waits.
             loop {
-                let Some(wait) = Wait::next(&mut operation, &self.call.strategy, &self.around()) else { break };
-                wait.await;
+                let Some(wait) = self.call().wait(&mut operation, waited) else { break };
+                waited = wait.await;
             }
             let outcome = if L::ARE_NONE {
-                (self.call.attempt)().await
+                (self.function.attempt)().await
             } else {
-                let (deadline, sleep) = operation.deadline(&self.call.strategy, &self.timer);
+                let (deadline, sleep) = self.call().deadline(&mut operation);
                 // The closure is called when the attempt is polled, which it isn't if the time is up.
-                let attempt = async { (self.call.attempt)().await };
+                let attempt = async { (self.function.attempt)().await };
                 let attempted = Attempt::new(deadline, pin!(sleep), pin!(attempt)).await;
                 match attempted {
                     Ok(outcome) => outcome,
-                    Err(cut) => match operation.cut(&self.call.strategy, cut, &mut last, &self.around()) {
+                    Err(cut) => match self.call().cut(&operation, cut, &mut last) {
                         ControlFlow::Continue(outcome) => outcome,
                         ControlFlow::Break(outcome) => {
                             let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
@@ -308,20 +310,21 @@ where
                     },
                 }
             };
-            match operation.settle(&self.call.strategy, self.policy.evaluate(&outcome), &self.around()) {
-                Settled::Again => operation.keep(&self.call.strategy, &mut last, outcome),
-                Settled::Done { attempts, reason } => return Conclusion { outcome, attempts, reason },
+            let directive = self.policy.evaluate(&outcome);
+            match self.call().settle(&mut operation, directive) {
+                Decision::Retry => self.call().keep(&mut operation, &mut last, outcome),
+                Decision::Stop { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }
     }
 
     #[inline]
-    fn around(&self) -> Around<'_, T, O> {
-        Around::given(self.call.name).timer(&self.timer).observer(&self.observer)
+    fn call(&self) -> Call<'_, S, T, O> {
+        Call::named(self.function.name, &self.function.strategy).timer(&self.timer).observer(&self.observer)
     }
 }
 
-/// What a call comes to.
+/// How a call ended.
 struct Conclusion<R> {
     outcome: R,
     attempts: u32,
@@ -330,22 +333,22 @@ struct Conclusion<R> {
 
 /// The policy that [`Retry::when`] and [`Retry::retry_after`] make of closures.
 #[derive(Clone, Copy, Debug)]
-pub struct When<W, H = NoHint> {
+pub struct WhenPolicy<W, H = NoRetryAfter> {
     when: W,
     retry_after: H,
 }
 
-/// Stands for the missing closure of [`Retry::retry_after`].
+/// The absence of a closure for [`Retry::retry_after`].
 #[derive(Clone, Copy, Debug)]
-pub struct NoHint;
+pub struct NoRetryAfter;
 
-impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for When<W> {
+impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for WhenPolicy<W> {
     fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
         judge(outcome, &self.when, |_| None)
     }
 }
 
-impl<O, E, W, H> RetryPolicy<Result<O, E>> for When<W, H>
+impl<O, E, W, H> RetryPolicy<Result<O, E>> for WhenPolicy<W, H>
 where
     W: Fn(&E) -> bool,
     H: Fn(&E) -> Option<Duration>,
@@ -361,8 +364,8 @@ fn judge<O, E>(
     retry_after: impl Fn(&E) -> Option<Duration>,
 ) -> RetryDirective {
     match outcome {
-        Ok(_) => RetryDirective::Succeed,
+        Ok(_) => RetryDirective::succeed(),
         Err(error) if when(error) => RetryDirective::retry(RetryErrorType::Other).after(retry_after(error)),
-        Err(_) => RetryDirective::fail(Some(RetryErrorType::Other)),
+        Err(error) => RetryDirective::fail(Some(RetryErrorType::Other)).after(retry_after(error)),
     }
 }

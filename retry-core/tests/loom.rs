@@ -3,9 +3,11 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use retry_core::strategy::Ready;
+use retry_core::time::Timestamp;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, Ready, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,
-    ScopedRetryStrategy, StandardRetryStrategy, Timestamp, TokenBucket,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Failure, Jitter, RetryInfo, RetryQuota, RetrySafety, RetryStrategy,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -136,11 +138,11 @@ fn a_throttling_is_learned_while_others_begin() {
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || throttle(&other, &time));
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
-        let ready = strategy.ready(&mut token, &*clock);
+        let ready = strategy.ready(&mut token, &*clock, None);
         thread.join().unwrap();
         assert_eq!(strategy.send_rate(), Some(0.5));
         if ready == Ready::Now {
-            strategy.record_success(token, &*clock).unwrap();
+            strategy.record_success(token, &Success::default(), &*clock).unwrap();
         } else {
             strategy.release(token);
         }
@@ -156,10 +158,10 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || {
             let mut token = other.acquire_initial_token(&*time).unwrap();
-            (other.ready(&mut token, &*time), token)
+            (other.ready(&mut token, &*time, None), token)
         });
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
-        let here = strategy.ready(&mut token, &*clock);
+        let here = strategy.ready(&mut token, &*clock, None);
         let (there, mut their_token) = thread.join().unwrap();
         assert!((here == Ready::Now) ^ (there == Ready::Now), "one of the two, and not both");
 
@@ -167,7 +169,7 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
         clock.advance(Duration::from_millis(100));
         clock.advance(Duration::from_millis(1900));
         let waiting = if here == Ready::Now { &mut their_token } else { &mut token };
-        assert_eq!(strategy.ready(waiting, &*clock), Ready::Now);
+        assert_eq!(strategy.ready(waiting, &*clock, None), Ready::Now);
     });
 }
 
@@ -176,15 +178,15 @@ fn a_newcomer_does_not_overtake_whoever_waits() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         let mut waiting = strategy.acquire_initial_token(&*clock).unwrap();
-        assert_ne!(strategy.ready(&mut waiting, &*clock), Ready::Now);
+        assert_ne!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
         // One send comes in, and the waiter is not late yet.
         clock.advance(Duration::from_millis(2000));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || {
             let mut newcomer = other.acquire_initial_token(&*time).unwrap();
-            other.ready(&mut newcomer, &*time)
+            other.ready(&mut newcomer, &*time, None)
         });
-        assert_eq!(strategy.ready(&mut waiting, &*clock), Ready::Now);
+        assert_eq!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
         assert_ne!(thread.join().unwrap(), Ready::Now);
     });
 }
@@ -194,16 +196,16 @@ fn a_waiter_that_leaves_while_another_asks_is_in_nobodys_way() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         let mut leaving = strategy.acquire_initial_token(&*clock).unwrap();
-        assert_ne!(strategy.ready(&mut leaving, &*clock), Ready::Now);
+        assert_ne!(strategy.ready(&mut leaving, &*clock, None), Ready::Now);
         clock.advance(Duration::from_millis(2000));
         let other = Arc::clone(&strategy);
         let thread = thread::spawn(move || other.release(leaving));
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
-        let before = strategy.ready(&mut token, &*clock);
+        let before = strategy.ready(&mut token, &*clock, None);
         thread.join().unwrap();
         // Ahead of it there was one, or nobody any more; now there is nobody.
         if before != Ready::Now {
-            assert_eq!(strategy.ready(&mut token, &*clock), Ready::Now);
+            assert_eq!(strategy.ready(&mut token, &*clock, None), Ready::Now);
         }
     });
 }
@@ -213,15 +215,15 @@ fn a_waiter_that_never_asks_again_is_passed_over() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         let mut unpolled = strategy.acquire_initial_token(&*clock).unwrap();
-        assert_ne!(strategy.ready(&mut unpolled, &*clock), Ready::Now);
+        assert_ne!(strategy.ready(&mut unpolled, &*clock, None), Ready::Now);
         clock.advance(Duration::from_secs(5));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || {
             let mut token = other.acquire_initial_token(&*time).unwrap();
-            other.ready(&mut token, &*time)
+            other.ready(&mut token, &*time, None)
         });
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
-        let here = strategy.ready(&mut token, &*clock);
+        let here = strategy.ready(&mut token, &*clock, None);
         let there = thread.join().unwrap();
         assert!((here == Ready::Now) ^ (there == Ready::Now), "the bucket holds one send");
     });

@@ -1,6 +1,7 @@
 //! Without any feature, a timer of the user's own is all that is needed.
 
-use retry_core::{Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, Timestamp, retry};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry};
 use std::cell::Cell;
 use std::future::{Ready, ready};
 use std::pin::pin;

@@ -31,7 +31,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// Says what an error means for a retry: implements `RetryInfo` and `ErrorInfo` for an enum or a struct.
 ///
 /// ```
-/// use retry_core::{RetryInfo, RetrySafety};
+/// use retry_core::{Success, RetryInfo, RetrySafety};
 /// use std::time::Duration;
 /// # #[derive(RetryInfo)]
 /// # struct TransportError;
@@ -426,7 +426,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///     fn fault(&self) -> ErrorFault {
 ///         match self {
 ///             Self::Exited { .. } => ErrorFault::Other,
-///             Self::Disconnected(error) => io::error(error).fault(),
+///             Self::Disconnected(error) => io::error(error).map_or(ErrorFault::Other, |verdict| verdict.fault()),
 ///         }
 ///     }
 /// }
@@ -435,11 +435,11 @@ use syn::{DeriveInput, parse_macro_input};
 ///         match self {
 ///             Self::Exited { code, output } if Self::by_exit_code(code, output) => RetrySafety::Yes,
 ///             Self::Exited { .. } => RetrySafety::No,
-///             Self::Disconnected(error) => io::error(error).is_retry_safe(),
+///             Self::Disconnected(error) => io::error(error).map_or(RetrySafety::No, |verdict| verdict.is_retry_safe()),
 ///         }
 ///     }
 ///     fn is_timeout(&self) -> bool {
-///         matches!(self, Self::Disconnected(error) if io::error(error).is_timeout())
+///         matches!(self, Self::Disconnected(error) if io::error(error).is_some_and(|verdict| verdict.is_timeout()))
 ///     }
 ///     // And `is_throttle` in the same way.
 /// }
@@ -760,7 +760,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// /// Polls until the job is done, or five times.
 /// #[retryable(strategy = "standard", policy = |status| match status {
-///     Status::Done => RetryDirective::Succeed,
+///     Status::Done => RetryDirective::succeed(),
 ///     Status::Running => RetryDirective::retry(RetryErrorType::Other),
 /// })]
 /// async fn wait_for_job() -> Status {
@@ -782,7 +782,7 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// # async fn status() -> Status { Status::Done }
 /// # async fn example() -> Status {
 /// let until_done = policy_fn(|status: &Status| match status {
-///     Status::Done => RetryDirective::Succeed,
+///     Status::Done => RetryDirective::succeed(),
 ///     Status::Running => RetryDirective::retry(RetryErrorType::Other),
 /// });
 /// retry(&JOBS, || status()).policy(until_done).run().await
@@ -950,7 +950,8 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use retry_core::{RetryInfo, Timestamp, retryable};
+/// # use retry_core::time::Timestamp;
+/// # use retry_core::{RetryInfo, retryable};
 /// # #[derive(RetryInfo)]
 /// # struct Failed;
 /// use retry_core::{Clock, Timer};
@@ -1016,7 +1017,8 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy};
-/// use retry_core::{Failure, RetryStrategy, StdTimer};
+/// use retry_core::time::StdTimer;
+/// use retry_core::{Failure, RetryStrategy};
 ///
 /// # #[derive(RetryInfo)]
 /// # struct Failed;
@@ -1025,12 +1027,12 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// fn query(sql: &str) -> Result<u64, Failed> {
 ///     let Ok(mut token) = DATABASE.acquire_initial_token(&StdTimer) else { return query_once(sql) };
 ///     loop {
-///         while let Some(delay) = DATABASE.ready(&mut token, &StdTimer).wait() {
+///         while let Some(delay) = DATABASE.ready(&mut token, &StdTimer, None).wait() {
 ///             std::thread::sleep(delay);
 ///         }
 ///         match query_once(sql) {
 ///             Ok(value) => {
-///                 let _ = DATABASE.record_success(token, &StdTimer);
+///                 let _ = DATABASE.record_success(token, &Success::default(), &StdTimer);
 ///                 return Ok(value);
 ///             }
 ///             Err(error) => match DATABASE.refresh_retry_token(token, &Failure::of(&error), &StdTimer) {

@@ -37,21 +37,18 @@ fn a_function() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    ::retry_core::__private::named(&STORE),
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -62,31 +59,22 @@ fn a_function() {
                         client.send(key).await
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::settle(
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        __directive,
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
     );
     let body = code.lines().filter(|line| line.contains("client.send")).count();
     assert_eq!(body, 1);
-    assert!(code.lines().count() - body <= 50, "a plain function expands to at most 50 lines besides its body");
+    assert!(code.lines().count() - body <= 40, "a plain function expands to at most 40 lines besides its body");
 }
 
 #[test]
@@ -110,18 +98,18 @@ fn a_method_with_all_options() {
                     ::core::concat!(::core::module_path!(), "::", "put"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: my::retry::__private::Around<'static> = my::retry::__private::Around::new(
-                    &__RETRYABLE_NAME,
+                let mut __operation = my::retry::__private::begin(
+                    my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                 );
-                let mut __operation = my::retry::__private::begin(&self.retry, &__RETRYABLE_AROUND);
                 loop {
+                    let mut __waited = my::retry::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
+                            my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                             &mut __operation,
-                            &self.retry,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -151,19 +139,15 @@ fn a_method_with_all_options() {
                         self.send(key, body, tries).await
                     }
                         .await;
-                    let __directive = my::retry::__private::judge(
-                        &__outcome,
-                        &my::retry::StandardRetryPolicy::new().idempotent(false),
-                    );
-                    if my::retry::__private::settle(
+                    if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
+                        my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                         &mut __operation,
-                        &self.retry,
-                        __directive,
-                        &__RETRYABLE_AROUND,
+                        my::retry::__private::judge_idempotent(&__outcome, false),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    my::retry::__private::keep(&mut __operation, &self.retry, &mut (), __outcome);
                 }
             }
         "#]],
@@ -186,21 +170,18 @@ fn a_function_with_a_strategy_of_its_own() {
                     ::core::concat!(::core::module_path!(), "::", "ping"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    &__RETRYABLE_STRATEGY,
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                             &mut __operation,
-                            &__RETRYABLE_STRATEGY,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -209,24 +190,15 @@ fn a_function_with_a_strategy_of_its_own() {
                         Ok(())
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::settle(
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                         &mut __operation,
-                        &__RETRYABLE_STRATEGY,
-                        __directive,
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        &mut __operation,
-                        &__RETRYABLE_STRATEGY,
-                        &mut (),
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -249,21 +221,18 @@ fn a_strategy_from_a_call() {
                     ::core::concat!(::core::module_path!(), "::", "ping"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __operation = ::retry_core::__private::begin(
-                    &__strategy,
-                    &__RETRYABLE_AROUND,
+                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                             &mut __operation,
-                            &__strategy,
-                            &__RETRYABLE_AROUND,
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let __outcome = async {
                         if false {
@@ -272,19 +241,15 @@ fn a_strategy_from_a_call() {
                         Ok(())
                     }
                         .await;
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::settle(
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                         &mut __operation,
-                        &__strategy,
-                        __directive,
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut (),
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(&mut __operation, &__strategy, &mut (), __outcome);
                 }
             }
         "#]],
@@ -313,34 +278,33 @@ fn limits_an_observer_and_a_context() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                    &__RETRYABLE_NAME,
-                );
                 let mut __last = ::core::option::Option::None;
-                let mut __notes = ::retry_core::__private::context();
+                let mut __context = ::retry_core::__private::context();
                 let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::named(&STORE),
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                        .observer(::retry_core::__private::observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::Some(self.timeout),
                     ),
-                    &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                 );
                 loop {
+                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                                .observer(::retry_core::__private::observer(&METRICS)),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                            __waited,
                         ) else { break };
-                        __wait.await;
+                        __waited = __wait.await;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                            .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
                     );
-                    let context = ::retry_core::__private::attempt_context(&__notes, &__operation);
+                    let context = ::retry_core::__private::attempt_context(&__context, &__operation);
                     let __attempted = ::retry_core::__private::attempt(
                             __deadline,
                             ::core::pin::pin!(__sleep),
@@ -355,36 +319,33 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
-                                &mut __operation,
-                                ::retry_core::__private::named(&STORE),
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                                    .observer(::retry_core::__private::observer(&METRICS)),
+                                &__operation,
                                 __cut,
                                 &mut __last,
-                                &__RETRYABLE_AROUND
-                                    .observer(::retry_core::__private::observer(&METRICS)),
                             ) {
                                 ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
                                 ::core::ops::ControlFlow::Break(__outcome) => return __outcome,
                             }
                         }
                     };
-                    let __directive = __notes
-                        .judged(
-                            ::retry_core::__private::judge_by(&__outcome, |outcome| judge(outcome)),
-                        );
-                    if ::retry_core::__private::settle(
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                            .observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        __directive,
-                        &__RETRYABLE_AROUND.observer(::retry_core::__private::observer(&METRICS)),
+                        __context
+                            .remember(
+                                ::retry_core::__private::judge_by(
+                                    &__outcome,
+                                    |outcome| judge(outcome),
+                                ),
+                            ),
+                        &mut __last,
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &mut __last,
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -406,67 +367,52 @@ fn a_function_that_blocks() {
                     ::core::concat!(::core::module_path!(), "::", "get"),
                     || {},
                 );
-                static __RETRYABLE_AROUND: ::retry_core::__private::Around<
-                    'static,
-                    ::retry_core::StdTimer,
-                > = ::retry_core::__private::Around::blocking(&__RETRYABLE_NAME);
                 let __blocking_timer = self.clock();
                 let mut __last = ::core::option::Option::None;
                 let mut __operation = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::named(&STORE),
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::None,
                     ),
-                    &__RETRYABLE_AROUND
-                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
                 );
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
+                        &mut __operation,
                     ) {
                         let (::core::ops::ControlFlow::Continue(__outcome)
                         | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
-                            &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            __cut,
-                            &mut __last,
-                            &__RETRYABLE_AROUND
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                 .blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
                                 ),
+                            &__operation,
+                            __cut,
+                            &mut __last,
                         );
                         return __outcome;
                     }
-                    let __outcome = ::retry_core::__private::call(|| -> Result<_, StoreError> {
-                        self.send()
-                    });
-                    let __directive = ::retry_core::__private::judge(
-                        &__outcome,
-                        &::retry_core::StandardRetryPolicy::new(),
-                    );
-                    if ::retry_core::__private::settle(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        __directive,
-                        &__RETRYABLE_AROUND
+                    let __outcome = ::retry_core::__private::attempt_blocking(|| -> Result<
+                        _,
+                        StoreError,
+                    > { self.send() });
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
+                        &mut __operation,
+                        ::retry_core::__private::judge(&__outcome),
+                        &mut __last,
+                        __outcome,
                     ) {
                         return __outcome;
                     }
-                    ::retry_core::__private::keep(
-                        &mut __operation,
-                        ::retry_core::__private::named(&STORE),
-                        &mut __last,
-                        __outcome,
-                    );
                 }
             }
         "#]],
@@ -505,21 +451,18 @@ fn a_method_that_async_trait_has_changed() {
                         ::core::concat!(::core::module_path!(), "::", "put"),
                         || {},
                     );
-                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                        &__RETRYABLE_NAME,
-                    );
                     let mut __operation = ::retry_core::__private::begin(
-                        &__self.retry,
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                     );
                     loop {
+                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                                 &mut __operation,
-                                &__self.retry,
-                                &__RETRYABLE_AROUND,
+                                __waited,
                             ) else { break };
-                            __wait.await;
+                            __waited = __wait.await;
                         }
                         let __outcome = async {
                             if false {
@@ -541,24 +484,15 @@ fn a_method_that_async_trait_has_changed() {
                             __ret
                         }
                             .await;
-                        let __directive = ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        );
-                        if ::retry_core::__private::settle(
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                             &mut __operation,
-                            &__self.retry,
-                            __directive,
-                            &__RETRYABLE_AROUND,
+                            ::retry_core::__private::judge(&__outcome),
+                            &mut (),
+                            __outcome,
                         ) {
                             return __outcome;
                         }
-                        ::retry_core::__private::keep(
-                            &mut __operation,
-                            &__self.retry,
-                            &mut (),
-                            __outcome,
-                        );
                     }
                 })
             }
@@ -585,21 +519,18 @@ fn a_function_that_names_its_block() {
                         ::core::concat!(::core::module_path!(), "::", "get"),
                         || {},
                     );
-                    static __RETRYABLE_AROUND: ::retry_core::__private::Around<'static> = ::retry_core::__private::Around::new(
-                        &__RETRYABLE_NAME,
-                    );
                     let mut __operation = ::retry_core::__private::begin(
-                        ::retry_core::__private::named(&STORE),
-                        &__RETRYABLE_AROUND,
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     );
                     loop {
+                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
-                                ::retry_core::__private::named(&STORE),
-                                &__RETRYABLE_AROUND,
+                                __waited,
                             ) else { break };
-                            __wait.await;
+                            __waited = __wait.await;
                         }
                         let __outcome = async {
                             if false {
@@ -611,24 +542,15 @@ fn a_function_that_names_its_block() {
                             send(&key).await
                         }
                             .await;
-                        let __directive = ::retry_core::__private::judge(
-                            &__outcome,
-                            &::retry_core::StandardRetryPolicy::new(),
-                        );
-                        if ::retry_core::__private::settle(
+                        if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            __directive,
-                            &__RETRYABLE_AROUND,
+                            ::retry_core::__private::judge(&__outcome),
+                            &mut (),
+                            __outcome,
                         ) {
                             return __outcome;
                         }
-                        ::retry_core::__private::keep(
-                            &mut __operation,
-                            ::retry_core::__private::named(&STORE),
-                            &mut (),
-                            __outcome,
-                        );
                     }
                 };
                 future.instrument(span).boxed()

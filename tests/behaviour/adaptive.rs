@@ -4,9 +4,11 @@ mod late;
 mod waiters;
 
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
+use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::time::Timestamp;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorFault, Failure, ForeignToken, Jitter, Ready, RetryError, RetryQuota,
-    RetryStrategy, RetryToken, StandardRetryStrategy, Timestamp, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErrorFault, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
+    StandardRetryStrategy, Success, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -25,7 +27,7 @@ const fn eager() -> AdaptiveRetryStrategy {
 fn respond(strategy: &AdaptiveRetryStrategy, clock: &ByHand, error: Option<Failed>) {
     let token = strategy.acquire_initial_token(clock).unwrap();
     match error {
-        None => strategy.record_success(token, clock).unwrap(),
+        None => strategy.record_success(token, &Success::default(), clock).unwrap(),
         Some(error) => drop(strategy.refresh_retry_token(token, &Failure::of(&error), clock)),
     }
 }
@@ -56,7 +58,7 @@ fn new_token(strategy: &AdaptiveRetryStrategy, clock: &ByHand) -> Token {
 }
 
 fn ask(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> Option<Duration> {
-    match strategy.ready(token, clock) {
+    match strategy.ready(token, clock, None) {
         Ready::After(wait) => Some(wait),
         _ => None,
     }
@@ -151,7 +153,7 @@ fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
     let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)));
     let token = strategy.acquire_initial_token(&clock).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
-    assert_eq!(ask(&strategy, &clock, &mut token), Some(secs(1)), "the backoff");
+    assert_eq!(token.delay(), secs(1), "the backoff, which the operation sleeps first");
     clock.advance(secs(1));
     // At half a send per second, one second filled half a send.
     assert!(wait_for(&strategy, &clock, &mut token).abs_diff(secs(1)) < millis(1));
@@ -165,8 +167,8 @@ fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     let call = || {
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
-        assert_eq!(strategy.ready(&mut token, &clock), Ready::Now);
-        strategy.record_success(token, &clock).unwrap();
+        assert_eq!(strategy.ready(&mut token, &clock, None), Ready::Now);
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
     };
     assert_eq!(clock.readings_of(call), 2, "the very first one anchors the limiter");
     assert_eq!(clock.readings_of(call), 1);
@@ -221,12 +223,13 @@ fn a_foreign_token_is_refused_and_nothing_is_learned() {
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
     assert_eq!(ours.send_rate(), None);
     let foreign = new_token(&theirs, &clock);
-    let readings = clock.readings_of(|| assert_eq!(ours.record_success(foreign, &clock), Err(ForeignToken)));
+    let readings =
+        clock.readings_of(|| assert_eq!(ours.record_success(foreign, &Success::default(), &clock), Err(ForeignToken)));
     assert_eq!(readings, 0, "nothing is learned of its success either");
 
     let ours = limiting(&clock);
     let mut foreign = new_token(&theirs, &clock);
-    assert_eq!(ours.ready(&mut foreign, &clock), Ready::Now);
+    assert_eq!(ours.ready(&mut foreign, &clock, None), Ready::Now);
     ours.release(foreign);
     assert_eq!(ours.standard().quota().available(), 1_000_000);
 }
@@ -252,7 +255,7 @@ async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back(
     // Nobody is ahead.
     let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
     tokio::time::advance(secs(2)).await;
-    assert_eq!(strategy.ready(&mut token, &TokioTimer), Ready::Now);
+    assert_eq!(strategy.ready(&mut token, &TokioTimer, None), Ready::Now);
 }
 
 /// A clock for threads, which their waits move.
@@ -278,7 +281,7 @@ fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
             scope.spawn(move || {
                 for operation in 0..50 {
                     let mut token = strategy.acquire_initial_token(clock).unwrap();
-                    while let Ready::After(wait) = strategy.ready(&mut token, clock) {
+                    while let Ready::After(wait) = strategy.ready(&mut token, clock, None) {
                         if (operation + thread) % 5 == 0 {
                             break;
                         }

@@ -2,9 +2,10 @@
 
 use crate::script::{Error, time_was_up};
 use crate::support::{Failed, Flaky, Recorder, millis, secs};
+use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, BlockingTimer, Clock, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota,
-    StandardRetryStrategy, StdTimer, TimeLimit, Timestamp, retryable,
+    AdaptiveRetryStrategy, Clock, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota,
+    StandardRetryStrategy, TimeLimit, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -129,7 +130,7 @@ fn methods_lend_all_of_self_to_each_attempt() {
 #[test]
 fn values_may_be_retried_by_a_policy() {
     #[retryable(strategy = "standard", timer = time, blocking, policy = |done: &bool| match done {
-        true => RetryDirective::Succeed,
+        true => RetryDirective::succeed(),
         false => RetryDirective::retry(RetryErrorType::Other),
     })]
     fn poll(time: &OwnTime, polls: &Cell<u32>) -> bool {

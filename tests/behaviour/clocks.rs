@@ -1,9 +1,10 @@
 //! One strategy under several clocks, and clocks that are late, go backwards or stand still.
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, BlockingTimer, Clock, Failure, Jitter, RetryError, RetryQuota, RetrySafety, RetryStrategy,
-    StandardRetryStrategy, StdTimer, Timer, Timestamp, TokenBucket, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryError, RetryQuota, RetrySafety, RetryStrategy,
+    StandardRetryStrategy, Success, Timer, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::future::{Ready, ready};
@@ -64,7 +65,7 @@ fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_take_turns() {
     let strategy = AdaptiveRetryStrategy::new();
     let respond = |clock: &Ahead<'_>| {
         let token = strategy.acquire_initial_token(clock).unwrap();
-        strategy.record_success(token, clock).unwrap();
+        strategy.record_success(token, &Success::default(), clock).unwrap();
         passed.set(passed.get() + millis(100));
     };
     (0..200).for_each(|_| respond(&clocks[0]));
@@ -179,7 +180,7 @@ async fn a_timeout_around_a_call_works_where_its_clock_stands_still() {
     let (outcome, ()) = tokio::join!(tokio::time::timeout(secs(1), call), ticking);
     assert!(outcome.is_err());
     let mut next = strategy.acquire_initial_token(&timer).unwrap();
-    assert!(strategy.ready(&mut next, &timer).wait().is_some(), "nothing was granted, and the place is free");
+    assert!(strategy.ready(&mut next, &timer, None).wait().is_some(), "nothing was granted, and the place is free");
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn a_blocking_attempt_is_sent_after_a_bounded_number_of_questions() {
     assert_eq!(call_blocking(&strategy, &timer, &flaky), Ok(1));
     assert!((2..=1000).contains(&timer.questions.get()), "{} questions", timer.questions.get());
     let mut next = strategy.acquire_initial_token(&timer).unwrap();
-    assert!(strategy.ready(&mut next, &timer).wait().is_some(), "no send was taken from the limiter");
+    assert!(strategy.ready(&mut next, &timer, None).wait().is_some(), "no send was taken from the limiter");
 }
 
 #[test]

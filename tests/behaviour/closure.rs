@@ -1,9 +1,8 @@
 //! Retries without macros.
 
 use crate::support::{Failed, Flaky, assert_send, millis, secs};
-use retry_core::{
-    Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, Timestamp, retry,
-};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, retry};
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::rc::Rc;

@@ -7,10 +7,11 @@ mod sources;
 mod text_form;
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
+use retry_core::config::{ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryMode};
+use retry_core::strategy::{ForeignToken, HintLimit, Ready};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ConfigSource, ConfiguredStrategy, ConfiguredToken, Failure, ForeignToken, HintLimit,
-    Jitter, Ready, RetryConfig, RetryError, RetryErrorType, RetryMode, RetryQuota, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retryable,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
 
     let full = RetryConfig::new()
         .retry_mode(RetryMode::Adaptive)
-        .max_attempts(7)
+        .try_max_attempts(7)
         .unwrap()
         .backoff(millis(10), secs(2))
         .throttling_base(millis(300))
@@ -96,7 +97,8 @@ fn what_was_said_can_be_read_back() {
     assert_eq!((config.backoff_setting(), config.throttling_base_setting()), (None, None));
     assert_eq!((config.max_retry_after_setting(), config.quota_capacity_setting()), (None, None));
 
-    let config = RetryConfig::new().retry_mode(RetryMode::Standard).max_attempts(2).unwrap().backoff(secs(1), secs(2));
+    let config =
+        RetryConfig::new().retry_mode(RetryMode::Standard).try_max_attempts(2).unwrap().backoff(secs(1), secs(2));
     let config = config.throttling_base(secs(3)).max_retry_after(secs(4)).quota_capacity(5);
     assert_eq!(config.retry_mode_setting(), Some(RetryMode::Standard));
     assert_eq!(config.retry_mode_source(), Some(&ConfigSource::Code));
@@ -128,12 +130,11 @@ fn a_token_tells_what_the_token_of_the_mode_tells() {
         assert_eq!(strategy.retry_mode(), mode);
         let mut token = second(&strategy);
         assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
-        assert_eq!(strategy.ready(&mut token, CLOCK), Ready::After(secs(1)));
-        assert_eq!(strategy.ready(&mut token, CLOCK), Ready::Now);
+        assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now);
         assert_eq!(strategy.standard().quota().available(), 495);
         strategy.release(token);
         assert_eq!(strategy.standard().quota().available(), 500);
-        assert_eq!(strategy.record_success(second(&strategy), CLOCK), Ok(()));
+        assert_eq!(strategy.record_success(second(&strategy), &Success::default(), CLOCK), Ok(()));
         assert_eq!(strategy.standard().quota().available(), 496);
     }
 }
@@ -145,8 +146,8 @@ fn a_foreign_token_is_refused_and_nothing_is_changed() {
         assert!(ours.standard().quota().try_acquire(100, CLOCK));
         let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::THROTTLED), CLOCK);
         assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
-        assert_eq!(ours.record_success(second(&theirs), CLOCK), Err(ForeignToken));
-        assert_eq!(ours.ready(&mut second(&theirs), CLOCK), Ready::Now);
+        assert_eq!(ours.record_success(second(&theirs), &Success::default(), CLOCK), Err(ForeignToken));
+        assert_eq!(ours.ready(&mut second(&theirs), CLOCK, None), Ready::Now);
         ours.release(second(&theirs));
         assert_eq!(ours.standard().quota().available(), 400);
         if let ConfiguredStrategy::Adaptive(adaptive) = &ours {
@@ -180,7 +181,7 @@ async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
 
 macro_rules! lazily {
     ($mode:expr, $attempts:expr) => {
-        LazyLock::new(|| RetryConfig::new().retry_mode($mode).max_attempts($attempts).unwrap().build())
+        LazyLock::new(|| RetryConfig::new().retry_mode($mode).try_max_attempts($attempts).unwrap().build())
     };
 }
 
@@ -226,7 +227,7 @@ async fn the_attribute_takes_a_field_and_an_arc_of_one() {
         }
     }
 
-    let attempts = |attempts| RetryConfig::new().max_attempts(attempts).unwrap().build();
+    let attempts = |attempts| RetryConfig::new().try_max_attempts(attempts).unwrap().build();
     let mut client = Client { retry: attempts(2), shared: Arc::new(attempts(3)), calls: 0 };
     client.own().await.unwrap_err();
     assert_eq!(client.calls, 2);

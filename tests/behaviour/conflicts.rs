@@ -5,7 +5,8 @@
 mod store;
 
 use crate::support::{Failed, millis};
-use retry_core::{RetryCosts, RetryQuota, StandardRetryStrategy, retryable};
+use retry_core::strategy::RetryCosts;
+use retry_core::{RetryQuota, StandardRetryStrategy, retryable};
 use std::cell::Cell;
 use std::rc::Rc;
 use store::Store;

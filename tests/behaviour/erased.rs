@@ -1,9 +1,11 @@
 //! Strategies whose type only the run time knows.
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
+use retry_core::strategy::Ready;
+use retry_core::strategy::{ErasedToken, ForeignToken};
 use retry_core::{
-    Clock, ErasedStrategy, ErasedToken, Failure, ForeignToken, Jitter, Ready, RetryError, RetryQuota, RetryStrategy,
-    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retry, retryable,
+    Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
+    StandardRetryStrategy, Success, TokioTimer, retry, retryable,
 };
 use std::pin::pin;
 use std::sync::LazyLock;
@@ -42,15 +44,9 @@ impl RetryStrategy for Retries {
         if token.attempt() > self.0 { Err(RetryError::Refused) } else { Ok(Attempt(token.attempt() + 1)) }
     }
 
-    fn record_success(&self, _: Attempt, _: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _: Attempt, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(())
     }
-
-    fn ready(&self, _: &mut Attempt, _: &dyn Clock) -> Ready {
-        Ready::Now
-    }
-
-    fn release(&self, _: Attempt) {}
 }
 
 fn second(strategy: &ErasedStrategy) -> ErasedToken {
@@ -119,8 +115,7 @@ fn a_token_tells_what_the_token_inside_tells() {
     let erased = ErasedStrategy::new(standard());
     let mut token = second(&erased);
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
-    assert_eq!(erased.ready(&mut token, CLOCK), Ready::After(secs(1)));
-    assert_eq!(erased.ready(&mut token, CLOCK), Ready::Now);
+    assert_eq!(erased.ready(&mut token, CLOCK, None), Ready::Now);
     assert_eq!(format!("{token:?}"), "ErasedToken { attempt: 2, delay: 1s, .. }");
     assert_eq!(format!("{erased:?}"), "ErasedStrategy { .. }");
 }
@@ -129,8 +124,8 @@ fn a_token_tells_what_the_token_inside_tells() {
 fn tokens_pass_between_the_handles_of_one_strategy() {
     static STANDARD: StandardRetryStrategy = standard();
     let (here, there) = (ErasedStrategy::new(&STANDARD), ErasedStrategy::new(&STANDARD));
-    assert_eq!(there.record_success(second(&here), CLOCK), Ok(()));
-    assert_eq!(here.clone().record_success(second(&here), CLOCK), Ok(()));
+    assert_eq!(there.record_success(second(&here), &Success::default(), CLOCK), Ok(()));
+    assert_eq!(here.clone().record_success(second(&here), &Success::default(), CLOCK), Ok(()));
     assert_eq!(STANDARD.quota().available(), 492);
 }
 
@@ -144,8 +139,8 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     for theirs in [ErasedStrategy::new(standard()), ErasedStrategy::new(Retries(9)), twice] {
         let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::SAFE), CLOCK);
         assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
-        assert_eq!(ours.record_success(second(&theirs), CLOCK), Err(ForeignToken));
-        assert_eq!(ours.ready(&mut second(&theirs), CLOCK), Ready::Now);
+        assert_eq!(ours.record_success(second(&theirs), &Success::default(), CLOCK), Err(ForeignToken));
+        assert_eq!(ours.ready(&mut second(&theirs), CLOCK, None), Ready::Now);
         ours.release(second(&theirs));
         assert_eq!(OURS.quota().available(), 400);
     }
@@ -206,5 +201,5 @@ fn a_handle_may_move_to_another_thread() {
     let erased = assert_send(ErasedStrategy::new(Retries(1)));
     let clone = erased.clone();
     let token = std::thread::spawn(move || assert_send(second(&clone))).join().unwrap();
-    assert_eq!(erased.record_success(token, CLOCK), Ok(()));
+    assert_eq!(erased.record_success(token, &Success::default(), CLOCK), Ok(()));
 }

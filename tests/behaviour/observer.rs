@@ -3,10 +3,13 @@
 use crate::script::{Error, Limits, NONE, Script, judge, max_time};
 use crate::support::{ByHand, Failed, Recorder, millis, secs};
 use proptest::prelude::*;
+use retry_core::config::RetryMode;
+use retry_core::strategy::DelaySource;
+use retry_core::time::Timestamp;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, DelaySource, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer,
-    RetryConfig, RetryError, RetryErrorType, RetryMode, RetryQuota, RetryStrategy, ScopedRetryStrategy,
-    StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, RetryConfig, RetryError,
+    RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Timer, policy_fn, retry,
+    retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,9 +1,9 @@
 //! The order of events in one operation, rule by rule.
 
 use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
+use retry_core::strategy::ForeignToken;
 use retry_core::{
-    ForeignToken, Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry,
-    retryable,
+    Jitter, RetryDirective, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, retry, retryable,
 };
 use std::cell::Cell;
 use std::pin::pin;
@@ -246,7 +246,8 @@ async fn an_operation_that_is_never_polled_touches_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_zero_delay_makes_no_timer() {
-    use retry_core::{Clock, Timer, Timestamp};
+    use retry_core::time::Timestamp;
+    use retry_core::{Clock, Timer};
 
     struct NoTimer;
     impl Clock for NoTimer {

@@ -1,10 +1,11 @@
 //! Values that panic while they are dropped: a retry that was paid for and not sent goes back to the quota all the same.
 
 use crate::support::{Failed, millis};
+use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, BlockingTimer, Clock, ErrorInfo, Event, Failure, Jitter, Observer, RetryDirective,
-    RetryErrorType, RetryInfo, RetryPolicy, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimedOut,
-    Timer, Timestamp, retry, retryable,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Jitter, Observer, RetryDirective, RetryErrorType,
+    RetryInfo, RetryPolicy, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimedOut, Timer, retry,
+    retryable,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -204,7 +205,7 @@ mod sleep {
         assert!(panics_within(retry(&strategy, || async { Ok::<_, Failed>(()) }).timer(&timer).run()));
         timer.now.set(timer.now.get() + Duration::from_secs(2));
         let mut next = strategy.acquire_initial_token(&timer).unwrap();
-        assert_eq!(strategy.ready(&mut next, &timer).wait(), None);
+        assert_eq!(strategy.ready(&mut next, &timer, None).wait(), None);
     }
 }
 

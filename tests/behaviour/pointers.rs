@@ -1,9 +1,10 @@
 //! What points to an error, a strategy or a timer is one.
 
 use crate::support::{Failed, secs};
+use retry_core::strategy::StandardRetryToken;
 use retry_core::{
     Clock, ErrorFault, Failure, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy,
-    StandardRetryToken, Timer, TokioTimer,
+    Success, Timer, TokioTimer,
 };
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -46,13 +47,13 @@ fn a_pointer_to_a_strategy_is_that_strategy() {
     }
 
     static LAZY: LazyLock<StandardRetryStrategy> = LazyLock::new(StandardRetryStrategy::aws_2_0);
-    LAZY.record_success(token(&LAZY), &TokioTimer).unwrap();
+    LAZY.record_success(token(&LAZY), &Success::default(), &TokioTimer).unwrap();
 
     let shared = Arc::new(StandardRetryStrategy::new());
-    shared.record_success(token(Arc::clone(&shared)), &TokioTimer).unwrap();
-    RetryStrategy::record_success(&&shared, token(&*shared), &TokioTimer).unwrap();
+    shared.record_success(token(Arc::clone(&shared)), &Success::default(), &TokioTimer).unwrap();
+    RetryStrategy::record_success(&&shared, token(&*shared), &Success::default(), &TokioTimer).unwrap();
     let boxed: Box<dyn RetryStrategy<Token = StandardRetryToken>> = Box::new(StandardRetryStrategy::new());
-    boxed.record_success(token(&boxed), &TokioTimer).unwrap();
+    boxed.record_success(token(&boxed), &Success::default(), &TokioTimer).unwrap();
     boxed.release(token(&boxed));
     assert_eq!(token(&boxed).attempt(), 2);
     assert_eq!(shared.quota().available(), 492, "two retries, two successes that give 1 back");

@@ -1,9 +1,10 @@
 //! Policies and timers of the user's own, in the attribute and at a closure.
 
 use crate::support::{Failed, Flaky, millis, secs};
+use retry_core::time::Timestamp;
 use retry_core::{
     Clock, ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
-    StandardRetryPolicy, StandardRetryStrategy, Timer, Timestamp, policy_fn, retry, retryable,
+    StandardRetryPolicy, StandardRetryStrategy, Timer, policy_fn, retry, retryable,
 };
 use std::cell::Cell;
 use std::pin::pin;
@@ -37,7 +38,7 @@ impl Job {
 fn until_done(status: &Status) -> RetryDirective {
     match status {
         Status::Running => RetryDirective::retry(RetryErrorType::Other),
-        Status::Done(_) => RetryDirective::Succeed,
+        Status::Done(_) => RetryDirective::succeed(),
         Status::Gone => RetryDirective::fail(None),
     }
 }
@@ -46,7 +47,7 @@ fn until_done(status: &Status) -> RetryDirective {
 async fn values_may_be_retried_until_they_are_ready() {
     #[retryable(strategy = STRATEGY, policy = |status| match status {
         Status::Running => RetryDirective::retry(RetryErrorType::Other).after(Some(secs(3))),
-        Status::Done(_) => RetryDirective::Succeed,
+        Status::Done(_) => RetryDirective::succeed(),
         Status::Gone => RetryDirective::fail(None),
     })]
     async fn wait_for(job: &Job) -> Status {
@@ -77,7 +78,7 @@ async fn a_policy_is_named_or_made_on_the_spot() {
     impl<T, E> RetryPolicy<Result<T, E>> for Stubborn {
         fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
             match outcome {
-                Ok(_) => RetryDirective::Succeed,
+                Ok(_) => RetryDirective::succeed(),
                 Err(_) => RetryDirective::retry(RetryErrorType::Throttling),
             }
         }
@@ -97,7 +98,7 @@ async fn a_policy_is_named_or_made_on_the_spot() {
     async fn handed(policy: Box<dyn RetryPolicy<Result<u32, Failed>>>, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
-    #[retryable(strategy = STRATEGY, policy = policy_fn(|()| RetryDirective::Succeed))]
+    #[retryable(strategy = STRATEGY, policy = policy_fn(|()| RetryDirective::succeed()))]
     async fn nothing(flaky: &Flaky) {
         let _ = flaky.call();
     }

@@ -4,10 +4,11 @@ use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use retry_core::backoff::{ConstantBackoff, LinearBackoff};
+use retry_core::strategy::{HintLimit, Ready, Refund, RetryCosts};
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, ConstantBackoff, ExponentialBackoff, Failure, HintLimit, Jitter,
-    LinearBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
-    StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, BackoffStrategy, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -65,19 +66,17 @@ proptest! {
             strategy.refresh_retry_token(token, &failure, &TokioTimer).map(|token| token.delay())
         };
         let plain = wait(backoff(), None).unwrap();
-        let longest = Duration::from_nanos(u64::MAX);
-
         let limited = wait(backoff(), Some(hint));
         prop_assert_eq!(limited.is_err(), hint > secs(300));
         if let Ok(wait) = limited {
             prop_assert_eq!(wait, plain.max(hint));
         }
         let unlimited = wait(backoff().max_retry_after(None), Some(hint)).unwrap();
-        prop_assert_eq!(unlimited, plain.max(hint).min(longest));
+        prop_assert_eq!(unlimited, plain.max(hint));
         let capped = wait(backoff().max_retry_after(None).hint_limit(HintLimit::MaxBackoff), Some(hint)).unwrap();
         prop_assert_eq!(capped, plain.max(hint.min(secs(20))));
         let beyond = backoff().max_retry_after(None).hint_limit(HintLimit::BeyondBackoff(excess));
-        prop_assert_eq!(wait(beyond, Some(hint)).unwrap(), plain.max(hint.min(plain.saturating_add(excess))).min(longest));
+        prop_assert_eq!(wait(beyond, Some(hint)).unwrap(), plain.max(hint.min(plain.saturating_add(excess))));
     }
 
     #[test]
@@ -168,7 +167,7 @@ proptest! {
                 _ => {}
             }
             waiting.retain_mut(|token| {
-                let granted = strategy.ready(token, &clock) == Ready::Now;
+                let granted = strategy.ready(token, &clock, None) == Ready::Now;
                 sent += f64::from(u8::from(granted));
                 !granted
             });
@@ -252,7 +251,7 @@ fn the_quota_drains_beyond_the_probability_that_the_arithmetic_says() {
                 let mut token = preset.acquire_initial_token(&TokioTimer).unwrap();
                 loop {
                     if !random.random_bool(p) {
-                        preset.record_success(token, &TokioTimer).unwrap();
+                        preset.record_success(token, &Success::default(), &TokioTimer).unwrap();
                         break;
                     }
                     match preset.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &TokioTimer) {

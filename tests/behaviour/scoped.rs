@@ -5,9 +5,10 @@ mod operations;
 mod threads;
 
 use crate::support::Failed;
+use retry_core::strategy::{ForeignToken, Scope, StandardRetryToken};
 use retry_core::{
-    Clock, Failure, ForeignToken, Jitter, RetryError, RetryQuota, RetryStrategy, Scope, ScopedRetryStrategy,
-    StandardRetryStrategy, StandardRetryToken, TokioTimer,
+    Clock, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success,
+    TokioTimer,
 };
 use std::cell::Cell;
 
@@ -76,11 +77,11 @@ fn handles_of_one_key_are_one_strategy() {
     let scopes = scopes(2);
     let (here, there) = (scopes.scope(&1), scopes.scope(&1));
     assert!(are_one(&here, &there));
-    assert_eq!(there.record_success(pay(&here), CLOCK), Ok(()));
-    assert_eq!(here.clone().record_success(pay(&here), CLOCK), Ok(()));
+    assert_eq!(there.record_success(pay(&here), &Success::default(), CLOCK), Ok(()));
+    assert_eq!(here.clone().record_success(pay(&here), &Success::default(), CLOCK), Ok(()));
 
     let other = scopes.scope(&2);
-    assert_eq!(other.record_success(pay(&here), CLOCK), Err(ForeignToken));
+    assert_eq!(other.record_success(pay(&here), &Success::default(), CLOCK), Err(ForeignToken));
     let refused = other.refresh_retry_token(pay(&here), &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
 }
@@ -100,8 +101,8 @@ fn there_are_no_more_keys_than_the_bound() {
         mark(&scopes, [key]);
         assert_eq!(scopes.len(), 5.min(key as usize + 1));
     }
-    assert_eq!(scopes.capacity(), 5);
-    assert_eq!(ScopedRetryStrategy::<u32>::new(standard).capacity(), 1024);
+    assert_eq!(scopes.max_scopes_setting(), 5);
+    assert_eq!(ScopedRetryStrategy::<u32>::new(standard).max_scopes_setting(), 1024);
 }
 
 #[test]
@@ -185,8 +186,8 @@ fn a_large_map_that_was_all_in_use_shrinks_again_soon() {
 fn a_wrong_bound_is_refused() {
     let error = scopes(1).try_max_scopes(0).unwrap_err();
     assert_eq!(error.setting(), "max_scopes");
-    assert_eq!(scopes(1).try_max_scopes(7).unwrap().capacity(), 7);
-    let built = std::panic::catch_unwind(|| scopes(0).capacity());
+    assert_eq!(scopes(1).try_max_scopes(7).unwrap().max_scopes_setting(), 7);
+    let built = std::panic::catch_unwind(|| scopes(0).max_scopes_setting());
     assert!(built.is_err());
 }
 

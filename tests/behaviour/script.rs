@@ -1,8 +1,9 @@
 //! Operations whose attempts take as long as they are told, and come to what they are told.
 
 use crate::support::Failed;
+use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, RetryDirective, RetryErrorType, RetryInfo, RetrySafety, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer,
+    Clock, RetryDirective, RetryErrorType, RetryInfo, RetrySafety, TimeLimit, TimedOut, Timer, TokioTimer,
 };
 use std::cell::RefCell;
 use std::time::Duration;
@@ -92,7 +93,7 @@ pub(crate) const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
 pub(crate) fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
     match outcome {
         Ok(0) => RetryDirective::retry(RetryErrorType::Other),
-        Ok(_) => RetryDirective::Succeed,
+        Ok(_) => RetryDirective::succeed(),
         Err(error) if error.is_retry_safe() == RetrySafety::No => RetryDirective::fail(None),
         Err(error) => RetryDirective::retry(RetryErrorType::of(error)).after(error.retry_after()),
     }

@@ -1,10 +1,12 @@
 //! The numbers of the standard strategy.
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
+use retry_core::strategy::{ForeignToken, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
 use retry_core::{
-    BackoffStrategy, Clock, ConstantBackoff, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, ForeignToken,
-    HintLimit, Jitter, LinearBackoff, NoBackoff, Ready, Refund, RetryCosts, RetryError, RetryErrorType, RetryInfo,
-    RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
+    RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
+    TokioTimer, retry,
 };
 use std::cell::Cell;
 use std::time::Duration;
@@ -20,9 +22,7 @@ fn first_delay(strategy: &StandardRetryStrategy, error: Failed) -> Result<Durati
     let token = strategy.acquire_initial_token(CLOCK)?;
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&error), CLOCK)?;
     let delay = token.delay();
-    assert_eq!(strategy.ready(&mut token, CLOCK), Ready::After(delay));
-    assert_eq!(strategy.ready(&mut token, CLOCK), Ready::Now, "the backoff is slept once");
-    assert_eq!(token.delay(), delay, "for information, it stays");
+    assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now, "it limits no sends");
     Ok(delay)
 }
 
@@ -52,10 +52,27 @@ fn a_hint_above_the_limit_ends_the_operation() {
 }
 
 #[test]
-fn the_longest_hint_overflows_nothing() {
+fn the_longest_hint_is_kept_whole() {
     static PATIENT: StandardRetryStrategy = longest().max_retry_after(None);
-    let delay = first_delay(&PATIENT, Failed::SAFE.after(Duration::MAX)).unwrap();
-    assert_eq!(delay, Duration::from_nanos(u64::MAX), "a token keeps delays of up to 584 years");
+    assert_eq!(first_delay(&PATIENT, Failed::SAFE.after(Duration::MAX)), Ok(Duration::MAX));
+}
+
+#[test]
+fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looked_at() {
+    let strategy = longest().max_attempts(1);
+    let refused = |error: &Failed| {
+        let token = strategy.acquire_initial_token(CLOCK).unwrap();
+        let failure = Failure::of(error).with_retries_enabled(false);
+        strategy.refresh_retry_token(token, &failure, CLOCK).map(drop).unwrap_err()
+    };
+    assert_eq!(refused(&Failed::SAFE), RetryError::Disabled);
+    assert_eq!(refused(&Failed::FATAL), RetryError::NotRetryable, "which is checked first");
+    assert_eq!(strategy.quota().available(), 500);
+    assert!(Failure::of(&Failed::SAFE).retries_enabled());
+    assert_eq!(
+        (RetryError::Disabled.as_str(), RetryError::Disabled.to_string().as_str()),
+        ("disabled", "retries are switched off")
+    );
 }
 
 #[test]
@@ -186,7 +203,15 @@ fn every_number_is_a_setting_and_can_be_read_back() {
     let (one, twenty, cap) = (secs(1), millis(20), secs(20));
     assert_eq!(
         read(StandardRetryStrategy::new()),
-        (5, [one, twenty, one], cap, 500, ([5, 10, 0], 5), (1, Refund::Amount(1)), (HintLimit::None, Some(secs(300))))
+        (
+            5,
+            [one, twenty, one],
+            cap,
+            500,
+            ([5, 10, 0], 5),
+            (1, Refund::Amount(1)),
+            (HintLimit::Unlimited, Some(secs(300)))
+        )
     );
     assert_eq!(
         read(StandardRetryStrategy::aws_2_0()),
@@ -329,15 +354,17 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
     assert_eq!(error.to_string(), r#"the period of a refill = "0s" is not allowed: a duration longer than zero"#);
     assert!(TokenBucket::new(1).try_refill(1, secs(1)).is_ok());
 
-    let error = Jitter::Fixed(1.5).checked().unwrap_err();
+    let error = StandardRetryStrategy::new().try_jitter(Jitter::Fixed(1.5)).unwrap_err();
     assert_eq!(error.to_string(), r#"jitter = "1.5" is not allowed: a fixed factor is a number from 0 to 1"#);
     for jitter in
         [Jitter::Full, Jitter::Equal, Jitter::None, Jitter::Fixed(0.0), Jitter::Fixed(0.5), Jitter::Fixed(1.0)]
     {
-        assert_eq!(jitter.checked(), Ok(jitter));
+        let strategy = StandardRetryStrategy::new().try_jitter(jitter).unwrap();
+        assert_eq!(strategy.backoff_strategy().jitter_setting(), jitter);
     }
     for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        assert!(Jitter::Fixed(factor).checked().is_err(), "{factor}");
+        assert!(StandardRetryStrategy::new().try_jitter(Jitter::Fixed(factor)).is_err(), "{factor}");
+        assert!(LinearBackoff::new(secs(1), secs(2)).try_jitter(Jitter::Fixed(factor)).is_err(), "{factor}");
     }
 }
 
@@ -423,9 +450,9 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     };
     let refused = ours.refresh_retry_token(foreign(), &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
-    assert_eq!(ours.record_success(foreign(), CLOCK), Err(ForeignToken));
+    assert_eq!(ours.record_success(foreign(), &Success::default(), CLOCK), Err(ForeignToken));
     assert_eq!(RetryError::from(ForeignToken), RetryError::ForeignToken);
-    assert_eq!(ours.ready(&mut foreign(), CLOCK), Ready::Now);
+    assert_eq!(ours.ready(&mut foreign(), CLOCK, None), Ready::Now);
     ours.release(foreign());
     assert_eq!(ours.quota().available(), 400);
 }
@@ -435,7 +462,7 @@ fn a_strategy_that_moved_is_another_one() {
     let here = longest();
     let token = here.acquire_initial_token(CLOCK).unwrap();
     let there = Box::new(here);
-    assert_eq!(there.record_success(token, CLOCK), Err(ForeignToken));
+    assert_eq!(there.record_success(token, &Success::default(), CLOCK), Err(ForeignToken));
 }
 
 #[test]
@@ -449,8 +476,10 @@ fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
     }
 
     static QUOTA: TokenBucket = TokenBucket::new(10);
-    static ONE: StandardRetryStrategy<Steady, &TokenBucket> = StandardRetryStrategy::with_parts(Steady, &QUOTA);
-    static OTHER: StandardRetryStrategy<Steady, &TokenBucket> = StandardRetryStrategy::with_parts(Steady, &QUOTA);
+    static ONE: StandardRetryStrategy<Steady, &TokenBucket> =
+        StandardRetryStrategy::from_parts(StandardRetrySettings::new(), Steady, &QUOTA);
+    static OTHER: StandardRetryStrategy<Steady, &TokenBucket> =
+        StandardRetryStrategy::from_parts(StandardRetrySettings::new(), Steady, &QUOTA);
     for (strategy, left) in [(&ONE, 5), (&OTHER, 0)] {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();
         let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), CLOCK).unwrap();
@@ -481,12 +510,12 @@ fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
         }
     }
 
-    let strategy = StandardRetryStrategy::with_parts(NoBackoff, EveryOther::default());
+    let strategy = StandardRetryStrategy::from_parts(StandardRetrySettings::new(), NoBackoff, EveryOther::default());
     let token = strategy.acquire_initial_token(CLOCK).unwrap();
     let token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
     let refused = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK);
     assert_eq!(refused.unwrap_err(), RetryError::QuotaExhausted);
-    strategy.record_success(strategy.acquire_initial_token(CLOCK).unwrap(), CLOCK).unwrap();
+    strategy.record_success(strategy.acquire_initial_token(CLOCK).unwrap(), &Success::default(), CLOCK).unwrap();
     assert_eq!(strategy.quota().refunded.get(), 1);
 }
 

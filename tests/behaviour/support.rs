@@ -1,8 +1,11 @@
 //! What the tests share: an error that can be anything, and functions that fail as they are told.
 
+use retry_core::strategy::LazyWaker;
+use retry_core::strategy::{ForeignToken, Ready};
+use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorFault, ErrorInfo, Failure, ForeignToken, Ready, RetryError, RetryInfo, RetrySafety, RetryStrategy,
-    RetryToken, TimedOut, Timestamp,
+    Clock, ErrorFault, ErrorInfo, Failure, RetryError, RetryInfo, RetrySafety, RetryStrategy, RetryToken, Success,
+    TimedOut,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -262,12 +265,12 @@ impl RetryStrategy for Recorder {
         }
     }
 
-    fn record_success(&self, _: Attempt, _: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _: Attempt, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
         self.calls.borrow_mut().push("success");
         if self.forgetful { Err(ForeignToken) } else { Ok(()) }
     }
 
-    fn ready(&self, _: &mut Attempt, _: &dyn Clock) -> Ready {
+    fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         self.calls.borrow_mut().push("ready");
         self.waits.borrow_mut().pop_front().map_or(Ready::Now, Ready::After)
     }

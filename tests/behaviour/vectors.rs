@@ -3,7 +3,7 @@
 use crate::support::{Failed, secs};
 use retry_core::{
     BackoffStrategy, ErrorFault, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType, RetryQuota,
-    RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use serde::Deserialize;
 use std::cell::{Cell, RefCell};
@@ -213,7 +213,7 @@ fn sequences_of_the_aws_quota() {
             let held = token.take().unwrap_or_else(|| strategy.acquire_initial_token(&TokioTimer).unwrap());
             let error = match op.as_str() {
                 "S" => {
-                    strategy.record_success(held, &TokioTimer).unwrap();
+                    strategy.record_success(held, &Success::default(), &TokioTimer).unwrap();
                     granted = true;
                     continue;
                 }

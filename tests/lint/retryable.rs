@@ -6,9 +6,10 @@ use core::fmt::Display;
 use core::future::ready;
 use core::pin::Pin;
 use core::time::Duration;
+use retry_core::time::StdTimer;
 use retry_core::{
     AdaptiveRetryStrategy, Event, Observer, RetryDirective, RetryErrorType, StandardRetryPolicy, StandardRetryStrategy,
-    StdTimer, TimedOut, TokioTimer, retryable,
+    TimedOut, TokioTimer, retryable,
 };
 
 /// A strategy.
@@ -187,7 +188,7 @@ pub async fn observed_by_arguments<O: Observer + Sync>(
 }
 
 /// A closure as policy.
-#[retryable(strategy = STORE, policy = |length| if *length == 0 { again() } else { RetryDirective::Succeed })]
+#[retryable(strategy = STORE, policy = |length| if *length == 0 { again() } else { RetryDirective::succeed() })]
 pub async fn judged_by_a_closure(key: &str) -> usize {
     attempt(key).await.unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 //! | link | meaning |
 //! |---|---|
 //! | [`std::io::Error`] | by its kind, see [`io`](super::io) |
-//! | [`TimedOut`](crate::TimedOut) | maybe, a timeout |
+//! | [`TimedOut`] | maybe, a timeout |
 //! | `tokio::time::error::Elapsed`, with the feature `tokio` | maybe, a timeout |
 //! | any other | no answer |
 //!
@@ -27,7 +27,7 @@ mod error_like;
 pub use error_like::ErrorLike;
 
 use super::Classification;
-use crate::time_limit::TimedOut;
+use crate::time::TimedOut;
 use std::error::Error;
 use std::sync::Arc;
 

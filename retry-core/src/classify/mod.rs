@@ -1,17 +1,15 @@
-//! What errors of the outside mean: statuses, error codes, kinds of I/O errors, and chains of sources.
+//! The meaning of foreign errors: statuses, error codes, kinds of I/O errors, and chains of sources.
 //!
-//! Each function answers with a [`Classification`], which says what an error says of itself: it implements
-//! [`RetryInfo`] and [`ErrorInfo`]. So an error type can hold one in a field under `#[retry(transparent)]`, and a
-//! hand-written implementation can ask for one and pass its answers on. A derived one asks by itself: [`http`] for a
-//! field under `#[retry(http_status)]`, [`aws`] for one under `#[retry(error_code)]`, and [`io::error`] or
-//! [`chain::io`] under `#[retry(with = io::error)]` or `#[retry(with = chain::io)]`.
+//! Each function returns a [`Classification`], or an `Option` of one where an input may be unknown. A classification
+//! implements [`RetryInfo`] and [`ErrorInfo`], so an error type can hold one in a field under `#[retry(transparent)]`, and a
+//! hand-written implementation can pass its answers on. A derived implementation calls these functions by itself:
 //!
-//! | module | knows | and answers, for example |
-//! |---|---|---|
-//! | [`http`] | statuses, methods, the header `Retry-After` | 429 is throttling, 503 may be retried, 404 not |
-//! | [`aws`] | error codes of AWS, and statuses as its SDKs read them | 503 with `SlowDown` is throttling |
-//! | [`io`] | [`std::io::ErrorKind`] | a refused connection is safe to retry, a permission denied is not |
-//! | [`chain`] | the links of [`Error::source`](std::error::Error::source) | what the I/O error deep inside says |
+//! | module | knows | attribute of a field | for example |
+//! |---|---|---|---|
+//! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not |
+//! | [`aws`] | error codes of AWS, and statuses as its SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
+//! | [`io`] | [`std::io::ErrorKind`] | `with = io::error` | a refused connection is safe to retry, a missing file is not retried |
+//! | [`chain`] | the links of [`Error::source`](std::error::Error::source) | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
 //! use retry_core::classify::{Classification, aws, http, io};
@@ -44,17 +42,22 @@
 //! // By hand, for an error that keeps what it was made of.
 //! struct Disconnected(std::io::Error);
 //!
+//! impl Disconnected {
+//!     fn verdict(&self) -> Classification {
+//!         io::error(&self.0).unwrap_or(Classification::new(RetrySafety::No))
+//!     }
+//! }
 //! impl ErrorInfo for Disconnected {
 //!     fn fault(&self) -> ErrorFault {
-//!         io::error(&self.0).fault()
+//!         self.verdict().fault()
 //!     }
 //! }
 //! impl RetryInfo for Disconnected {
 //!     fn is_retry_safe(&self) -> RetrySafety {
-//!         io::error(&self.0).is_retry_safe()
+//!         self.verdict().is_retry_safe()
 //!     }
 //!     fn is_timeout(&self) -> bool {
-//!         io::error(&self.0).is_timeout()
+//!         self.verdict().is_timeout()
 //!     }
 //! }
 //!
@@ -62,7 +65,8 @@
 //! assert_eq!(error.is_retry_safe(), RetrySafety::Yes);
 //! ```
 //!
-//! The repository's `examples/http_client.rs` (`cargo run --example http_client`) does this for a real HTTP client, with a
+//! What the errors of a client library mean depends on where it was: connecting, sending, or reading the response. In the
+//! repository, `examples/reqwest_errors.rs` is the whole rule for reqwest, and `cargo run --example http_client` shows it with a
 //! server that answers, stalls, hangs up and is gone.
 //!
 //! # Features
@@ -71,6 +75,7 @@
 //! |---|---|---|
 //! | `httpdate` | no | HTTP dates in `Retry-After`; without it a date is ignored, seconds are not |
 //! | `http` | no | the types of the crate `http` as arguments, and `httpdate` |
+//! | `tokio` | yes | [`chain::known`] knows tokio's `Elapsed` |
 
 pub mod aws;
 pub mod chain;

@@ -1,9 +1,11 @@
 //! A strategy whose mode only the run time knows.
 
 use super::RetryMode;
-use crate::adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
-use crate::standard::{StandardRetryStrategy, StandardRetryToken};
-use crate::strategy::{DelaySource, Failure, ForeignToken, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::policy::Success;
+use crate::strategy::{
+    AdaptiveRetryStrategy, AdaptiveRetryToken, DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError,
+    RetryStrategy, RetryToken, StandardRetryStrategy, StandardRetryToken,
+};
 use crate::time::Clock;
 use std::time::Duration;
 
@@ -40,10 +42,10 @@ impl ConfiguredStrategy {
 
 /// The token of a [`ConfiguredStrategy`].
 #[derive(Debug)]
-pub struct ConfiguredToken(Token);
+pub struct ConfiguredToken(Issued);
 
 #[derive(Debug)]
-enum Token {
+enum Issued {
     Standard(StandardRetryToken),
     Adaptive(AdaptiveRetryToken),
 }
@@ -51,40 +53,33 @@ enum Token {
 impl RetryToken for ConfiguredToken {
     fn attempt(&self) -> u32 {
         match &self.0 {
-            Token::Standard(token) => token.attempt(),
-            Token::Adaptive(token) => token.attempt(),
+            Issued::Standard(token) => token.attempt(),
+            Issued::Adaptive(token) => token.attempt(),
         }
     }
 
     fn delay(&self) -> Duration {
         match &self.0 {
-            Token::Standard(token) => token.delay(),
-            Token::Adaptive(token) => token.delay(),
+            Issued::Standard(token) => token.delay(),
+            Issued::Adaptive(token) => token.delay(),
         }
     }
 
     fn delay_source(&self) -> DelaySource {
         match &self.0 {
-            Token::Standard(token) => token.delay_source(),
-            Token::Adaptive(token) => token.delay_source(),
-        }
-    }
-
-    fn is_limited(&self) -> bool {
-        match &self.0 {
-            Token::Standard(token) => token.is_limited(),
-            Token::Adaptive(token) => token.is_limited(),
+            Issued::Standard(token) => token.delay_source(),
+            Issued::Adaptive(token) => token.delay_source(),
         }
     }
 }
 
 impl ConfiguredToken {
     const fn standard(token: StandardRetryToken) -> Self {
-        Self(Token::Standard(token))
+        Self(Issued::Standard(token))
     }
 
     const fn adaptive(token: AdaptiveRetryToken) -> Self {
-        Self(Token::Adaptive(token))
+        Self(Issued::Adaptive(token))
     }
 }
 
@@ -107,10 +102,10 @@ impl RetryStrategy for ConfiguredStrategy {
         clock: &dyn Clock,
     ) -> Result<ConfiguredToken, RetryError> {
         match (self, token.0) {
-            (Self::Standard(strategy), Token::Standard(token)) => {
+            (Self::Standard(strategy), Issued::Standard(token)) => {
                 strategy.refresh_retry_token(token, failure, clock).map(ConfiguredToken::standard)
             }
-            (Self::Adaptive(strategy), Token::Adaptive(token)) => {
+            (Self::Adaptive(strategy), Issued::Adaptive(token)) => {
                 strategy.refresh_retry_token(token, failure, clock).map(ConfiguredToken::adaptive)
             }
             _ => Err(RetryError::ForeignToken),
@@ -118,27 +113,27 @@ impl RetryStrategy for ConfiguredStrategy {
     }
 
     #[inline]
-    fn record_success(&self, token: ConfiguredToken, clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, token: ConfiguredToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         match (self, token.0) {
-            (Self::Standard(strategy), Token::Standard(token)) => strategy.record_success(token, clock),
-            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.record_success(token, clock),
+            (Self::Standard(strategy), Issued::Standard(token)) => strategy.record_success(token, success, clock),
+            (Self::Adaptive(strategy), Issued::Adaptive(token)) => strategy.record_success(token, success, clock),
             _ => Err(ForeignToken),
         }
     }
 
     #[inline]
-    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock) -> Ready {
+    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         match (self, &mut token.0) {
-            (Self::Standard(strategy), Token::Standard(token)) => strategy.ready(token, clock),
-            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.ready(token, clock),
+            (Self::Standard(strategy), Issued::Standard(token)) => strategy.ready(token, clock, waker),
+            (Self::Adaptive(strategy), Issued::Adaptive(token)) => strategy.ready(token, clock, waker),
             _ => Ready::Now,
         }
     }
 
     fn release(&self, token: ConfiguredToken) {
         match (self, token.0) {
-            (Self::Standard(strategy), Token::Standard(token)) => strategy.release(token),
-            (Self::Adaptive(strategy), Token::Adaptive(token)) => strategy.release(token),
+            (Self::Standard(strategy), Issued::Standard(token)) => strategy.release(token),
+            (Self::Adaptive(strategy), Issued::Adaptive(token)) => strategy.release(token),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::profile::{self, Value};
 use super::{ConfigError, ConfigSource, RetryConfig, Said};
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -18,12 +18,12 @@ use std::str::FromStr;
 ///
 /// | source | mode | maximum of attempts |
 /// |---|---|---|
-/// | code: the setters, or what was deserialized | [`retry_mode`](RetryConfig::retry_mode) | [`max_attempts`](RetryConfig::max_attempts) |
+/// | code: the setters, or what was deserialized | [`retry_mode`](RetryConfig::retry_mode) | [`try_max_attempts`](RetryConfig::try_max_attempts) |
 /// | the environment | `AWS_RETRY_MODE` | `AWS_MAX_ATTEMPTS` |
 /// | the profile in the shared config file | `retry_mode` | `max_attempts` |
 /// | the strategy that it is [built on](RetryConfig::build_on) | standard | its own |
 ///
-/// A [mode](crate::RetryMode) is `standard`, `adaptive` or `legacy`; a maximum of attempts is a whole number from 1 to
+/// A [mode](crate::config::RetryMode) is `standard`, `adaptive` or `legacy`; a maximum of attempts is a whole number from 1 to
 /// 4294967295, the first attempt included. White space around either and a plus before the number are ignored.
 ///
 /// - **Only values that are used are checked.** An invalid value is no error if a source above has that setting. The
@@ -45,7 +45,8 @@ impl RetryConfig {
     /// To configure a `static`, let the program look at the outcome before it does anything else:
     ///
     /// ```no_run
-    /// use retry_core::{ConfigError, ConfiguredStrategy, RetryConfig};
+    /// use retry_core::config::ConfiguredStrategy;
+    /// use retry_core::{ConfigError, RetryConfig};
     /// use std::sync::LazyLock;
     ///
     /// static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
@@ -111,9 +112,10 @@ impl RetryConfig {
     /// that `variable` looks up. They include the path of the file. Nothing else of the process is read.
     ///
     /// ```
-    /// use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+    /// use retry_core::config::{ConfigSource, RetryMode};
+    /// use retry_core::{ConfigError, RetryConfig};
     ///
-    /// let config = RetryConfig::new().max_attempts(4)?.or_variables(|name| match name {
+    /// let config = RetryConfig::new().try_max_attempts(4)?.or_variables(|name| match name {
     ///     "AWS_RETRY_MODE" => Some("adaptive".into()),
     ///     "AWS_MAX_ATTEMPTS" => Some("7".into()),
     ///     _ => None,

@@ -1,6 +1,6 @@
 //! Where a setting came from, and what is wrong with it.
 
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use std::error::Error;
 use std::fmt;
 use std::io;

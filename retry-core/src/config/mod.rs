@@ -14,8 +14,8 @@ pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
 
-use crate::adaptive::AdaptiveRetryStrategy;
-use crate::standard::{MaxAttempts, StandardRetryStrategy};
+use crate::strategy::AdaptiveRetryStrategy;
+use crate::strategy::{MaxAttempts, StandardRetryStrategy};
 use std::time::Duration;
 
 /// The settings that a deployment may want to choose, each of which can be left open.
@@ -25,19 +25,20 @@ use std::time::Duration;
 ///
 /// ```
 /// # use std::time::Duration;
-/// use retry_core::{ConfigError, RetryConfig, RetryMode, StandardRetryStrategy};
+/// use retry_core::config::RetryMode;
+/// use retry_core::{ConfigError, RetryConfig, StandardRetryStrategy};
 ///
 /// # fn from_command_line() -> u32 { 4 }
 /// let config = RetryConfig::new()
 ///     .retry_mode(RetryMode::Adaptive)
-///     .max_attempts(from_command_line())?
+///     .try_max_attempts(from_command_line())?
 ///     .backoff(Duration::from_millis(100), Duration::from_secs(5));
 ///
 /// let strategy = config.build_on(StandardRetryStrategy::aws_2_1());
 /// assert_eq!(strategy.retry_mode(), RetryMode::Adaptive);
 /// assert_eq!(strategy.standard().settings().max_attempts, 4);
 ///
-/// let error = RetryConfig::new().max_attempts(0).unwrap_err();
+/// let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
 /// assert!(error.to_string().starts_with(r#"code: max_attempts = "0" is not allowed"#));
 /// # Ok::<(), ConfigError>(())
 /// ```
@@ -100,7 +101,7 @@ impl RetryConfig {
     /// # Errors
     ///
     /// If it is 0.
-    pub fn max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
+    pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
         let max_attempts =
             MaxAttempts::new(max_attempts).map_err(|setting| ConfigError::setting_in(ConfigSource::Code, setting))?;
         self.max_attempts = Some(Said::by_code(max_attempts));

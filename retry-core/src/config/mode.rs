@@ -1,6 +1,6 @@
 //! The retry modes.
 
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// which older files have, is another name of `standard`.
 ///
 /// ```
-/// use retry_core::RetryMode;
+/// use retry_core::config::RetryMode;
 ///
 /// assert_eq!(" Legacy ".parse(), Ok(RetryMode::Standard));
 /// assert_eq!(RetryMode::Adaptive.to_string(), "adaptive");

@@ -1,7 +1,7 @@
 //! What a [`RetryConfig`] looks like in a format of the user's.
 
 use super::{RetryConfig, RetryMode, Said};
-use crate::invalid_setting::InvalidSetting;
+use crate::support::InvalidSetting;
 use humantime::{format_duration, parse_duration};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};

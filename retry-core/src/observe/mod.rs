@@ -79,7 +79,7 @@ pub trait Observer {
     fn observe(&self, event: &Event);
 }
 
-macro_rules! forward {
+macro_rules! forward_observer {
     ($($pointer:ty),+) => {$(
         impl<O: Observer + ?Sized> Observer for $pointer {
             fn is_interested(&self, operation: &'static str) -> bool {
@@ -93,7 +93,7 @@ macro_rules! forward {
     )+};
 }
 
-forward!(&O, Box<O>, Arc<O>);
+forward_observer!(&O, Box<O>, Arc<O>);
 
 /// Something that happened to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

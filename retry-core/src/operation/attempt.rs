@@ -1,39 +1,37 @@
 //! An attempt with a limit on its time.
 
-use super::Operation;
-use super::wait::Guard;
+use super::token::ReleaseGuard;
+use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
-use crate::time_limit::Limit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// What will cut the attempt that is about to begin.
+/// The deadline of the next attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline<C> {
-    /// The time was up before, so that the attempt is not made.
+    /// The time was up before the attempt could begin, so it is not made.
     is_over: bool,
     /// None without a limit.
     cut: Option<C>,
 }
 
-impl<K, L: Limit, N> Operation<K, L, N> {
-    /// The deadline of the attempt that begins now, and the sleep until then: none if there is no limit, or no time
-    /// left, when the attempt is polled once. Neither borrows the timer.
+impl<S: RetryStrategy, T: Timer, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+    /// Returns the deadline of the attempt that begins now, and the sleep until then. There is no sleep without a limit,
+    /// nor without time that is left, in which case the attempt is polled once. Neither borrows the timer.
     #[inline]
-    pub(crate) fn deadline<S, T>(&mut self, strategy: &S, timer: &T) -> (Deadline<L::Cut>, Option<L::Sleep<T>>)
-    where
-        S: RetryStrategy<Token = K>,
-        T: Timer,
-    {
-        if self.stopped.is_some() {
-            return (Deadline { is_over: true, cut: self.stopped }, None);
+    pub(crate) fn deadline<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+    ) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
+        if operation.stopped.is_some() {
+            return (Deadline { is_over: true, cut: operation.stopped }, None);
         }
-        let guard = Guard::new(&mut self.token, strategy);
-        // Once more, since an observer may have taken its time.
-        self.limits.remaining(timer);
-        let (time, cut) = self.limits.next_cut().unzip();
-        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(timer, time));
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        // The clock is read once more, since an observer may have taken time.
+        operation.limits.remaining(self.timer);
+        let (time, cut) = operation.limits.next_cut().unzip();
+        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(self.timer, time));
         guard.disarm();
         (Deadline { is_over: false, cut }, sleep)
     }

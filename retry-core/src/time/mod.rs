@@ -1,12 +1,21 @@
 //! Clocks and sleeping, by tokio or by a timer of the user's own.
 
 mod latest;
+mod manual;
+mod std_timer;
+mod timed_out;
+#[cfg(feature = "tokio")]
+mod tokio_timer;
 
 pub(crate) use latest::{Latest, Observed};
+pub use manual::{ManualSleep, ManualTimer};
+pub use std_timer::StdTimer;
+pub use timed_out::{TimeLimit, TimedOut};
+#[cfg(feature = "tokio")]
+pub use tokio_timer::TokioTimer;
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// A point in time, at a resolution of a nanosecond.
@@ -16,7 +25,8 @@ use std::time::{Duration, Instant};
 /// your own that serves the same strategies converts the [`Instant`]s that it reads:
 ///
 /// ```
-/// use retry_core::{Clock, StdTimer, Timestamp};
+/// use retry_core::time::{StdTimer, Timestamp};
+/// use retry_core::Clock;
 /// use std::time::Instant;
 ///
 /// let before = StdTimer.now();
@@ -46,10 +56,13 @@ impl From<Instant> for Timestamp {
 }
 
 impl Timestamp {
+    /// Where the clocks of this library begin: the first [`Instant`] of the process that became a timestamp.
+    pub const START: Self = Self(FIRST_INSTANT);
+
     /// Returns the point that lies this long after the origin.
     ///
-    /// The clocks of this library begin 136 years after it. A clock that counts from the origin, such as one that a
-    /// test sets by hand, therefore does not fit strategies that the library's clocks serve too.
+    /// The clocks of this library begin 136 years after it, at [`START`](Timestamp::START). A clock that counts from the
+    /// origin therefore does not fit strategies that the library's clocks serve too.
     pub const fn from_origin(elapsed: Duration) -> Self {
         Self(elapsed)
     }
@@ -59,19 +72,19 @@ impl Timestamp {
         self.0
     }
 
-    /// This much later; the farthest point there is if that is beyond it.
+    /// Returns the point this much later. It saturates.
     #[must_use]
     pub const fn saturating_add(self, time: Duration) -> Self {
         Self(self.0.saturating_add(time))
     }
 
-    /// This much earlier; the origin if that is before it.
+    /// Returns the point this much earlier, or the origin if that lies before it.
     #[must_use]
     pub const fn saturating_sub(self, time: Duration) -> Self {
         Self(self.0.saturating_sub(time))
     }
 
-    /// The time from an earlier point to this one; zero if the clock went backwards in between.
+    /// Returns the time from an earlier point to this one; zero if the clock went backwards in between.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -97,7 +110,8 @@ pub trait Clock {
 ///
 /// ```
 /// # use std::time::Duration;
-/// use retry_core::{Clock, Timer, Timestamp};
+/// use retry_core::time::Timestamp;
+/// use retry_core::{Clock, Timer};
 ///
 /// /// Never sleeps: for tests of what happens, not of when.
 /// struct Impatient;
@@ -144,32 +158,20 @@ pub trait Timer: Clock {
 pub trait BlockingTimer: Clock {
     /// Returns once `delay`, which is never zero, has passed.
     fn block(&self, delay: Duration);
-}
 
-/// The clock of the standard library and [`std::thread::sleep`].
-///
-/// # Panics
-///
-/// Telling the time panics where [`std::time::Instant`] does, as on some platforms without a clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StdTimer;
-
-impl Clock for StdTimer {
-    fn now(&self) -> Timestamp {
-        Timestamp::from(Instant::now())
-    }
-}
-
-impl BlockingTimer for StdTimer {
-    fn block(&self, delay: Duration) {
-        thread::sleep(delay);
+    /// Returns once `delay`, which is never zero, has passed, or earlier if the thread is
+    /// [unparked](std::thread::Thread::unpark), as a limiter does that has a send for it.
+    ///
+    /// The default blocks for all of the delay.
+    fn park(&self, delay: Duration) {
+        self.block(delay);
     }
 }
 
 /// A sleep as retried calls hold it.
 pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;
 
-macro_rules! forward {
+macro_rules! forward_timers {
     ($($pointer:ty),+) => {$(
         impl<T: Clock + ?Sized> Clock for $pointer {
             fn now(&self) -> Timestamp {
@@ -189,14 +191,15 @@ macro_rules! forward {
             fn block(&self, delay: Duration) {
                 (**self).block(delay);
             }
+
+            fn park(&self, delay: Duration) {
+                (**self).park(delay);
+            }
         }
     )+};
 }
 
-forward!(&T, Box<T>, Arc<T>);
-
-#[cfg(feature = "tokio")]
-pub use with_tokio::TokioTimer;
+forward_timers!(&T, Box<T>, Arc<T>);
 
 /// The timer that is used when the user names none.
 #[cfg(feature = "tokio")]
@@ -224,33 +227,5 @@ pub(crate) const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer
 impl Clock for EnableTheFeatureTokioOrPassATimer {
     fn now(&self) -> Timestamp {
         Timestamp::from_origin(Duration::ZERO)
-    }
-}
-
-#[cfg(feature = "tokio")]
-mod with_tokio {
-    use super::{Clock, Duration, Timer, Timestamp};
-    use tokio::task::coop::{Unconstrained, unconstrained};
-    use tokio::time::{Instant, Sleep};
-
-    /// Tokio's clock and timer, so that its paused time works in tests.
-    ///
-    /// Sleeping needs a tokio runtime with time enabled; telling the time does not.
-    #[derive(Clone, Copy, Debug, Default)]
-    pub struct TokioTimer;
-
-    impl Clock for TokioTimer {
-        fn now(&self) -> Timestamp {
-            Timestamp::from(Instant::now().into_std())
-        }
-    }
-
-    impl Timer for TokioTimer {
-        /// An attempt that leaves its task no budget must not keep its own deadline from being seen.
-        type Sleep = Unconstrained<Sleep>;
-
-        fn sleep(&self, delay: Duration) -> Self::Sleep {
-            unconstrained(tokio::time::sleep(delay))
-        }
     }
 }

@@ -11,56 +11,54 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 pub(super) fn expand(call: &Call) -> TokenStream {
-    let Call { function, body, outcome, strategy, context, crate_path, .. } = call;
+    let Call { function, body, outcome, context, crate_path, .. } = call;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
-    let (setup, strategy) = strategy_access(strategy, &private, crate_path);
-    let (around_setup, around) = around(call, &private);
-    let [operation, result, notes, cut, judged] = ["operation", "outcome", "notes", "cut", "directive"].map(local);
+    let (call_setup, retried_call) = call_value(call, &private);
+    let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
     let directive = directive(call, &result, &private);
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
-            Some(quote!(let mut #notes = #private::context();)),
-            Some(quote!(let #context = #private::attempt_context(&#notes, &#operation);)),
-            quote!(#notes.judged(#directive)),
+            Some(quote!(let mut #state = #private::context();)),
+            Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
+            quote!(#state.remember(#directive)),
         ),
     };
     let Limited { limits, last, setup: last_setup } = limited(&call.limits, &private);
-    // Whether an outcome can say that the time was up is a matter of the return type, so that is where rustc shall point.
-    let cut_off = respan(quote!(#private::cut(&mut #operation, #strategy, #cut, #last, #around)), outcome.span());
-    let parts =
-        Parts { private: &private, operation: &operation, strategy: &strategy, around: &around, cut_off: &cut_off };
-    let begin = match &limits {
-        None => quote!(#private::begin(#strategy, #around)),
-        Some(limits) => quote!(#private::begin_within(#strategy, #limits, #around)),
+    // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+    let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
+    let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
+    let is_limited = limits.is_some();
+    let begin = match limits {
+        None => quote!(#private::begin(#retried_call)),
+        Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
     let (wait, attempt) = if call.blocking {
-        let wait = parts.block(limits.is_some());
+        let wait = parts.block(is_limited);
         (quote!(#wait #context), attempt(call))
     } else {
         let wait = parts.wait();
-        let (before, attempt) = parts.within(limits.is_some(), context.as_ref(), &attempt(call));
+        let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(call));
         (quote!(#wait #before), attempt)
     };
 
     let body = body.around(quote! {
-        #setup
-        #around_setup
+        #call_setup
         #last_setup
         #context_setup
         let mut #operation = #begin;
         loop {
             #wait
             let #result = #attempt;
-            let #judged = #directive;
-            if #private::settle(&mut #operation, #strategy, #judged, #around) {
+            if let ::core::option::Option::Some(#result) =
+                #private::settle(#retried_call, &mut #operation, #directive, #last, #result)
+            {
                 return #result;
             }
-            #private::keep(&mut #operation, #strategy, #last, #result);
         }
     });
     quote! {
@@ -72,42 +70,46 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     }
 }
 
-/// What stands before the loop for what is around the operation, and a reference to that.
-fn around(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let (function, crate_path) = (call.function.sig.ident.unraw().to_string(), &call.crate_path);
+/// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
+fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let function = call.function.sig.ident.unraw().to_string();
     // The library looks for this name in the path of the closure.
-    let [name, around] = ["__RETRYABLE_NAME", "__RETRYABLE_AROUND"].map(|name| Ident::new(name, Span::mixed_site()));
-    let (ty, new, timer) = if call.blocking {
-        (quote!(<'static, #crate_path::StdTimer>), quote!(blocking), "blocking_timer")
-    } else {
-        (quote!(<'static>), quote!(new), "timer")
+    let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
+    let (strategy_setup, retried_call) = with_strategy(call, &name, private);
+    let (timer_setup, timer) = match (call.blocking, &call.timer) {
+        (true, None) => (TokenStream::new(), quote!(.blocking())),
+        (true, timer) => surrounding("blocking_timer", timer.as_ref(), private),
+        (false, timer) => surrounding("timer", timer.as_ref(), private),
     };
-    let (timer_setup, timer) = surrounding(timer, call.timer.as_ref(), private);
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
+        #strategy_setup
         static #name: #private::FunctionName =
             #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
-        static #around: #private::Around #ty = #private::Around::#new(&#name);
         #timer_setup
         #observer_setup
     };
-    (setup, quote!(&#around #timer #observer))
+    (setup, quote!(#retried_call #timer #observer))
 }
 
 /// What the policy makes of an outcome.
 fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream {
     match &call.policy {
         Policy::Standard { idempotent } => {
-            let crate_path = &call.crate_path;
-            let idempotent = idempotent.map(|idempotent| quote!(.idempotent(#idempotent)));
-            let policy = quote!(#crate_path::StandardRetryPolicy::new() #idempotent);
-            // Whether the outcome can be judged is a matter of the return type, too.
-            respan(quote!(#private::judge(&#result, &#policy)), call.outcome.span())
+            let judged = match idempotent {
+                None => quote!(#private::judge(&#result)),
+                Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
+            };
+            // Whether the outcome can be judged depends on the return type, too.
+            respan(judged, call.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
-            quote_spanned!(policy.span()=> #judge(&#result, &#policy))
+            let judged = quote_spanned!(policy.span()=> #judge(&#result, &#policy));
+            // A policy that is made here is dropped before the strategy is told: should that panic, no retry is lost.
+            let directive = local("directive");
+            quote!({ let #directive = #judged; #directive })
         }
     }
 }
@@ -116,21 +118,21 @@ fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream 
 struct Parts<'a> {
     private: &'a TokenStream,
     operation: &'a Ident,
-    strategy: &'a TokenStream,
-    around: &'a TokenStream,
+    call: &'a TokenStream,
     cut_off: &'a TokenStream,
 }
 
 impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
-        let Self { private, operation, strategy, around, .. } = self;
-        let wait = local("wait");
-        // A `while let` would hold on to what is around the operation while it waits.
+        let Self { private, operation, call, .. } = self;
+        let [wait, waited] = ["wait", "waited"].map(local);
+        // A `while let` would hold timer and observer while it waits.
         quote! {
+            let mut #waited = #private::Waited::ForNothing;
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(&mut #operation, #strategy, #around) else { break };
-                #wait.await;
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #waited) else { break };
+                #waited = #wait.await;
             }
         }
     }
@@ -142,13 +144,13 @@ impl Parts<'_> {
         context: Option<&TokenStream>,
         body: &TokenStream,
     ) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, strategy, around, cut_off } = self;
+        let Self { private, operation, call, cut_off } = self;
         if !limits {
             return (context.cloned(), quote!(#body.await));
         }
         let [deadline, sleep, attempted, result, cut] = ["deadline", "sleep", "attempted", "outcome", "cut"].map(local);
         let before = quote! {
-            let (#deadline, #sleep) = #private::deadline(&mut #operation, #strategy, #around);
+            let (#deadline, #sleep) = #private::deadline(#call, &mut #operation);
         };
         // The attempt is over, and what it borrowed is free, before anything else is done.
         let attempt = quote! {
@@ -170,8 +172,8 @@ impl Parts<'_> {
 
     /// Blocks the thread until the attempt is due.
     fn block(&self, limits: bool) -> TokenStream {
-        let Self { private, operation, strategy, around, cut_off } = self;
-        let block = quote!(#private::block(&mut #operation, #strategy, #around));
+        let Self { private, operation, call, cut_off } = self;
+        let block = quote!(#private::block(#call, &mut #operation));
         if !limits {
             return quote!(#block;);
         }
@@ -191,7 +193,7 @@ fn attempt(call: &Call) -> TokenStream {
     let crate_path = &call.crate_path;
     let private = quote!(#crate_path::__private);
     if call.blocking {
-        return quote!(#private::call(|| -> #outcome { #rebound #(#body)* }));
+        return quote!(#private::attempt_blocking(|| -> #outcome { #rebound #(#body)* }));
     }
     let borrows = borrows(call);
     quote! {
@@ -222,23 +224,27 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     respanned.collect()
 }
 
-/// What stands before the loop for the strategy, and a reference to it.
-fn strategy_access(strategy: &Source, private: &TokenStream, crate_path: &syn::Path) -> (TokenStream, TokenStream) {
-    match strategy {
+/// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
+fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let crate_path = &call.crate_path;
+    match &call.strategy {
         Source::Own(own) => {
             let ty = match own {
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
-            (quote!(static #own: #ty = #ty::new();), quote!(&#own))
+            (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))
         }
         // Everywhere alike, so that rustc says once what is wrong with a `const`.
-        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::named(&#path))),
-        Source::Place(place) => (TokenStream::new(), quote_spanned!(place.span()=> &#place)),
+        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
+        Source::Place(place) => {
+            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
+        }
         Source::Once(expr) => {
             let once = local("strategy");
-            (quote_spanned!(expr.span()=> let #once = #private::shared(#expr);), quote!(&#once))
+            let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
+            (setup, quote!(#private::call_with(&#name, &#once)))
         }
     }
 }

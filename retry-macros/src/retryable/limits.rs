@@ -7,7 +7,6 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 /// What a limit on the time brings with it.
-#[derive(Default)]
 pub(super) struct Limited {
     /// The limits.
     pub(super) limits: Option<TokenStream>,
@@ -19,11 +18,11 @@ pub(super) struct Limited {
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     match limits {
-        Limits::None => Limited { last: quote!(&mut ()), ..Limited::default() },
+        Limits::None => Limited { limits: None, last: quote!(&mut ()), setup: TokenStream::new() },
         Limits::Attempt(time) => {
             let time = duration(time);
             let limits = Some(quote!(#private::attempt_timeout(#time)));
-            Limited { limits, last: quote!(&mut ()), ..Limited::default() }
+            Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() }
         }
         Limits::MaxTime(max_time, attempt_timeout) => {
             let max_time = duration(max_time);

@@ -2,7 +2,7 @@
 
 use super::{Token, ask, limiting, new_token, respond, slowest, wait_for};
 use crate::support::{ByHand, Failed, millis, secs};
-use retry_core::{Failure, RetryStrategy};
+use retry_core::{Failure, RetryStrategy, Success};
 use std::time::Duration;
 
 #[test]
@@ -171,7 +171,7 @@ fn an_operation_that_does_not_wait_to_the_end_leaves_no_place_behind() {
         assert!(ask(&strategy, &clock, &mut fails).is_some());
         assert!(ask(&strategy, &clock, &mut succeeds).is_some());
         strategy.refresh_retry_token(fails, &fatal, &clock).unwrap_err();
-        strategy.record_success(succeeds, &clock).unwrap();
+        strategy.record_success(succeeds, &Success::default(), &clock).unwrap();
     }
     let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
     assert!(waited <= secs(2), "{waited:?}");

@@ -163,6 +163,9 @@ fn a_conflict_is_nobodys_fault_whatever_the_status() {
 /// Protocols put a namespace before a code and an address behind it.
 #[test]
 fn a_code_is_looked_up_by_its_bare_name() {
+    #[derive(RetryInfo)]
+    struct Answered(#[retry(error_code)] &'static str, #[retry(http_status)] u16);
+
     let cases = [
         ("com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", verdict(Yes, "throttling", Client)),
         (
@@ -182,8 +185,5 @@ fn a_code_is_looked_up_by_its_bare_name() {
         assert_eq!(aws::error_code(code, Some(400)), expected, "{code:?}");
         assert_eq!(aws::is_clock_skew(code), code == "ns#AuthFailure", "{code:?}");
     }
-
-    #[derive(RetryInfo)]
-    struct Answered(#[retry(error_code)] &'static str, #[retry(http_status)] u16);
     assert!(Answered("com.amazonaws.s3#SlowDown", 400).is_throttle());
 }

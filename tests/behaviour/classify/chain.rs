@@ -9,7 +9,6 @@ use retry_core::{
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::ErrorKind;
-use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,9 +53,7 @@ async fn elapsed() -> tokio::time::error::Elapsed {
     tokio::time::timeout(secs(1), std::future::pending::<()>()).await.unwrap_err()
 }
 
-fn timeout() -> Option<Classification> {
-    Some(Classification::new(RetrySafety::Maybe).with_timeout())
-}
+const TIMEOUT: Option<Classification> = Some(Classification::new(RetrySafety::Maybe).with_timeout());
 
 #[test]
 fn a_chain_means_what_its_first_known_link_means() {
@@ -92,13 +89,13 @@ async fn pointers_to_known_errors_are_seen_through() {
         (Box::new(shared(layers(2, refused()))), refused_kind),
         (Box::new(shared(layers(2, shared(Box::new(Arc::new(refused())))))), refused_kind),
         (Box::new(std::io::Error::other(shared(Box::new(refused())))), refused_kind),
-        (Box::new(cut), timeout()),
-        (Box::new(Arc::new(cut)), timeout()),
-        (Box::new(Box::new(cut)), timeout()),
-        (Box::new(shared(Box::new(cut))), timeout()),
-        (Box::new(Arc::new(elapsed().await)), timeout()),
-        (Box::new(Box::new(elapsed().await)), timeout()),
-        (Box::new(shared(layers(1, late))), timeout()),
+        (Box::new(cut), TIMEOUT),
+        (Box::new(Arc::new(cut)), TIMEOUT),
+        (Box::new(Box::new(cut)), TIMEOUT),
+        (Box::new(shared(Box::new(cut))), TIMEOUT),
+        (Box::new(Arc::new(elapsed().await)), TIMEOUT),
+        (Box::new(Box::new(elapsed().await)), TIMEOUT),
+        (Box::new(shared(layers(1, late))), TIMEOUT),
         (Box::new(shared("text".into())), None),
     ];
     for (number, (error, expected)) in cases.into_iter().enumerate() {
@@ -129,9 +126,8 @@ fn a_field_of_any_error_type_can_be_judged() {
         #[retry(with = judge_pointee)]
         Counted(Rc<dyn Error>),
     }
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the attribute hands over references")]
     fn judge_pointee(error: &Rc<dyn Error>) -> Option<Classification> {
-        chain::known(error.deref())
+        chain::known(&**error)
     }
 
     let failures: [Failure<Layer>; 11] = [
@@ -162,7 +158,7 @@ fn a_field_of_any_error_type_can_be_judged() {
 
 fn by_known_links<T>(outcome: &anyhow::Result<T>) -> RetryDirective {
     match outcome {
-        Ok(_) => RetryDirective::Succeed,
+        Ok(_) => RetryDirective::succeed(),
         Err(error) => {
             let verdict = chain::known(error).unwrap_or(Classification::new(RetrySafety::No));
             StandardRetryPolicy::new().evaluate_error(&verdict)

@@ -1,6 +1,7 @@
 //! The shared config file as botocore reads it: its answers are data, and each difference is one that is documented.
 
-use retry_core::{ConfigError, InvalidSetting, RetryConfig, RetryMode};
+use retry_core::config::RetryMode;
+use retry_core::{ConfigError, InvalidSetting, RetryConfig};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -72,7 +73,7 @@ fn judged(value: Option<&Value>, parse: impl Fn(&str) -> Option<String>) -> Sett
 /// Both settings, each read on its own, or what is wrong with the file.
 fn read(file: &File) -> Result<[Setting; 2], String> {
     let from = |config: RetryConfig| config.or_profile(&file.profile, Path::new("config"), &file.text);
-    let mode = setting(from(RetryConfig::new().max_attempts(1).unwrap()), |config| {
+    let mode = setting(from(RetryConfig::new().try_max_attempts(1).unwrap()), |config| {
         config.retry_mode_setting().map(|mode| mode.to_string())
     })?;
     let attempts = setting(from(RetryConfig::new().retry_mode(RetryMode::Standard)), |config| {

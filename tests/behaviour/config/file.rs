@@ -2,7 +2,8 @@
 
 use super::{Files, variables};
 use proptest::prelude::*;
-use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+use retry_core::config::{ConfigSource, RetryMode};
+use retry_core::{ConfigError, RetryConfig};
 use std::error::Error;
 use std::io;
 use std::path::Path;

@@ -2,7 +2,8 @@
 
 use super::{Files, variables};
 use proptest::prelude::*;
-use retry_core::{ConfigError, ConfigSource, RetryConfig, RetryMode};
+use retry_core::config::{ConfigSource, RetryMode};
+use retry_core::{ConfigError, RetryConfig};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::Path;
@@ -51,7 +52,7 @@ fn each_setting_comes_from_the_first_source_that_says_it() {
         said.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
         let mut config = RetryConfig::new();
         config = if code.0 { config.retry_mode(RetryMode::Adaptive) } else { config };
-        config = if code.1 { config.max_attempts(10).unwrap() } else { config };
+        config = if code.1 { config.try_max_attempts(10).unwrap() } else { config };
         let config = config.or_variables(variables(&said)).unwrap();
 
         let (mode, mode_source) = match (code.0, environment.0, profile.0) {
@@ -102,7 +103,7 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
             )
         );
     }
-    let error = RetryConfig::new().max_attempts(0).unwrap_err();
+    let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
     assert_eq!(error.found_in(), &ConfigSource::Code);
     assert_eq!(error.to_string(), format!("code: max_attempts = \"0\" is not allowed: {ATTEMPTS}"));
 
@@ -121,7 +122,7 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
 #[test]
 fn a_bad_value_is_no_error_where_another_source_hides_it() {
     let bad = &[("AWS_RETRY_MODE", "fast"), ("AWS_MAX_ATTEMPTS", "0")];
-    let code = RetryConfig::new().retry_mode(RetryMode::Adaptive).max_attempts(2).unwrap();
+    let code = RetryConfig::new().retry_mode(RetryMode::Adaptive).try_max_attempts(2).unwrap();
     assert_eq!(code.clone().or_variables(variables(bad)).unwrap(), code);
     let text = "[default]\nretry_mode = fast\nmax_attempts = 0";
     assert_eq!(code.clone().or_profile("default", Path::new("x"), text).unwrap(), code);
@@ -181,8 +182,8 @@ fn a_variable_that_is_not_unicode_is_a_typed_error() {
 #[test]
 fn who_said_it_makes_no_difference_to_equality() {
     let by_variable = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", "3")])).unwrap();
-    assert_eq!(by_variable, RetryConfig::new().max_attempts(3).unwrap());
-    assert_ne!(by_variable, RetryConfig::new().max_attempts(4).unwrap());
+    assert_eq!(by_variable, RetryConfig::new().try_max_attempts(3).unwrap());
+    assert_ne!(by_variable, RetryConfig::new().try_max_attempts(4).unwrap());
     assert_ne!(by_variable, RetryConfig::new());
 }
 

@@ -3,7 +3,8 @@
 use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_core::{ConfigSource, RetryConfig, RetryMode};
+use retry_core::RetryConfig;
+use retry_core::config::{ConfigSource, RetryMode};
 use serde_json::{from_str, json, to_value};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ fn error(text: &str) -> String {
 fn all_fields_have_a_name_and_times_are_text() {
     let config = RetryConfig::new()
         .retry_mode(RetryMode::Adaptive)
-        .max_attempts(4)
+        .try_max_attempts(4)
         .unwrap()
         .backoff(millis(100), secs(20))
         .throttling_base(millis(1500))
@@ -48,7 +49,7 @@ fn what_is_missing_or_null_is_not_said() {
 fn what_is_read_is_judged_by_the_rules_that_hold_elsewhere() {
     let config =
         r#"{"retry_mode": " Legacy ", "max_attempts": " 3 ", "throttling_base": "1500ms", "quota_capacity": 0}"#;
-    let expected = RetryConfig::new().retry_mode(RetryMode::Standard).max_attempts(3).unwrap();
+    let expected = RetryConfig::new().retry_mode(RetryMode::Standard).try_max_attempts(3).unwrap();
     assert_eq!(from_str::<RetryConfig>(config).unwrap(), expected.throttling_base(millis(1500)).quota_capacity(0));
 
     let attempts = "a whole number from 1 to 4294967295, since it counts the first attempt too";
@@ -134,7 +135,7 @@ proptest! {
     ) {
         let mut config = RetryConfig::new();
         config = if let Some(mode) = mode { config.retry_mode(mode) } else { config };
-        config = if let Some(attempts) = attempts { config.max_attempts(attempts).unwrap() } else { config };
+        config = if let Some(attempts) = attempts { config.try_max_attempts(attempts).unwrap() } else { config };
         config = if let Some((base, cap)) = backoff { config.backoff(base, cap) } else { config };
         config = if let Some(base) = others[0] { config.throttling_base(base) } else { config };
         config = if let Some(max) = others[1] { config.max_retry_after(max) } else { config };

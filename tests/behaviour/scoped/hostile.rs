@@ -1,8 +1,10 @@
 //! Keys and makers that panic, collide, and call back.
 
 use super::{CLOCK, are_one, pay, standard};
+use retry_core::strategy::StandardRetrySettings;
 use retry_core::{
-    BackoffStrategy, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, TokenBucket,
+    BackoffStrategy, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success,
+    TokenBucket,
 };
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -166,9 +168,10 @@ fn a_strategy_that_asks_for_a_scope_when_it_is_dropped_gets_it() {
             SCOPES.scope(&4);
         }
     }
-    static SCOPES: ScopedRetryStrategy<u32, Dropping> =
-        ScopedRetryStrategy::new(|| StandardRetryStrategy::with_parts(OnDrop(dropped), TokenBucket::new(5)))
-            .max_scopes(2);
+    static SCOPES: ScopedRetryStrategy<u32, Dropping> = ScopedRetryStrategy::new(|| {
+        StandardRetryStrategy::from_parts(StandardRetrySettings::new(), OnDrop(dropped), TokenBucket::new(5))
+    })
+    .max_scopes(2);
     for key in 1..=3 {
         SCOPES.scope(&key);
     }
@@ -185,7 +188,7 @@ fn a_strategy_that_panics_when_it_is_dropped_takes_no_other_with_it() {
         assert!(!ARMED.replace(false), "a trap of the test");
     }
     let scopes = ScopedRetryStrategy::<u32, Dropping>::new(|| {
-        StandardRetryStrategy::with_parts(OnDrop(dropped), TokenBucket::new(5))
+        StandardRetryStrategy::from_parts(StandardRetrySettings::new(), OnDrop(dropped), TokenBucket::new(5))
     })
     .max_scopes(2);
     scopes.scope(&1);
@@ -230,5 +233,5 @@ fn a_maker_may_ask_for_scopes_even_for_the_one_that_it_makes() {
     assert_eq!(DEPTH.get(), 3);
     assert_eq!(SCOPES.len(), 2);
     let token = scope.acquire_initial_token(CLOCK).unwrap();
-    assert_eq!(SCOPES.scope(&1).record_success(token, CLOCK), Ok(()));
+    assert_eq!(SCOPES.scope(&1).record_success(token, &Success::default(), CLOCK), Ok(()));
 }

@@ -2,7 +2,8 @@
 
 use super::standard;
 use crate::support::{Failed, Flaky, assert_send, poll_once};
-use retry_core::{RetryQuota, Scope, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable};
+use retry_core::strategy::Scope;
+use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable};
 use std::pin::pin;
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use super::{CLOCK, are_one, pay, standard};
 use crate::support::Failed;
+use retry_core::strategy::StandardRetrySettings;
 use retry_core::{
     BackoffStrategy, Failure, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
     TokenBucket,
@@ -28,7 +29,7 @@ fn two_threads_that_make_one_key_get_one_strategy() {
     static BOTH_MAKE: Barrier = Barrier::new(2);
     static SCOPES: ScopedRetryStrategy<u32, StandardRetryStrategy<Steady>> = ScopedRetryStrategy::new(|| {
         BOTH_MAKE.wait();
-        StandardRetryStrategy::with_parts(Steady, TokenBucket::new(500))
+        StandardRetryStrategy::from_parts(StandardRetrySettings::new(), Steady, TokenBucket::new(500))
     });
 
     let [here, there] = [(); 2].map(|()| std::thread::spawn(|| SCOPES.scope(&1))).map(|thread| thread.join().unwrap());

@@ -3,9 +3,10 @@
 use super::standard;
 use crate::script::{Error, SAFE, time_was_up};
 use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
+use retry_core::time::Timestamp;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Observer, RetryError, RetryInfo, RetryQuota, RetrySafety,
-    RetryStrategy, StandardRetryStrategy, TimeLimit, TimedOut, Timer, Timestamp, TokioTimer, retry, retryable,
+    RetryStrategy, StandardRetryStrategy, Success, TimeLimit, TimedOut, Timer, TokioTimer, retry, retryable,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,10 +26,10 @@ async fn limiting() -> AdaptiveRetryStrategy {
     // The least rate there is: a send in two seconds, of which one is there at the start.
     advance(secs(2)).await;
     let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
-    while let Some(wait) = strategy.ready(&mut token, &TokioTimer).wait() {
+    while let Some(wait) = strategy.ready(&mut token, &TokioTimer, None).wait() {
         sleep(wait).await;
     }
-    strategy.record_success(token, &TokioTimer).unwrap();
+    strategy.record_success(token, &Success::default(), &TokioTimer).unwrap();
     strategy
 }
 

@@ -6,7 +6,7 @@ struct Failed;
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
 fn judge(_: &Result<(), Failed>) -> RetryDirective {
-    RetryDirective::Succeed
+    RetryDirective::succeed()
 }
 
 #[retryable(strategy = STORE, policy = judge)]

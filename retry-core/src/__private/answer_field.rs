@@ -1,0 +1,109 @@
+//! What a field of an error can be that holds a server's answer: its status, or its error code.
+
+use super::verdict::{Said, verdict};
+use crate::classify::{Classification, aws, http};
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A field under `#[retry(http_status)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no HTTP status",
+    label = "`#[retry(http_status)]` can't read this type",
+    note = "write `u16`, `http::StatusCode` (with retry-core's feature `http`) or an `Option` of either",
+    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+)]
+pub trait HttpStatusField {
+    /// The status, if the field holds one.
+    fn status(&self) -> Option<u16>;
+}
+
+impl HttpStatusField for u16 {
+    fn status(&self) -> Option<u16> {
+        Some(*self)
+    }
+}
+
+#[cfg(feature = "http")]
+impl HttpStatusField for ::http::StatusCode {
+    fn status(&self) -> Option<u16> {
+        Some(self.as_u16())
+    }
+}
+
+impl<T: HttpStatusField> HttpStatusField for Option<T> {
+    fn status(&self) -> Option<u16> {
+        self.as_ref()?.status()
+    }
+}
+
+impl<T: HttpStatusField + ?Sized> HttpStatusField for &T {
+    fn status(&self) -> Option<u16> {
+        (**self).status()
+    }
+}
+
+/// A field under `#[retry(error_code)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no error code",
+    label = "`#[retry(error_code)]` can't read this type",
+    note = "write a text, such as `String`, `&str`, `Box<str>` or `Cow<str>`, or an `Option` of one",
+    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+)]
+pub trait ErrorCodeField {
+    /// The code, if the field holds one.
+    fn code(&self) -> Option<&str>;
+}
+
+impl ErrorCodeField for str {
+    fn code(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl ErrorCodeField for String {
+    fn code(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl ErrorCodeField for Cow<'_, str> {
+    fn code(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl<T: ErrorCodeField> ErrorCodeField for Option<T> {
+    fn code(&self) -> Option<&str> {
+        self.as_ref()?.code()
+    }
+}
+
+macro_rules! pointers {
+    ($($pointer:ty),+) => {$(
+        impl<T: ErrorCodeField + ?Sized> ErrorCodeField for $pointer {
+            fn code(&self) -> Option<&str> {
+                (**self).code()
+            }
+        }
+    )+};
+}
+
+pointers!(&T, Box<T>, Rc<T>, Arc<T>);
+
+/// What an error code says, if it is known. The status beside it helps to tell whose fault it is.
+pub fn error_code(code: Option<&str>, status: Option<u16>) -> Said {
+    verdict(&known_code(code, status))
+}
+
+/// What a server's answer says: its error code if that is known, else its status, with the wait that came with it.
+pub fn answered(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Said {
+    let by_status = || status.map(|status| http::status_with(status, wait));
+    verdict(&known_code(code, status).or_else(by_status))
+}
+
+fn known_code(code: Option<&str>, status: Option<u16>) -> Option<Classification> {
+    let code = code?;
+    aws::code(code).map(|_| aws::error_code(code, status))
+}

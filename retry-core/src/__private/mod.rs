@@ -1,0 +1,20 @@
+//! What expanded code names. It is not public in any other sense, and may change with every release.
+
+mod answer_field;
+mod retryable;
+mod source_field;
+mod verdict;
+mod wait_field;
+
+// What `#[derive(RetryInfo)]` names.
+pub use answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
+pub use source_field::{SourceField, source};
+pub use verdict::{SafeField, Said, Verdict, inner, verdict};
+pub use wait_field::{RetryAfterField, RetryAfterNumber};
+
+// What `#[retryable]` names.
+pub use retryable::{
+    Anew, Call, FunctionName, IntoSpan, Judged, Operation, Waited, anew, attempt, attempt_blocking, attempt_context,
+    attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,
+    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, timer, unreached, wait,
+};

@@ -1,0 +1,258 @@
+//! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
+//! fit once, at the user's tokens.
+
+pub use crate::operation::{Call, FunctionName, Operation, Waited};
+
+use crate::error::RetryInfo;
+use crate::observe::Observer;
+use crate::operation::{
+    Attempt, AttemptContext, AttemptTimeout, Began, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
+    OptionalObserver, TimeLimits, Unlimited, Wait,
+};
+use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
+use crate::time::{BlockingTimer, Clock, Timer};
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Takes a strategy that an expression made.
+#[inline]
+pub fn shared<S>(strategy: S) -> S
+where
+    Operations: Share<S>,
+{
+    strategy
+}
+
+/// Makes a call whose strategy a path names: a static. A `const` would be a fresh strategy wherever it is named.
+#[inline]
+pub const fn call<S: RetryStrategy>(name: &'static FunctionName, strategy: &'static S) -> Call<'static, S> {
+    Call::new(name, strategy)
+}
+
+/// Makes a call whose strategy is borrowed.
+#[inline]
+pub const fn call_with<'c, S: RetryStrategy>(name: &'static FunctionName, strategy: &'c S) -> Call<'c, S> {
+    Call::new(name, strategy)
+}
+
+/// Gives an expression the type of an outcome. It is never called.
+#[cold]
+pub fn unreached<R>() -> R {
+    unreachable!("expanded code names the type of its outcome, and never asks for one")
+}
+
+/// What a `mut` argument starts from in each attempt.
+#[inline]
+pub fn anew<T: Anew>(argument: &T) -> T {
+    *argument
+}
+
+/// An argument that can be had again and again.
+#[diagnostic::on_unimplemented(
+    message = "a `mut` argument starts anew in each attempt, and `{Self}` can't be copied for that",
+    label = "needed by the next attempt, too",
+    note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+)]
+pub trait Anew: Copy {}
+
+impl<T: Copy> Anew for T {}
+
+/// What an argument starts from in each attempt that has a span of its own, into which it is moved.
+#[inline]
+pub fn into_span<T: IntoSpan>(argument: &T) -> T {
+    *argument
+}
+
+/// An argument that can be moved into one span after the other.
+#[diagnostic::on_unimplemented(
+    message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{Self}` can't be copied for that",
+    label = "needed by the next attempt, too",
+    note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
+    note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+)]
+pub trait IntoSpan: Copy {}
+
+impl<T: Copy> IntoSpan for T {}
+
+/// Begins an operation.
+#[inline]
+pub fn begin<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+) -> OperationOf<S, Unlimited, O> {
+    call.begin(Unlimited)
+}
+
+/// Begins an operation with limits on its time.
+#[inline]
+pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    limits: L,
+) -> OperationOf<S, L, O> {
+    call.begin(limits)
+}
+
+/// A limit on each attempt.
+#[inline]
+pub const fn attempt_timeout(time: Duration) -> AttemptTimeout {
+    AttemptTimeout(time)
+}
+
+/// A limit on the operation, and perhaps one on each attempt.
+#[inline]
+pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxTime {
+    MaxTime::new(time, attempt_timeout)
+}
+
+/// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due.
+#[inline]
+pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+    call: Call<'c, S, T, O>,
+    operation: &'c mut OperationOf<S, L, O>,
+    waited: Waited,
+) -> Option<Wait<'c, S, T>> {
+    call.wait(operation, waited)
+}
+
+/// Blocks the thread until the attempt is due, or returns what keeps it from being made.
+#[inline]
+pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+) -> Option<L::Cut> {
+    call.block(operation)
+}
+
+/// Runs an attempt that blocks.
+#[inline]
+pub fn attempt_blocking<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// Begins to keep what the contexts of attempts need.
+#[inline]
+pub fn context() -> ContextState {
+    ContextState::new()
+}
+
+/// Returns the context of the attempt that begins now.
+#[inline]
+pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
+    state: &ContextState,
+    operation: &Operation<K, L, N>,
+) -> AttemptContext {
+    state.attempt(operation.attempts(), operation.time_left())
+}
+
+/// Returns the deadline of the attempt that begins now, and the sleep until then.
+#[inline]
+pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
+    call.deadline(operation)
+}
+
+/// Runs an attempt that has a deadline.
+#[inline]
+pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
+    deadline: Deadline<C>,
+    sleep: Pin<&'a mut Option<S>>,
+    body: Pin<&'a mut F>,
+) -> Attempt<'a, F, S, C> {
+    Attempt::new(deadline, sleep, body)
+}
+
+/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
+#[cold]
+pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &OperationOf<S, L, O>,
+    cut: L::Cut,
+    last: &mut L::Last,
+) -> ControlFlow<R, R> {
+    call.cut(operation, cut, last)
+}
+
+/// The timer that an expression gives. What is complained of if it is none is this, and not each use of it. Its sleep is
+/// named, so that a future that waits for it is known to be `Send`.
+#[inline]
+pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer<Sleep = T::Sleep> + use<T>) {
+    timer
+}
+
+/// The timer that an expression gives, where a function blocks.
+#[inline]
+pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer + use<T>) {
+    timer
+}
+
+/// The observer that an expression gives, in the same way.
+#[inline]
+pub const fn observer<O: Observer + ?Sized>(
+    observer: &O,
+) -> &(impl OptionalObserver<State = Option<Began>> + ?Sized + use<O>) {
+    observer
+}
+
+/// Returns what the standard policy makes of an outcome.
+#[inline]
+pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
+    outcome.judged_by(&StandardRetryPolicy::new())
+}
+
+/// Returns what the standard policy makes of an outcome, knowing whether the operation is idempotent.
+#[inline]
+pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirective {
+    outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
+}
+
+/// What a policy makes of an outcome.
+#[inline]
+pub fn judge_with<R, P: RetryPolicy<R>>(outcome: &R, policy: &P) -> RetryDirective {
+    policy.evaluate(outcome)
+}
+
+/// What a closure makes of an outcome. The outcome comes first, so that the closure's argument needs no type.
+#[inline]
+pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryDirective {
+    policy(outcome)
+}
+
+/// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
+/// is dropped, or kept in `last`.
+#[inline]
+pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    directive: RetryDirective,
+    last: &mut L::Last,
+    outcome: R,
+) -> Option<R> {
+    match call.settle(operation, directive) {
+        Decision::Stop { .. } => Some(outcome),
+        Decision::Retry => {
+            call.keep(operation, last, outcome);
+            None
+        }
+    }
+}
+
+/// An outcome that the standard policy can judge.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not tell a failure from a success",
+    label = "a retried function returns a `Result`",
+    note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
+)]
+pub trait Judged {
+    /// What the policy makes of it.
+    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
+}
+
+impl<T, E: RetryInfo> Judged for Result<T, E> {
+    #[inline]
+    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
+        policy.evaluate(self)
+    }
+}

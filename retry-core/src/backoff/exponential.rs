@@ -1,0 +1,115 @@
+//! Delays that double.
+
+use super::BackoffStrategy;
+use super::jitter::{Jitter, Jittered, jitter_settings};
+use crate::policy::RetryErrorType;
+use std::time::Duration;
+
+/// Twice as long each time, up to a cap, with jitter: `b * min(base * 2^i, cap)` before retry `i`, which is 0 for the
+/// first one, and `b` random in `[0, 1)` with [full jitter](Jitter::Full), the default.
+///
+/// The jitter applies after the cap, so that many clients at the cap are still spread out. Nothing overflows: what
+/// would is the cap.
+///
+/// ```
+/// # use std::time::Duration;
+/// use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, RetryErrorType};
+///
+/// let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)).jitter(Jitter::None);
+/// let delays = [0, 1, 2, 3, 4, 5].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs());
+/// assert_eq!(delays, [1, 2, 4, 8, 16, 20]);
+/// ```
+#[derive(Debug)]
+pub struct ExponentialBackoff {
+    base: Duration,
+    /// None while it follows the ordinary base.
+    throttling_base: Option<Duration>,
+    conflict_base: Duration,
+    cap: Duration,
+    jittered: Jittered,
+}
+
+impl ExponentialBackoff {
+    /// Creates a backoff with delays from `base`, doubled with each retry, never above `cap`.
+    ///
+    /// After a conflict the delays start from 20 ms, or from `base` if that is shorter.
+    pub const fn new(base: Duration, cap: Duration) -> Self {
+        Self {
+            base,
+            throttling_base: None,
+            conflict_base: Duration::from_millis(20),
+            cap,
+            jittered: Jittered::new(Jitter::Full),
+        }
+    }
+
+    /// Sets the base for retries after throttling, which is the ordinary one unless set.
+    #[must_use]
+    pub const fn throttling_base(mut self, base: Duration) -> Self {
+        self.throttling_base = Some(base);
+        self
+    }
+
+    /// Sets the base for retries after a conflict: 20 ms unless set. It is never above the ordinary base.
+    #[must_use]
+    pub const fn conflict_base(mut self, base: Duration) -> Self {
+        self.conflict_base = base;
+        self
+    }
+
+    jitter_settings!();
+
+    /// Returns the longest delay before the first retry after a failure of this class, which is never above the cap.
+    pub const fn base(&self, error_type: RetryErrorType) -> Duration {
+        shorter(self.uncapped_base(error_type), self.cap)
+    }
+
+    #[inline]
+    const fn uncapped_base(&self, error_type: RetryErrorType) -> Duration {
+        match (error_type, self.throttling_base) {
+            (RetryErrorType::Throttling, Some(base)) => base,
+            (RetryErrorType::Conflict, _) => shorter(self.conflict_base, self.base),
+            _ => self.base,
+        }
+    }
+
+    /// The longest delay of all.
+    pub const fn cap(&self) -> Duration {
+        self.cap
+    }
+
+    /// Sets the ordinary base and the cap, and leaves the rest: the bases that were set apart too.
+    pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
+        self.base = base;
+        self.cap = cap;
+        self
+    }
+}
+
+impl BackoffStrategy for ExponentialBackoff {
+    #[inline]
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
+        self.jittered.apply(double(self.uncapped_base(error_type), retry_attempt, self.cap))
+    }
+
+    fn max_backoff(&self) -> Duration {
+        self.cap
+    }
+}
+
+/// [`Ord::min`] for a `const`.
+const fn shorter(left: Duration, right: Duration) -> Duration {
+    if left.as_nanos() < right.as_nanos() { left } else { right }
+}
+
+/// `min(base * 2^times, cap)`, exact to the nanosecond.
+fn double(base: Duration, times: u32, cap: Duration) -> Duration {
+    let mut delay = base;
+    for _ in 0..times {
+        if delay >= cap || delay.is_zero() {
+            break;
+        }
+        delay = delay.saturating_add(delay);
+    }
+    delay.min(cap)
+}

@@ -1,0 +1,123 @@
+//! The chance in a delay.
+
+use crate::support::InvalidSetting;
+use crate::support::random::Factors;
+use std::time::Duration;
+
+/// How chance enters a delay, so that clients that failed together do not come back together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Jitter {
+    /// Anything from zero up to the delay, evenly. It spreads a crowd best.
+    #[default]
+    Full,
+    /// Anything from half the delay up to the delay, evenly.
+    Equal,
+    /// No chance: the delay as it is.
+    None,
+    /// The delay times this number from 0 to 1, for tests.
+    Fixed(f64),
+}
+
+impl Jitter {
+    const fn is_allowed(self) -> bool {
+        match self {
+            Self::Fixed(factor) => factor >= 0.0 && factor <= 1.0,
+            _ => true,
+        }
+    }
+
+    fn checked(self) -> Result<Self, InvalidSetting> {
+        match self {
+            Self::Fixed(factor) if !self.is_allowed() => {
+                Err(InvalidSetting::new("jitter", factor, "a fixed factor is a number from 0 to 1"))
+            }
+            allowed => Ok(allowed),
+        }
+    }
+}
+
+/// A kind of jitter and the chance for it.
+#[derive(Debug)]
+pub(crate) struct Jittered {
+    pub(crate) jitter: Jitter,
+    factors: Factors,
+}
+
+impl Jittered {
+    pub(crate) const fn new(jitter: Jitter) -> Self {
+        Self { jitter, factors: Factors::new() }
+    }
+
+    pub(crate) const fn with(mut self, jitter: Jitter) -> Self {
+        assert!(jitter.is_allowed(), "a fixed jitter factor must be from 0 to 1");
+        self.jitter = jitter;
+        self
+    }
+
+    pub(crate) fn try_with(mut self, jitter: Jitter) -> Result<Self, InvalidSetting> {
+        self.jitter = jitter.checked()?;
+        Ok(self)
+    }
+
+    pub(crate) const fn seeded(mut self, seed: u64) -> Self {
+        self.factors = Factors::seeded(seed);
+        self
+    }
+
+    #[inline]
+    pub(crate) fn apply(&self, delay: Duration) -> Duration {
+        match self.jitter {
+            Jitter::Full => scale(delay, self.factors.next_factor()),
+            Jitter::Equal => scale(delay, 0.5 + 0.5 * self.factors.next_factor()),
+            Jitter::None => delay,
+            Jitter::Fixed(factor) => scale(delay, factor),
+        }
+    }
+}
+
+/// The settings of jitter, for each backoff that has some.
+macro_rules! jitter_settings {
+    () => {
+        /// Sets how chance enters the delays.
+        ///
+        /// # Panics
+        ///
+        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error. For a value that
+        /// comes in at run time, use `try_jitter`.
+        #[must_use]
+        pub const fn jitter(mut self, jitter: Jitter) -> Self {
+            self.jittered = self.jittered.with(jitter);
+            self
+        }
+
+        /// Sets how chance enters the delays.
+        ///
+        /// # Errors
+        ///
+        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+        pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, $crate::InvalidSetting> {
+            self.jittered = self.jittered.try_with(jitter)?;
+            Ok(self)
+        }
+
+        /// Makes the random factors the same in every run, for tests.
+        #[must_use]
+        pub const fn seed(mut self, seed: u64) -> Self {
+            self.jittered = self.jittered.seeded(seed);
+            self
+        }
+
+        /// How chance enters the delays.
+        pub const fn jitter_setting(&self) -> Jitter {
+            self.jittered.jitter
+        }
+    };
+}
+
+pub(crate) use jitter_settings;
+
+/// `delay * factor` for a factor from 0 to 1, never above the delay.
+fn scale(delay: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(delay.as_secs_f64() * factor).map_or(delay, |scaled| scaled.min(delay))
+}

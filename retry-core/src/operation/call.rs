@@ -1,0 +1,165 @@
+//! The call that an operation belongs to: its name, strategy, timer and observer.
+
+use super::name::{FunctionName, Name};
+use crate::observe::trace::{self, Level};
+use crate::observe::{Event, EventKind, Observer};
+use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
+
+/// Name, strategy, timer and observer of a call.
+///
+/// It consists of references. The caller makes it anew wherever it is needed, so that nothing stays borrowed while the
+/// body runs, and passes it by value, which costs fewer instructions than a reference.
+#[derive(Debug)]
+pub struct Call<'c, S, T = DefaultTimer, O: ?Sized = Unobserved> {
+    name: Name,
+    pub(crate) strategy: &'c S,
+    pub(crate) timer: &'c T,
+    observer: &'c O,
+}
+
+impl<S, T, O: ?Sized> Copy for Call<'_, S, T, O> {}
+
+impl<S, T, O: ?Sized> Clone for Call<'_, S, T, O> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<'c, S> Call<'c, S> {
+    /// Creates a call of a function, with the default timer and without an observer.
+    #[inline]
+    pub const fn new(name: &'static FunctionName, strategy: &'c S) -> Self {
+        Self { name: Name::Function(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
+    }
+
+    /// Creates the same under a name that was given.
+    #[inline]
+    pub(crate) const fn named(name: &'static str, strategy: &'c S) -> Self {
+        Self { name: Name::Given(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
+    }
+}
+
+impl<'c, S, T, O: ?Sized> Call<'c, S, T, O> {
+    /// Sets the timer.
+    #[inline]
+    pub const fn timer<U: Timer>(self, timer: &'c U) -> Call<'c, S, U, O> {
+        Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
+    }
+
+    /// Sets the timer of a function that blocks.
+    #[inline]
+    pub const fn blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, U, O> {
+        Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
+    }
+
+    /// Sets the default timer of functions that block.
+    #[inline]
+    pub const fn blocking(self) -> Call<'c, S, StdTimer, O> {
+        self.blocking_timer(&StdTimer)
+    }
+
+    /// Sets the observer.
+    #[inline]
+    pub const fn observer<P: OptionalObserver + ?Sized>(self, observer: &'c P) -> Call<'c, S, T, P> {
+        Call { name: self.name, strategy: self.strategy, timer: self.timer, observer }
+    }
+}
+
+impl<S, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+    /// Begins to observe.
+    #[inline]
+    pub(super) fn observe(self) -> O::State {
+        self.observer.begin(self.name, self.timer)
+    }
+
+    /// Tells an event to the observer and to `tracing`. If neither is interested, the event is not built.
+    #[inline]
+    pub(super) fn tell(self, state: &O::State, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
+        if O::is_interested(state) || trace::is_enabled(level) {
+            self.tell_now(state, level, attempt, kind());
+        }
+    }
+
+    #[cold]
+    fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
+        if trace::is_enabled(level) {
+            trace::emit(level, self.name.get(), attempt, &kind);
+        }
+        self.observer.tell(state, self.timer, attempt, kind);
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An optional observer: an [`Observer`], or [`Unobserved`]. This trait is sealed.
+pub trait OptionalObserver: sealed::Sealed {
+    /// State kept between events.
+    #[doc(hidden)]
+    type State;
+
+    /// Begins an operation.
+    #[doc(hidden)]
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Self::State;
+
+    /// Returns whether an event has to be built.
+    #[doc(hidden)]
+    fn is_interested(state: &Self::State) -> bool;
+
+    /// Tells an event.
+    #[doc(hidden)]
+    fn tell(&self, state: &Self::State, clock: &dyn Clock, attempt: u32, kind: EventKind);
+}
+
+/// The absence of an observer, which costs nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unobserved;
+
+impl sealed::Sealed for Unobserved {}
+
+impl OptionalObserver for Unobserved {
+    type State = ();
+
+    #[inline]
+    fn begin(&self, _: Name, _: &dyn Clock) {}
+
+    #[inline]
+    fn is_interested((): &()) -> bool {
+        false
+    }
+
+    fn tell(&self, (): &(), _: &dyn Clock, _: u32, _: EventKind) {}
+}
+
+impl<O: Observer + ?Sized> sealed::Sealed for O {}
+
+/// What an observer is told in each event of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Began {
+    operation: &'static str,
+    at: Timestamp,
+}
+
+impl<O: Observer + ?Sized> OptionalObserver for O {
+    /// `None` if the observer is not interested in the operation.
+    type State = Option<Began>;
+
+    #[inline]
+    fn begin(&self, operation: Name, clock: &dyn Clock) -> Option<Began> {
+        let operation = operation.get();
+        if self.is_interested(operation) { Some(Began { operation, at: clock.now() }) } else { None }
+    }
+
+    #[inline]
+    fn is_interested(began: &Option<Began>) -> bool {
+        began.is_some()
+    }
+
+    fn tell(&self, began: &Option<Began>, clock: &dyn Clock, attempt: u32, kind: EventKind) {
+        if let Some(Began { operation, at }) = *began {
+            self.observe(&Event { operation, attempt, elapsed: clock.now().saturating_since(at), kind });
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The settings of the standard strategy that are neither its backoff's nor its quota's.
+
+use super::{HintLimit, MaxAttempts, Refund, RetryCosts};
+use crate::support::InvalidSetting;
+use std::time::Duration;
+
+/// The settings of a [`StandardRetryStrategy`](crate::StandardRetryStrategy), apart from those of its backoff and quota.
+///
+/// They can be read and compared, and make a strategy with
+/// [`from_parts`](crate::StandardRetryStrategy::from_parts).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StandardRetrySettings {
+    /// How many attempts an operation makes at most, the first one included. 0 counts as 1.
+    pub max_attempts: u32,
+    /// What a retry costs.
+    pub costs: RetryCosts,
+    /// What a success at the first attempt gives back to the quota.
+    pub first_refund: u32,
+    /// What a success after a retry gives back to the quota.
+    pub retry_refund: Refund,
+    /// How far a wait that the server asked for is honoured.
+    pub hint_limit: HintLimit,
+    /// The longest wait that the server can ask for; `None` without a limit.
+    pub max_retry_after: Option<Duration>,
+}
+
+impl StandardRetrySettings {
+    /// Returns those of [`StandardRetryStrategy::new`](crate::StandardRetryStrategy::new).
+    pub const fn new() -> Self {
+        Self {
+            max_attempts: 5,
+            costs: RetryCosts::new(5).timeout(10),
+            first_refund: 1,
+            retry_refund: Refund::Amount(1),
+            hint_limit: HintLimit::Unlimited,
+            max_retry_after: Some(Duration::from_secs(5 * 60)),
+        }
+    }
+
+    /// Returns those of [`StandardRetryStrategy::aws_2_0`](crate::StandardRetryStrategy::aws_2_0).
+    pub const fn aws_2_0() -> Self {
+        Self {
+            max_attempts: 3,
+            costs: RetryCosts::new(5).timeout(10),
+            first_refund: 1,
+            retry_refund: Refund::LastCost,
+            hint_limit: HintLimit::MaxBackoff,
+            max_retry_after: None,
+        }
+    }
+
+    /// Returns those of [`StandardRetryStrategy::aws_2_1`](crate::StandardRetryStrategy::aws_2_1).
+    pub const fn aws_2_1() -> Self {
+        Self::aws_2_0()
+            .retry_costs(RetryCosts::new(14).throttling(5))
+            .hint_limit(HintLimit::BeyondBackoff(Duration::from_secs(5)))
+    }
+
+    /// Sets how many attempts an operation makes at most, the first one included.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, use
+    /// [`try_max_attempts`](StandardRetrySettings::try_max_attempts).
+    #[must_use]
+    pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
+        assert!(max_attempts >= 1, "max_attempts counts the first attempt too, so it must be at least 1");
+        self.max_attempts = max_attempts;
+        self
+    }
+
+    /// Sets how many attempts an operation makes at most, the first one included.
+    ///
+    /// # Errors
+    ///
+    /// If it is 0.
+    pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
+        MaxAttempts::new(max_attempts).map(|max_attempts| self.max_attempts(max_attempts.get()))
+    }
+
+    /// Sets what a retry costs.
+    #[must_use]
+    pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
+        self.costs = costs;
+        self
+    }
+
+    /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
+    #[must_use]
+    pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
+        self.first_refund = first_attempt;
+        self.retry_refund = after_retry;
+        self
+    }
+
+    /// Sets how far a wait that the server asked for is honoured.
+    #[must_use]
+    pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
+        self.hint_limit = hint_limit;
+        self
+    }
+
+    /// Sets the longest wait that the server can ask for; `None` for no limit.
+    #[must_use]
+    pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
+        self.max_retry_after = max_retry_after;
+        self
+    }
+}
+
+impl Default for StandardRetrySettings {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,142 @@
+//! The tokens of the standard strategy: when they are issued, refused, and good for something.
+
+use super::{Refund, StandardRetryStrategy};
+use crate::backoff::BackoffStrategy;
+use crate::policy::Success;
+use crate::quota::RetryQuota;
+use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken};
+use crate::time::Clock;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The token of a [`StandardRetryStrategy`]: a small plain value.
+#[derive(Debug)]
+pub struct StandardRetryToken {
+    issuer: usize,
+    /// The delay in two parts, which leave room for others where a `Duration` would be padded.
+    delay_secs: u64,
+    delay_nanos: u32,
+    attempt: NonZeroU32,
+    /// What was paid for this attempt.
+    cost: u32,
+    delay_source: DelaySource,
+}
+
+impl RetryToken for StandardRetryToken {
+    fn attempt(&self) -> u32 {
+        self.attempt.get()
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::new(self.delay_secs, self.delay_nanos)
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        self.delay_source
+    }
+}
+
+impl<B, Q> StandardRetryStrategy<B, Q> {
+    /// What tells this strategy from any other: where its state lies.
+    #[inline]
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Whether the token is one of its own.
+    #[inline]
+    pub(crate) fn issued(&self, token: &StandardRetryToken) -> bool {
+        token.issuer == self.identity()
+    }
+}
+
+impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    #[cold]
+    fn refund_retry(&self, token: &StandardRetryToken) {
+        self.quota.refund(match self.settings.retry_refund {
+            Refund::Amount(amount) => amount,
+            Refund::LastCost => token.cost,
+        });
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
+    type Token = StandardRetryToken;
+
+    #[inline]
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
+        Ok(StandardRetryToken {
+            issuer: self.identity(),
+            delay_secs: 0,
+            delay_nanos: 0,
+            attempt: NonZeroU32::MIN,
+            cost: 0,
+            delay_source: DelaySource::Backoff,
+        })
+    }
+
+    #[inline]
+    fn refresh_retry_token(
+        &self,
+        token: StandardRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<StandardRetryToken, RetryError> {
+        if !self.issued(&token) {
+            return Err(RetryError::ForeignToken);
+        }
+        let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
+            return Err(RetryError::NotRetryable);
+        };
+        if !failure.retries_enabled() {
+            return Err(RetryError::Disabled);
+        }
+        if token.attempt() >= self.settings.max_attempts {
+            return Err(RetryError::MaxAttempts);
+        }
+        if failure.retry_after().zip(self.settings.max_retry_after).is_some_and(|(hint, max)| hint > max) {
+            return Err(RetryError::RetryAfterTooLong);
+        }
+        let backoff = self.backoff.compute_next_backoff_delay(token.retry_count(), error_type);
+        let delay = self.settings.hint_limit.wait(backoff, self.backoff.max_backoff(), failure.retry_after());
+        if failure.remaining().is_some_and(|remaining| delay > remaining) {
+            return Err(RetryError::MaxTime);
+        }
+        let cost = self.settings.costs.of(error_type);
+        if !self.quota.try_acquire(cost, clock) {
+            return Err(RetryError::QuotaExhausted);
+        }
+        Ok(StandardRetryToken {
+            issuer: token.issuer,
+            delay_secs: delay.as_secs(),
+            delay_nanos: delay.subsec_nanos(),
+            attempt: token.attempt.saturating_add(1),
+            cost,
+            delay_source: if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff },
+        })
+    }
+
+    #[inline]
+    fn record_success(&self, token: StandardRetryToken, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+        if !self.issued(&token) {
+            return Err(ForeignToken);
+        }
+        if token.retry_count() == 0 {
+            self.quota.refund(self.settings.first_refund);
+        } else {
+            self.refund_retry(&token);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn release(&self, token: StandardRetryToken) {
+        if self.issued(&token) {
+            self.quota.refund(token.cost);
+        }
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        Some(self.quota.available())
+    }
+}

@@ -1,0 +1,106 @@
+//! Waits that end early.
+
+use crate::support::sync::{Mutex, MutexGuard, PoisonError};
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+/// Makes a [`Waker`] for a strategy that wants one, see [`RetryStrategy::ready`](crate::RetryStrategy::ready).
+///
+/// An attempt that may be sent at once needs none, so none is made before the strategy asks for it. When driving a
+/// strategy by hand, make one from the waker at hand: `LazyWaker::from(waker)`.
+#[derive(Debug)]
+pub struct LazyWaker<'w>(Source<'w>);
+
+#[derive(Debug)]
+enum Source<'w> {
+    Given(&'w Waker),
+    EarlyWake(OnceCell<Arc<EarlyWake>>),
+}
+
+impl LazyWaker<'_> {
+    /// Returns a waker that ends the wait before the attempt, so that the strategy is asked again. It may be kept, and
+    /// woken from any thread; after the wait it does nothing.
+    pub fn waker(&self) -> Waker {
+        match &self.0 {
+            Source::Given(waker) => (*waker).clone(),
+            Source::EarlyWake(wake) => Waker::from(Arc::clone(wake.get_or_init(|| Arc::new(EarlyWake::new())))),
+        }
+    }
+
+    /// Creates one for an operation, which may have one from its previous question.
+    #[inline]
+    pub(crate) fn new(wake: Option<Arc<EarlyWake>>) -> Self {
+        Self(Source::EarlyWake(wake.map_or_else(OnceCell::new, |wake| {
+            // Before the strategy is asked, so no wake is lost.
+            wake.reset();
+            OnceCell::from(wake)
+        })))
+    }
+
+    /// Returns what the strategy may wake, if it asked for a waker at this or an earlier question.
+    #[inline]
+    pub(crate) fn into_early_wake(self) -> Option<Arc<EarlyWake>> {
+        match self.0 {
+            Source::Given(_) => None,
+            Source::EarlyWake(wake) => wake.into_inner(),
+        }
+    }
+}
+
+impl<'w> From<&'w Waker> for LazyWaker<'w> {
+    fn from(waker: &'w Waker) -> Self {
+        Self(Source::Given(waker))
+    }
+}
+
+/// Ends a wait early: it remembers that it was woken, and wakes whichever task or thread waits by then.
+#[derive(Debug)]
+pub struct EarlyWake {
+    /// No waker runs while it is locked, not even its `clone` or `drop`: those are the executor's.
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    woken: bool,
+    waiting: Option<Waker>,
+}
+
+impl EarlyWake {
+    const fn new() -> Self {
+        Self { state: Mutex::new(State { woken: false, waiting: None }) }
+    }
+
+    /// Forgets that it was woken.
+    fn reset(&self) {
+        self.lock().woken = false;
+    }
+
+    /// Registers who waits, and returns whether it was woken already.
+    pub(crate) fn register(&self, waker: &Waker) -> bool {
+        if self.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
+            let waiting = Some(waker.clone());
+            let former = std::mem::replace(&mut self.lock().waiting, waiting);
+            drop(former);
+        }
+        self.lock().woken
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for EarlyWake {
+    fn wake(self: Arc<Self>) {
+        let waiting = {
+            let mut state = self.lock();
+            state.woken = true;
+            state.waiting.take()
+        };
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The timer of the standard library.
+
+use super::{BlockingTimer, Clock, Timestamp};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The clock of the standard library and [`std::thread::sleep`], the default timer of functions that block.
+///
+/// # Panics
+///
+/// Telling the time panics where [`Instant::now`] does, as on some platforms without a clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StdTimer;
+
+impl Clock for StdTimer {
+    fn now(&self) -> Timestamp {
+        Timestamp::from(Instant::now())
+    }
+}
+
+impl BlockingTimer for StdTimer {
+    fn block(&self, delay: Duration) {
+        thread::sleep(delay);
+    }
+
+    fn park(&self, delay: Duration) {
+        thread::park_timeout(delay);
+    }
+}
