@@ -106,7 +106,7 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
 }
 
 /// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due.
-#[inline]
+#[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,

@@ -38,7 +38,14 @@ pub struct Wait<'a, S: RetryStrategy, T: Timer> {
 
 impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
     #[cold]
-    fn new(guard: ReleaseGuard<'a, S>, timer: &T, delay: Duration, waits_for: Waited) -> Self {
+    fn new(
+        token: &'a mut TokenState<S::Token>,
+        strategy: &'a S,
+        timer: &T,
+        delay: Duration,
+        waits_for: Waited,
+    ) -> Self {
+        let guard = ReleaseGuard::new(token, strategy);
         let sleep = Some(Box::pin(timer.sleep(delay)));
         Self { guard: Some(guard), sleep, waits_for, was_polled: false }
     }
@@ -73,81 +80,118 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
 
 impl<'c, S: RetryStrategy, T: Timer, O: OptionalObserver + ?Sized> Call<'c, S, T, O> {
     /// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due, or will never be.
-    #[inline]
+    ///
+    /// What every attempt passes is inlined; the rest is cold.
+    #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(
         self,
         operation: &'c mut OperationOf<S, L, O>,
         waited: Waited,
     ) -> Option<Wait<'c, S, T>> {
-        let (delay, waits_for) = match self.delay(operation, &waited) {
-            Some(delay) => (delay, Waited::ForDelay),
-            None => self.ask(operation, waited).map(|(delay, wake)| (delay, Waited::ForLimiter(wake)))?,
+        let (delay, waits_for) = match waited {
+            Waited::ForNothing => self.first_wait(operation)?,
+            Waited::ForDelay => self.next_wait(operation, None)?,
+            Waited::ForLimiter(wake) => self.next_wait(operation, wake)?,
         };
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        Some(Wait::new(guard, self.timer, delay, waits_for))
+        Some(Wait::new(&mut operation.token, self.strategy, self.timer, delay, waits_for))
     }
 }
 
 impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
-    /// Returns the token's delay, if that was not slept yet and fits into the time that is left.
-    #[inline]
-    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, waited: &Waited) -> Option<Duration> {
-        let (TokenState::Held(token), Waited::ForNothing) = (&operation.token, waited) else { return None };
-        let delay = token.delay();
-        if delay.is_zero() {
-            return None;
+    /// Returns the first wait before an attempt, and what it is for.
+    #[inline(always)]
+    fn first_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Waited)> {
+        if let TokenState::Held(token) = &operation.token
+            && !token.delay().is_zero()
+        {
+            return self.delay(operation);
         }
+        self.ask(operation, None)
+    }
+
+    /// Returns the next wait before the same attempt, and what it is for.
+    #[cold]
+    fn next_wait<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        wake: Option<Arc<EarlyWake>>,
+    ) -> Option<(Duration, Waited)> {
+        self.ask(operation, wake)
+    }
+
+    /// Returns the token's delay, if it fits into the time that is left.
+    #[cold]
+    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Waited)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        let TokenState::Held(token) = &*guard.token else { return None };
+        let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, self.timer);
         if operation.stopped.is_some() {
             guard.give_up();
             return None;
         }
         guard.disarm();
-        Some(delay)
+        Some((delay, Waited::ForDelay))
     }
 
-    /// Asks the strategy whether the attempt may be sent. Returns how long to wait for the next question, and what ends
-    /// that wait early; `None` once the attempt is due, or will never be.
-    #[inline]
+    /// Asks the strategy whether the attempt may be sent. Returns the wait before the next question; `None` once the
+    /// attempt is due, or will never be.
+    #[inline(always)]
     fn ask<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        waited: Waited,
-    ) -> Option<(Duration, Option<Arc<EarlyWake>>)> {
+        wake: Option<Arc<EarlyWake>>,
+    ) -> Option<(Duration, Waited)> {
         if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let waker = LazyWaker::new(match waited {
-            Waited::ForLimiter(wake) => wake,
-            Waited::ForNothing | Waited::ForDelay => None,
-        });
-        let wait = match &mut *guard.token {
-            TokenState::Held(token) => self.strategy.ready(token, self.timer, Some(&waker)).wait(),
-            _ => None,
-        };
-        let wake = waker.into_early_wake();
+        if let TokenState::Held(token) = &mut *guard.token {
+            let waker = LazyWaker::new(wake);
+            if let Some(wait) = self.strategy.ready(token, self.timer, Some(&waker)).wait() {
+                guard.disarm();
+                return self.held_back(operation, wait, waker.into_early_wake());
+            }
+        }
+        operation.stopped = operation.limits.is_over(Duration::ZERO, self.timer);
+        if operation.stopped.is_some() {
+            guard.give_up();
+            return None;
+        }
+        let attempt = guard.token.attempts();
+        self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+        guard.disarm();
+        None
+    }
+
+    /// Returns how long a limiter holds the attempt back; `None` if that is longer than the operation may take.
+    #[cold]
+    fn held_back<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        wait: Duration,
+        wake: Option<Arc<EarlyWake>>,
+    ) -> Option<(Duration, Waited)> {
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
-        let allowed = match (wait, &wake) {
-            (Some(wait), Some(_)) => operation.limits.shorten(wait, self.timer).map(Some),
-            _ => operation.limits.is_over(wait.unwrap_or_default(), self.timer).map_or(Ok(wait), Err),
+        let allowed = if wake.is_some() {
+            operation.limits.shorten(wait, self.timer)
+        } else {
+            operation.limits.is_over(wait, self.timer).map_or(Ok(wait), Err)
         };
-        let wait = match allowed {
-            Ok(wait) => wait,
+        match allowed {
+            Ok(wait) => {
+                let attempt = guard.token.attempts();
+                self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
+                guard.disarm();
+                Some((wait, Waited::ForLimiter(wake)))
+            }
             Err(cut) => {
                 operation.stopped = Some(cut);
                 guard.give_up();
-                return None;
+                None
             }
-        };
-        let attempt = guard.token.attempts();
-        match wait {
-            None => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted),
-            Some(wait) => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait }),
         }
-        guard.disarm();
-        Some((wait?, wake))
     }
 }
 
@@ -167,19 +211,23 @@ impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, 
     ///
     /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let mut waited = Waited::ForNothing;
-        if let Some(delay) = self.delay(operation, &waited) {
-            let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            self.timer.block(delay);
-            guard.disarm();
-        }
         let mut standing = StandingClock::default();
-        while let Some((wait, wake)) = self.ask(operation, waited) {
+        let mut next = self.first_wait(operation);
+        while let Some((wait, waits_for)) = next {
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            let is_woken = wake.as_ref().is_some_and(|wake| wake.register(&unparks_this_thread()));
-            if !is_woken {
-                self.timer.park(wait);
-            }
+            let wake = match waits_for {
+                Waited::ForLimiter(wake) => {
+                    let is_woken = wake.as_ref().is_some_and(|wake| wake.register(&unparks_this_thread()));
+                    if !is_woken {
+                        self.timer.park(wait);
+                    }
+                    wake
+                }
+                Waited::ForDelay | Waited::ForNothing => {
+                    self.timer.block(wait);
+                    None
+                }
+            };
             let send = standing.is_exhausted_at(self.timer.now());
             if send {
                 let attempt = guard.token.attempts();
@@ -189,7 +237,7 @@ impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, 
             if send {
                 break;
             }
-            waited = Waited::ForLimiter(wake);
+            next = self.next_wait(operation, wake);
         }
         operation.stopped
     }
