@@ -1,72 +1,59 @@
 //! The waits before an attempt: the token's delay, once, and what a limiter asks for.
 
-use super::token::{ReleaseGuard, TokenState};
+use super::token::{ReleaseGuard, TokenState, Waiting};
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
-use crate::time::{BlockingTimer, BoxSleep, Clock, Timer, Timestamp};
+use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// What an attempt has waited for last.
-#[derive(Debug)]
-pub enum Waited {
-    /// For nothing so far.
-    ForNothing,
-    /// For the token's delay.
-    ForDelay,
-    /// For a limiter, which could end the wait early if it asked for a waker.
-    ForLimiter(Option<Arc<EarlyWake>>),
-}
-
 /// A wait of an operation. If it is dropped before it is over, the attempt that follows it is given up.
 ///
-/// It borrows the strategy while it waits, and only then. Its output goes to the next [`Call::wait`].
+/// It borrows the strategy while it waits, and only then.
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'a, S: RetryStrategy, T: Timer> {
+pub struct Wait<'a, S: RetryStrategy, Z> {
     /// None once the wait is over. It comes before the sleep, so that it is dropped first.
     guard: Option<ReleaseGuard<'a, S>>,
     /// None once it is ready.
-    sleep: Option<BoxSleep<T>>,
-    waits_for: Waited,
+    sleep: Option<Pin<Box<Z>>>,
     was_polled: bool,
 }
 
-impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
+impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     #[cold]
     fn new(
         token: &'a mut TokenState<S::Token>,
         strategy: &'a S,
-        timer: &T,
+        timer: &impl Timer<Sleep = Z>,
         delay: Duration,
-        waits_for: Waited,
     ) -> Self {
         let guard = ReleaseGuard::new(token, strategy);
         let sleep = Some(Box::pin(timer.sleep(delay)));
-        Self { guard: Some(guard), sleep, waits_for, was_polled: false }
+        Self { guard: Some(guard), sleep, was_polled: false }
     }
 }
 
-impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
-    type Output = Waited;
+impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let is_first_poll = !std::mem::replace(&mut this.was_polled, true);
-        if let Some(sleep) = &mut this.sleep {
-            let is_woken = matches!(&this.waits_for, Waited::ForLimiter(Some(wake)) if wake.register(context.waker()));
-            if !is_woken {
+        if let (Some(sleep), Some(guard)) = (&mut this.sleep, &this.guard) {
+            let (is_limited, wake) = guard.token.limiter();
+            if !wake.is_some_and(|wake| wake.register(context.waker())) {
                 ready!(sleep.as_mut().poll(context));
             }
             // The sleep is dropped under the guard: if that panics, the attempt is given up.
             this.sleep = None;
             // A limiter is asked again after each wait. Where sleeps are over at once and the clock stands still, it would
             // be asked for ever within one poll, and nothing around the operation could end it.
-            if is_first_poll && matches!(this.waits_for, Waited::ForLimiter(_)) {
+            if is_first_poll && is_limited {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -74,86 +61,62 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
         if let Some(guard) = this.guard.take() {
             guard.disarm();
         }
-        Poll::Ready(std::mem::replace(&mut this.waits_for, Waited::ForNothing))
+        Poll::Ready(())
     }
 }
 
-impl<'c, S: RetryStrategy, T: Timer, O: OptionalObserver + ?Sized> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due, or will never be.
-    ///
-    /// What every attempt passes is inlined; the rest is cold.
-    #[inline(always)]
-    pub(crate) fn wait<L: TimeLimits>(
-        self,
-        operation: &'c mut OperationOf<S, L, O>,
-        waited: Waited,
-    ) -> Option<Wait<'c, S, T>> {
-        let (delay, waits_for) = match waited {
-            Waited::ForNothing => self.first_wait(operation)?,
-            Waited::ForDelay => self.next_wait(operation, None)?,
-            Waited::ForLimiter(wake) => self.next_wait(operation, wake)?,
-        };
-        Some(Wait::new(&mut operation.token, self.strategy, self.timer, delay, waits_for))
-    }
-}
-
-impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
-    /// Returns the first wait before an attempt, and what it is for.
-    #[inline(always)]
-    fn first_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Waited)> {
-        if let TokenState::Held(token) = &operation.token
-            && !token.delay().is_zero()
-        {
-            return self.delay(operation);
+impl<K> TokenState<K> {
+    /// Returns whether a limiter holds the attempt back, and what ends that wait early.
+    fn limiter(&self) -> (bool, Option<&Arc<EarlyWake>>) {
+        match self {
+            Self::Waiting(waiting) => (waiting.is_limited, waiting.wake.as_ref()),
+            _ => (false, None),
         }
-        self.ask(operation, None)
     }
+}
 
-    /// Returns the next wait before the same attempt, and what it is for.
-    #[cold]
-    fn next_wait<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        wake: Option<Arc<EarlyWake>>,
-    ) -> Option<(Duration, Waited)> {
-        self.ask(operation, wake)
+impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
+    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be.
+    #[inline(always)]
+    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
+        let delay = self.next_wait(operation)?;
+        Some(Wait::new(&mut operation.token, self.strategy, &self.timer, delay))
     }
+}
 
-    /// Returns the token's delay, if it fits into the time that is left.
-    #[cold]
-    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Waited)> {
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let TokenState::Held(token) = &*guard.token else { return None };
-        let delay = token.delay();
-        operation.stopped = operation.limits.is_over(delay, self.timer);
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Returns how long to wait next before an attempt; `None` once the attempt is due, or will never be.
+    ///
+    /// What an attempt without delay and limiter passes is inlined. The rest is cold.
+    #[inline(always)]
+    fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
         if operation.stopped.is_some() {
-            guard.give_up();
             return None;
+        }
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        match &mut *guard.token {
+            TokenState::Held(token) if token.delay().is_zero() => {
+                let waker = LazyWaker::new(None);
+                if let Some(wait) = self.strategy.ready(token, &self.timer, Some(&waker)).wait() {
+                    guard.disarm();
+                    return self.hold_back(operation, wait, waker.into_early_wake());
+                }
+            }
+            TokenState::Held(_) | TokenState::Waiting(_) => {
+                guard.disarm();
+                return self.wait_more(operation);
+            }
+            TokenState::Refused | TokenState::Returned | TokenState::Unsent(_) => {}
         }
         guard.disarm();
-        Some((delay, Waited::ForDelay))
+        self.due(operation)
     }
 
-    /// Asks the strategy whether the attempt may be sent. Returns the wait before the next question; `None` once the
-    /// attempt is due, or will never be.
+    /// The attempt is due, unless the time is up. Returns no wait in either case.
     #[inline(always)]
-    fn ask<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        wake: Option<Arc<EarlyWake>>,
-    ) -> Option<(Duration, Waited)> {
-        if operation.stopped.is_some() {
-            return None;
-        }
+    fn due<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        if let TokenState::Held(token) = &mut *guard.token {
-            let waker = LazyWaker::new(wake);
-            if let Some(wait) = self.strategy.ready(token, self.timer, Some(&waker)).wait() {
-                guard.disarm();
-                return self.held_back(operation, wait, waker.into_early_wake());
-            }
-        }
-        operation.stopped = operation.limits.is_over(Duration::ZERO, self.timer);
+        operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer);
         if operation.stopped.is_some() {
             guard.give_up();
             return None;
@@ -164,27 +127,56 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
         None
     }
 
+    /// Begins with the token's delay, or asks the strategy again after a wait.
+    #[cold]
+    fn wait_more<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        if let TokenState::Waiting(waiting) = &mut *guard.token {
+            let waker = LazyWaker::new(waiting.wake.take());
+            let wait = self.strategy.ready(&mut waiting.token, &self.timer, Some(&waker)).wait();
+            guard.disarm();
+            return match wait {
+                Some(wait) => self.hold_back(operation, wait, waker.into_early_wake()),
+                None => {
+                    operation.token.hold();
+                    self.due(operation)
+                }
+            };
+        }
+        let TokenState::Held(token) = &*guard.token else { return None };
+        let delay = token.delay();
+        operation.stopped = operation.limits.is_over(delay, &self.timer);
+        if operation.stopped.is_some() {
+            guard.give_up();
+            return None;
+        }
+        guard.disarm();
+        operation.token.wait(false, None);
+        Some(delay)
+    }
+
     /// Returns how long a limiter holds the attempt back; `None` if that is longer than the operation may take.
     #[cold]
-    fn held_back<L: TimeLimits>(
+    fn hold_back<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
         wait: Duration,
         wake: Option<Arc<EarlyWake>>,
-    ) -> Option<(Duration, Waited)> {
+    ) -> Option<Duration> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
         let allowed = if wake.is_some() {
-            operation.limits.shorten(wait, self.timer)
+            operation.limits.shorten(wait, &self.timer)
         } else {
-            operation.limits.is_over(wait, self.timer).map_or(Ok(wait), Err)
+            operation.limits.is_over(wait, &self.timer).map_or(Ok(wait), Err)
         };
         match allowed {
             Ok(wait) => {
                 let attempt = guard.token.attempts();
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
                 guard.disarm();
-                Some((wait, Waited::ForLimiter(wake)))
+                operation.token.wait(true, wake);
+                Some(wait)
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
@@ -195,39 +187,52 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
     }
 }
 
+impl<K: RetryToken> TokenState<K> {
+    /// The operation waits.
+    fn wait(&mut self, is_limited: bool, wake: Option<Arc<EarlyWake>>) {
+        *self = match self.take() {
+            Self::Waiting(mut waiting) => {
+                (waiting.is_limited, waiting.wake) = (is_limited, wake);
+                Self::Waiting(waiting)
+            }
+            Self::Held(token) => Self::Waiting(Box::new(Waiting { token, is_limited, wake })),
+            other => other,
+        };
+    }
+
+    /// The operation waits no longer.
+    fn hold(&mut self) {
+        *self = match self.take() {
+            Self::Waiting(waiting) => Self::Held(waiting.token),
+            other => other,
+        };
+    }
+}
+
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token because the time was up before its attempt could begin.
     #[cold]
     fn give_up(self) {
         let sent = self.token.attempts().saturating_sub(1);
-        if let TokenState::Held(token) = std::mem::replace(self.token, TokenState::Unsent(sent)) {
+        if let Some(token) = std::mem::replace(self.token, TokenState::Unsent(sent)).into_token() {
             self.strategy.release(token);
         }
     }
 }
 
-impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Blocks the thread until the attempt is due, or returns what keeps it from being made.
     ///
     /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
         let mut standing = StandingClock::default();
-        let mut next = self.first_wait(operation);
-        while let Some((wait, waits_for)) = next {
+        while let Some(wait) = self.next_wait(operation) {
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            let wake = match waits_for {
-                Waited::ForLimiter(wake) => {
-                    let is_woken = wake.as_ref().is_some_and(|wake| wake.register(&unparks_this_thread()));
-                    if !is_woken {
-                        self.timer.park(wait);
-                    }
-                    wake
-                }
-                Waited::ForDelay | Waited::ForNothing => {
-                    self.timer.block(wait);
-                    None
-                }
-            };
+            match guard.token.limiter() {
+                (false, _) => self.timer.block(wait),
+                (true, Some(wake)) if wake.register(&unparks_this_thread()) => {}
+                (true, _) => self.timer.park(wait),
+            }
             let send = standing.is_exhausted_at(self.timer.now());
             if send {
                 let attempt = guard.token.attempts();
@@ -235,9 +240,9 @@ impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, 
             }
             guard.disarm();
             if send {
+                operation.token.hold();
                 break;
             }
-            next = self.next_wait(operation, wake);
         }
         operation.stopped
     }

@@ -84,8 +84,7 @@ fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) 
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
         #strategy_setup
-        static #name: #private::FunctionName =
-            #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
+        static #name: #private::Name = #private::function_name!(#function);
         #timer_setup
         #observer_setup
     };
@@ -126,13 +125,12 @@ impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
-        let [wait, waited] = ["wait", "waited"].map(local);
+        let wait = local("wait");
         // A `while let` would hold timer and observer while it waits.
         quote! {
-            let mut #waited = #private::Waited::ForNothing;
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #waited) else { break };
-                #waited = #wait.await;
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
+                #wait.await;
             }
         }
     }
