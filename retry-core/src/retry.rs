@@ -286,10 +286,12 @@ where
         let mut operation = self.call().begin(self.limits);
         let mut last = L::Last::default();
         loop {
+            let mut has_waited = false;
             // A `while let` would hold timer and observer while it waits.
             loop {
-                let Some(wait) = self.call().wait(&mut operation) else { break };
+                let Some(wait) = self.call().wait(&mut operation, has_waited) else { break };
                 wait.await;
+                has_waited = true;
             }
             let outcome = if L::ARE_NONE {
                 (self.function.attempt)().await

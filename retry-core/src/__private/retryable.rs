@@ -110,8 +110,9 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,
+    has_waited: bool,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    call.wait(operation)
+    call.wait(operation, has_waited)
 }
 
 /// Blocks the thread until the attempt is due, or returns what keeps it from being made.

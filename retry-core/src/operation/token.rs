@@ -1,15 +1,12 @@
 //! The token of an operation, and the guard that gives it back.
 
-use crate::strategy::{EarlyWake, RetryStrategy, RetryToken};
-use std::sync::Arc;
+use crate::strategy::{RetryStrategy, RetryToken};
 
 /// Where the token of an operation is.
 #[derive(Debug)]
 pub(super) enum TokenState<K> {
     /// The operation holds it, for the next attempt or for the one under way.
     Held(K),
-    /// The operation holds it, and waits or has waited for the next attempt. Boxed, to leave the others small.
-    Waiting(Box<Waiting<K>>),
     /// The strategy refused the initial one: one attempt is made, and nothing is learned from it.
     Refused,
     /// It went back to the strategy.
@@ -18,30 +15,10 @@ pub(super) enum TokenState<K> {
     Unsent(u32),
 }
 
-/// A token whose delay was slept, or is being slept.
-#[derive(Debug)]
-pub(super) struct Waiting<K> {
-    pub(super) token: K,
-    /// Whether the latest wait is a limiter's.
-    pub(super) is_limited: bool,
-    /// What ends the latest wait early, if the strategy asked for a waker.
-    pub(super) wake: Option<Arc<EarlyWake>>,
-}
-
 impl<K: RetryToken> TokenState<K> {
     #[inline]
     pub(super) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Returned)
-    }
-
-    /// Returns the token, if the operation holds one.
-    #[inline]
-    pub(super) fn into_token(self) -> Option<K> {
-        match self {
-            Self::Held(token) => Some(token),
-            Self::Waiting(waiting) => Some(waiting.token),
-            Self::Refused | Self::Returned | Self::Unsent(_) => None,
-        }
     }
 
     /// Returns the number of attempts, the one that the token is for included.
@@ -49,7 +26,6 @@ impl<K: RetryToken> TokenState<K> {
     pub(super) fn attempts(&self) -> u32 {
         match self {
             Self::Held(token) => token.attempt(),
-            Self::Waiting(waiting) => waiting.token.attempt(),
             Self::Refused | Self::Returned => 1,
             Self::Unsent(attempts) => *attempts,
         }
@@ -80,8 +56,8 @@ impl<'a, S: RetryStrategy> ReleaseGuard<'a, S> {
 impl<S: RetryStrategy> Drop for ReleaseGuard<'_, S> {
     #[inline]
     fn drop(&mut self) {
-        if let TokenState::Held(_) | TokenState::Waiting(_) = self.token
-            && let Some(token) = self.token.take().into_token()
+        if let TokenState::Held(_) = self.token
+            && let TokenState::Held(token) = self.token.take()
         {
             self.strategy.release(token);
         }

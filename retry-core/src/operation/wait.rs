@@ -1,6 +1,6 @@
 //! The waits before an attempt: the token's delay, once, and what a limiter asks for.
 
-use super::token::{ReleaseGuard, TokenState, Waiting};
+use super::token::{ReleaseGuard, TokenState};
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -21,7 +21,16 @@ pub struct Wait<'a, S: RetryStrategy, Z> {
     guard: Option<ReleaseGuard<'a, S>>,
     /// None once it is ready.
     sleep: Option<Pin<Box<Z>>>,
+    reason: Reason,
     was_polled: bool,
+}
+
+/// What an attempt waits for.
+enum Reason {
+    /// The token's delay, which nothing ends early.
+    Delay,
+    /// A limiter, which can end the wait early if it asked for a waker.
+    Limiter(Option<Arc<EarlyWake>>),
 }
 
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
@@ -30,11 +39,11 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         token: &'a mut TokenState<S::Token>,
         strategy: &'a S,
         timer: &impl Timer<Sleep = Z>,
-        delay: Duration,
+        (delay, reason): (Duration, Reason),
     ) -> Self {
         let guard = ReleaseGuard::new(token, strategy);
         let sleep = Some(Box::pin(timer.sleep(delay)));
-        Self { guard: Some(guard), sleep, was_polled: false }
+        Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 }
 
@@ -44,16 +53,16 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let is_first_poll = !std::mem::replace(&mut this.was_polled, true);
-        if let (Some(sleep), Some(guard)) = (&mut this.sleep, &this.guard) {
-            let (is_limited, wake) = guard.token.limiter();
-            if !wake.is_some_and(|wake| wake.register(context.waker())) {
+        if let Some(sleep) = &mut this.sleep {
+            let is_woken = matches!(&this.reason, Reason::Limiter(Some(wake)) if wake.register(context.waker()));
+            if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
             // The sleep is dropped under the guard: if that panics, the attempt is given up.
             this.sleep = None;
             // A limiter is asked again after each wait. Where sleeps are over at once and the clock stands still, it would
             // be asked for ever within one poll, and nothing around the operation could end it.
-            if is_first_poll && is_limited {
+            if is_first_poll && matches!(this.reason, Reason::Limiter(_)) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -65,57 +74,45 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
     }
 }
 
-impl<K> TokenState<K> {
-    /// Returns whether a limiter holds the attempt back, and what ends that wait early.
-    fn limiter(&self) -> (bool, Option<&Arc<EarlyWake>>) {
-        match self {
-            Self::Waiting(waiting) => (waiting.is_limited, waiting.wake.as_ref()),
-            _ => (false, None),
-        }
-    }
-}
-
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be.
+    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `has_waited` says whether
+    /// there was one before it.
     #[inline(always)]
-    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
-        let delay = self.next_wait(operation)?;
-        Some(Wait::new(&mut operation.token, self.strategy, &self.timer, delay))
+    pub(crate) fn wait<L: TimeLimits>(
+        self,
+        operation: &'c mut OperationOf<S, L, O>,
+        has_waited: bool,
+    ) -> Option<Wait<'c, S, T::Sleep>> {
+        let wait = self.next_wait(operation, has_waited)?;
+        Some(Wait::new(&mut operation.token, self.strategy, &self.timer, wait))
     }
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns how long to wait next before an attempt; `None` once the attempt is due, or will never be.
+    /// Returns how long to wait next before an attempt, and what for; `None` once the attempt is due, or will never be.
     ///
     /// What an attempt without delay and limiter passes is inlined. The rest is cold.
     #[inline(always)]
-    fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
+    fn next_wait<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        has_waited: bool,
+    ) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        match &mut *guard.token {
-            TokenState::Held(token) if token.delay().is_zero() => {
-                let waker = LazyWaker::new(None);
-                if let Some(wait) = self.strategy.ready(token, &self.timer, Some(&waker)).wait() {
-                    guard.disarm();
-                    return self.hold_back(operation, wait, waker.into_early_wake());
-                }
-            }
-            TokenState::Held(_) | TokenState::Waiting(_) => {
+        if let TokenState::Held(token) = &mut *guard.token {
+            if !has_waited && !token.delay().is_zero() {
                 guard.disarm();
-                return self.wait_more(operation);
+                return self.delay(operation);
             }
-            TokenState::Refused | TokenState::Returned | TokenState::Unsent(_) => {}
+            let waker = LazyWaker::default();
+            if let Some(wait) = self.strategy.ready(token, &self.timer, Some(&waker)).wait() {
+                guard.disarm();
+                return self.hold_back(operation, wait, waker.into_early_wake());
+            }
         }
-        guard.disarm();
-        self.due(operation)
-    }
-
-    /// The attempt is due, unless the time is up. Returns no wait in either case.
-    #[inline(always)]
-    fn due<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer);
         if operation.stopped.is_some() {
             guard.give_up();
@@ -127,22 +124,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         None
     }
 
-    /// Begins with the token's delay, or asks the strategy again after a wait.
+    /// Returns the token's delay; `None` if it is longer than the operation may take.
     #[cold]
-    fn wait_more<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<Duration> {
+    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        if let TokenState::Waiting(waiting) = &mut *guard.token {
-            let waker = LazyWaker::new(waiting.wake.take());
-            let wait = self.strategy.ready(&mut waiting.token, &self.timer, Some(&waker)).wait();
-            guard.disarm();
-            return match wait {
-                Some(wait) => self.hold_back(operation, wait, waker.into_early_wake()),
-                None => {
-                    operation.token.hold();
-                    self.due(operation)
-                }
-            };
-        }
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
         operation.stopped = operation.limits.is_over(delay, &self.timer);
@@ -151,8 +136,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         guard.disarm();
-        operation.token.wait(false, None);
-        Some(delay)
+        Some((delay, Reason::Delay))
     }
 
     /// Returns how long a limiter holds the attempt back; `None` if that is longer than the operation may take.
@@ -162,7 +146,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation: &mut OperationOf<S, L, O>,
         wait: Duration,
         wake: Option<Arc<EarlyWake>>,
-    ) -> Option<Duration> {
+    ) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
         let allowed = if wake.is_some() {
@@ -175,8 +159,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 let attempt = guard.token.attempts();
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
                 guard.disarm();
-                operation.token.wait(true, wake);
-                Some(wait)
+                Some((wait, Reason::Limiter(wake)))
             }
             Err(cut) => {
                 operation.stopped = Some(cut);
@@ -187,34 +170,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-impl<K: RetryToken> TokenState<K> {
-    /// The operation waits.
-    fn wait(&mut self, is_limited: bool, wake: Option<Arc<EarlyWake>>) {
-        *self = match self.take() {
-            Self::Waiting(mut waiting) => {
-                (waiting.is_limited, waiting.wake) = (is_limited, wake);
-                Self::Waiting(waiting)
-            }
-            Self::Held(token) => Self::Waiting(Box::new(Waiting { token, is_limited, wake })),
-            other => other,
-        };
-    }
-
-    /// The operation waits no longer.
-    fn hold(&mut self) {
-        *self = match self.take() {
-            Self::Waiting(waiting) => Self::Held(waiting.token),
-            other => other,
-        };
-    }
-}
-
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token because the time was up before its attempt could begin.
     #[cold]
     fn give_up(self) {
         let sent = self.token.attempts().saturating_sub(1);
-        if let Some(token) = std::mem::replace(self.token, TokenState::Unsent(sent)).into_token() {
+        if let TokenState::Held(token) = std::mem::replace(self.token, TokenState::Unsent(sent)) {
             self.strategy.release(token);
         }
     }
@@ -225,13 +186,14 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     ///
     /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let mut standing = StandingClock::default();
-        while let Some(wait) = self.next_wait(operation) {
+        let (mut has_waited, mut standing) = (false, StandingClock::default());
+        while let Some((wait, reason)) = self.next_wait(operation, has_waited) {
+            has_waited = true;
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            match guard.token.limiter() {
-                (false, _) => self.timer.block(wait),
-                (true, Some(wake)) if wake.register(&unparks_this_thread()) => {}
-                (true, _) => self.timer.park(wait),
+            match reason {
+                Reason::Delay => self.timer.block(wait),
+                Reason::Limiter(Some(wake)) if wake.register(&unparks_this_thread()) => {}
+                Reason::Limiter(_) => self.timer.park(wait),
             }
             let send = standing.is_exhausted_at(self.timer.now());
             if send {
@@ -240,7 +202,6 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
             }
             guard.disarm();
             if send {
-                operation.token.hold();
                 break;
             }
         }

@@ -125,12 +125,14 @@ impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
-        let wait = local("wait");
+        let [wait, has_waited] = ["wait", "has_waited"].map(local);
         // A `while let` would hold timer and observer while it waits.
         quote! {
+            let mut #has_waited = false;
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation) else { break };
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #has_waited) else { break };
                 #wait.await;
+                #has_waited = true;
             }
         }
     }
