@@ -66,6 +66,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// |---|---|---|---|
 /// | variant, struct, enum | [`throttling`](#throttling) | the request was turned away, because there were too many of late | `safe` |
 /// | variant, struct, enum | [`timeout`](#timeout) | no answer came in time | `safe = "maybe"` |
+/// | variant, struct, enum | [`conflict`](#conflict) | the request lost a race against another one | `safe` |
 /// | variant, struct, enum | [`safe`, `never`, `safe = ".."`](#safe-and-never) | whether the request may be sent again | |
 /// | variant, struct, enum | [`fault = ".."`](#fault) | who caused the error | `"server"`: `safe = "maybe"`, else `never` |
 /// | variant, struct, enum | [`retry_after = ".."`](#retry_after) | a retry waits at least that long | |
@@ -85,18 +86,20 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// # Which one wins
 ///
-/// For each of the five answers by itself, the first that has one:
+/// For each of the six answers by itself, the first that has one:
 ///
-/// 1. what the variant says: `safe`, `never`, `fault`, `throttling`, `timeout`, `retry_after`, where a field beats the
-///    constant beside it;
+/// 1. what the variant says: `safe`, `never`, `fault`, `throttling`, `timeout`, `conflict`, `retry_after`, where a field beats
+///    the constant beside it;
 /// 2. `with`;
 /// 3. a `safe` field;
-/// 4. an `error_code` that is known, then the `http_status`;
-/// 5. what follows from `throttling`, else from `timeout`;
-/// 6. the `source`;
-/// 7. the same for the enum: what it says, then its `http_status`, then what follows from its `throttling` and `timeout`;
-/// 8. what follows from the fault;
-/// 9. no; nobody's known fault; no wait.
+/// 4. a field with an `error_code` that is known, then a field with the `http_status`;
+/// 5. what follows for safety from `throttling` or `conflict`, else from `timeout`;
+/// 6. a constant `http_status`;
+/// 7. the `source`;
+/// 8. the same for the enum: what it says, then what follows from its `throttling`, `conflict` or `timeout`, then its
+///    `http_status`;
+/// 9. what follows from the fault;
+/// 10. no; nobody's known fault; no wait.
 ///
 /// So what nobody labels is not retried, and a `never` on the enum does not beat a `throttling` on a variant.
 ///
@@ -119,12 +122,12 @@ use syn::{DeriveInput, parse_macro_input};
 ///     Crashed,
 /// }
 ///
-/// assert_eq!(JobError::Busy.is_retry_safe(), RetrySafety::Yes); // 5 before 7
-/// assert_eq!(JobError::Busy.fault(), ErrorFault::Server); // 7
+/// assert_eq!(JobError::Busy.is_retry_safe(), RetrySafety::Yes); // 5 before 8
+/// assert_eq!(JobError::Busy.fault(), ErrorFault::Server); // 8
 /// assert_eq!(JobError::MonthlyQuotaExceeded.is_retry_safe(), RetrySafety::No); // 1 before 5
 /// assert_eq!(JobError::Rejected(Some(404)).is_retry_safe(), RetrySafety::No); // 4 before 5
 /// assert_eq!(JobError::Rejected(None).is_retry_safe(), RetrySafety::Maybe); // 5
-/// assert_eq!(JobError::Crashed.is_retry_safe(), RetrySafety::No); // 7 before 8
+/// assert_eq!(JobError::Crashed.is_retry_safe(), RetrySafety::No); // 8 before 9
 /// ```
 ///
 /// # `throttling`
@@ -168,6 +171,27 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```
 ///
 /// By hand it is as for [`throttling`](#throttling), with `is_timeout` and `RetrySafety::Maybe`.
+///
+/// # `conflict`
+///
+/// The request lost a race against another one: a healthy server refused an optimistic transaction or a conditional write.
+/// Nothing was done, so a retry is safe unless the variant says otherwise. It is right where the attempt reads again what it
+/// writes; a condition that stays the same fails again. By default an error is no conflict.
+///
+/// ```
+/// # use retry_core::RetryInfo;
+/// #[derive(RetryInfo)]
+/// enum TransferError {
+///     #[retry(conflict)]
+///     SerializationFailure,
+///     #[retry(conflict, http_status = 412)]
+///     PreconditionFailed,
+/// }
+///
+/// assert!(TransferError::SerializationFailure.is_conflict());
+/// ```
+///
+/// By hand it is as for [`throttling`](#throttling), with `is_conflict`.
 ///
 /// # `safe` and `never`
 ///
@@ -293,6 +317,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// A status is judged together with the `retry_after` beside it: a 503 with a wait is throttling, and without one the
 /// server's fault. For the status of an enum that is the wait of the variant, else of the enum.
 ///
+/// A word beside a constant status decides on its own answer and on safety, and the status on the rest:
+/// `throttling, http_status = 400` is throttling, safe, and the client's fault.
+///
 /// ```
 /// use retry_core::{RetryInfo, RetrySafety};
 /// use std::time::Duration;
@@ -374,6 +401,9 @@ use syn::{DeriveInput, parse_macro_input};
 ///     }
 ///     fn is_timeout(&self) -> bool {
 ///         self.verdict().is_timeout()
+///     }
+///     fn is_conflict(&self) -> bool {
+///         self.verdict().is_conflict()
 ///     }
 /// }
 /// ```
@@ -515,7 +545,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///             Self::Login { cause, .. } => cause.is_retry_safe(),
 ///         }
 ///     }
-///     // And `is_throttle`, `is_timeout` and `retry_after` in the same way.
+///     // And `is_throttle`, `is_timeout`, `is_conflict` and `retry_after` in the same way.
 /// }
 /// ```
 ///

@@ -7,6 +7,7 @@
 )]
 #![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
 
+mod conflict;
 mod indirect;
 mod large;
 mod precedence;

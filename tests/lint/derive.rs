@@ -12,6 +12,9 @@ pub enum Every {
     /// Throttling, with a wait that is known.
     #[retry(throttling, fault = "client", retry_after = "1500ms")]
     Throttling,
+    /// A race that was lost, with a status.
+    #[retry(conflict, http_status = 412)]
+    Conflict,
     /// A wait in a field.
     #[retry(throttling, retry_after = "1s")]
     Wait {

@@ -18,18 +18,16 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut needs, |arm, says| {
         arm.answer(&says.safety(), |safety| arm::safety(*safety, krate))
     });
-    let throttle = method(
-        model,
-        "is_throttle",
-        &quote!(::core::primitive::bool),
-        Some(&quote!(false)),
-        &mut needs,
-        |arm, says| arm.answer(&says.throttling(), |throttling| quote!(#throttling)),
-    );
-    let timeout =
-        method(model, "is_timeout", &quote!(::core::primitive::bool), Some(&quote!(false)), &mut needs, |arm, says| {
-            arm.answer(&says.timeout(), |timeout| quote!(#timeout))
-        });
+    let (bool, no) = (quote!(::core::primitive::bool), quote!(false));
+    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.throttling(), |throttling| quote!(#throttling))
+    });
+    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.timeout(), |timeout| quote!(#timeout))
+    });
+    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.conflict(), |conflict| quote!(#conflict))
+    });
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
@@ -51,6 +49,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             #safety
             #throttle
             #timeout
+            #conflict
             #retry_after
         }
     }

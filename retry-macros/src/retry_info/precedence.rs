@@ -1,7 +1,7 @@
 //! Which one wins: for each answer by itself, whom a case asks, and in what order.
 //!
-//! What the case says > what it implies (`with`, field `safe` > code, then status > throttling, timeout > source) > what the
-//! enum says and implies > what follows from the fault > no.
+//! What the case says > what it implies (`with`, field `safe` > code and status in a field > throttling, timeout, conflict > a
+//! constant status > source) > the same for the enum > what follows from the fault > no.
 
 use crate::retry_info::model::{Answers, Fault, Field, Options, Safety, Says, WaitField, With};
 use std::time::Duration;
@@ -97,6 +97,10 @@ impl Says {
         self.chain(None, |said, container| Words::flag(said.timeout, container.timeout))
     }
 
+    pub(super) fn conflict(&self) -> Chain<'_, bool> {
+        self.chain(None, |said, container| Words::flag(said.conflict, container.conflict))
+    }
+
     pub(super) fn retry_after(&self) -> Waits<'_> {
         let options = match self {
             Self::Transparent(field) => return Waits { asked: vec![Asked::Transparent(field)], constant: None },
@@ -137,19 +141,19 @@ impl Options {
             (Some(code), None) => asked.push(Asked::Code(code, self.said.http_status)),
             (None, None) => {}
         }
-        if let Some(status) = self.said.http_status {
-            return Chain { asked, last: Last::Status(status, own) };
-        }
         if let Some(word) = words.implied {
             return Chain { asked, last: Last::Word(word) };
         }
+        if let Some(status) = self.said.http_status {
+            return Chain { asked, last: Last::Status(status, own) };
+        }
         asked.extend(self.source.iter().map(Asked::Source));
-        let last = if let Some(word) = words.container {
+        let last = if let Some(word) = words.container.or(words.container_implied) {
             Last::Word(word)
         } else if let Some(status) = self.container.http_status {
             Last::Status(status, Wait { constant: own.constant.or(self.container.retry_after), ..own })
         } else {
-            Last::Word(words.container_implied.unwrap_or(words.otherwise))
+            Last::Word(words.otherwise)
         };
         Chain { asked, last }
     }
@@ -171,7 +175,7 @@ impl Answers {
     /// What follows about safety from the kind of error.
     fn implied_safety(&self) -> Option<Safety> {
         match self {
-            Self { throttling: true, .. } => Some(Safety::Yes),
+            Self { throttling: true, .. } | Self { conflict: true, .. } => Some(Safety::Yes),
             Self { timeout: true, .. } => Some(Safety::Maybe),
             _ => None,
         }

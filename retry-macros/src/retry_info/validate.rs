@@ -117,6 +117,7 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         answers: _,
         throttling,
         timeout,
+        conflict,
         safe,
         never,
         fault,
@@ -128,9 +129,10 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         crate_path: _,
     } = &case.options;
     let with = with.as_ref().map(|(option, _)| option);
-    let said: [Option<&Written>; 8] = [
+    let said: [Option<&Written>; 9] = [
         throttling.as_ref(),
         timeout.as_ref(),
+        conflict.as_ref(),
         safe.as_ref(),
         never.as_ref(),
         fault.as_ref(),
