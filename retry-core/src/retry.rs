@@ -284,14 +284,14 @@ where
         P: RetryPolicy<Fut::Output>,
     {
         let mut operation = self.call().begin(self.limits);
+        let mut is_delayed = operation.is_delayed();
         let mut last = L::Last::default();
         loop {
-            let mut has_waited = false;
             // A `while let` would hold timer and observer while it waits.
             loop {
-                let Some(wait) = self.call().wait(&mut operation, has_waited) else { break };
+                let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
                 wait.await;
-                has_waited = true;
+                is_delayed = false;
             }
             let outcome = if L::ARE_NONE {
                 (self.function.attempt)().await
@@ -313,7 +313,10 @@ where
             };
             let directive = self.policy.evaluate(&outcome);
             match self.call().settle(&mut operation, directive) {
-                Decision::Retry => self.call().keep(&mut operation, &mut last, outcome),
+                Decision::Retry => {
+                    self.call().keep(&mut operation, &mut last, outcome);
+                    is_delayed = true;
+                }
                 Decision::Stop { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }
@@ -321,7 +324,7 @@ where
 
     #[inline]
     fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
-        Call::new(&self.function.name, &self.function.strategy).timer(&self.timer).observer(&self.observer)
+        Call::new(&self.function.name, &self.function.strategy).with_timer(&self.timer).with_observer(&self.observer)
     }
 }
 

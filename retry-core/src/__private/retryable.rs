@@ -76,21 +76,23 @@ pub trait IntoSpan: Copy {}
 
 impl<T: Copy> IntoSpan for T {}
 
-/// Begins an operation.
-#[inline]
+/// Begins an operation. The second value says whether its first attempt has a delay.
+#[inline(always)]
 pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-) -> OperationOf<S, Unlimited, O> {
-    call.begin(Unlimited)
+) -> (OperationOf<S, Unlimited, O>, bool) {
+    begin_within(call, Unlimited)
 }
 
 /// Begins an operation with limits on its time.
-#[inline]
+#[inline(always)]
 pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
-) -> OperationOf<S, L, O> {
-    call.begin(limits)
+) -> (OperationOf<S, L, O>, bool) {
+    let operation = call.begin(limits);
+    let is_delayed = operation.is_delayed();
+    (operation, is_delayed)
 }
 
 /// A limit on each attempt.
@@ -110,9 +112,9 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,
-    has_waited: bool,
+    is_delayed: bool,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    call.wait(operation, has_waited)
+    call.wait(operation, is_delayed)
 }
 
 /// Blocks the thread until the attempt is due, or returns what keeps it from being made.

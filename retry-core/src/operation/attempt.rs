@@ -29,9 +29,9 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // The clock is read once more, since an observer may have taken time.
-        operation.limits.remaining(&self.timer);
+        operation.limits.remaining(&self.timer());
         let (time, cut) = operation.limits.next_cut().unzip();
-        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer, time));
+        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer(), time));
         guard.disarm();
         (Deadline { is_over: false, cut }, sleep)
     }

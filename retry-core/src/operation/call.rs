@@ -13,7 +13,7 @@ use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, T
 pub struct Call<'c, S, T = DefaultTimer, O = Unobserved> {
     name: &'c Name,
     pub(super) strategy: &'c S,
-    pub(super) timer: T,
+    timer: T,
     observer: O,
 }
 
@@ -37,13 +37,13 @@ impl<'c, S> Call<'c, S> {
 impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
     /// Sets the timer.
     #[inline]
-    pub const fn timer<U: Timer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
+    pub const fn with_timer<U: Timer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
     /// Sets the timer of a function that blocks.
     #[inline]
-    pub const fn blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
+    pub const fn with_blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
@@ -55,32 +55,40 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
 
     /// Sets the observer.
     #[inline]
-    pub fn observer<P: OptionalObserver + ?Sized>(self, observer: &'c P) -> Call<'c, S, T, P::Ref<'c>> {
+    pub fn with_observer<P: OptionalObserver + ?Sized>(self, observer: &'c P) -> Call<'c, S, T, P::Ref<'c>> {
         Call { name: self.name, strategy: self.strategy, timer: self.timer, observer: observer.by_ref() }
     }
 }
 
-impl<S, T: Clock, O: OptionalObserver> Call<'_, S, T, O> {
+impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Returns the timer as a value of its own. A reference to it that leaves the call would force the call into memory.
+    #[inline(always)]
+    pub(super) fn timer(self) -> T {
+        self.timer
+    }
+
     /// Begins to observe.
     #[inline]
-    pub(super) fn observe(&self) -> O::State {
-        self.observer.begin(*self.name, &self.timer)
+    pub(super) fn observe(self) -> O::State {
+        let observer = self.observer;
+        observer.begin(*self.name, &self.timer())
     }
 
     /// Tells an event to the observer and to `tracing`. If neither is interested, the event is not built.
     #[inline]
-    pub(super) fn tell(&self, state: &O::State, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
+    pub(super) fn tell(self, state: &O::State, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
         if O::is_interested(state) || trace::is_enabled(level) {
             self.tell_now(state, level, attempt, kind());
         }
     }
 
     #[cold]
-    fn tell_now(&self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
+    fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
         if trace::is_enabled(level) {
             trace::emit(level, self.name.get(), attempt, &kind);
         }
-        self.observer.tell(state, &self.timer, attempt, kind);
+        let observer = self.observer;
+        observer.tell(state, &self.timer(), attempt, kind);
     }
 }
 

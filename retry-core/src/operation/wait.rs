@@ -75,16 +75,16 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
 }
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `has_waited` says whether
-    /// there was one before it.
+    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `is_delayed` says
+    /// whether the token's delay is still to be slept.
     #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(
         self,
         operation: &'c mut OperationOf<S, L, O>,
-        has_waited: bool,
+        is_delayed: bool,
     ) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = self.next_wait(operation, has_waited)?;
-        Some(Wait::new(&mut operation.token, self.strategy, &self.timer, wait))
+        let wait = self.next_wait(operation, is_delayed)?;
+        Some(Wait::new(&mut operation.token, self.strategy, &self.timer(), wait))
     }
 }
 
@@ -96,24 +96,24 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     fn next_wait<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        has_waited: bool,
+        is_delayed: bool,
     ) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if let TokenState::Held(token) = &mut *guard.token {
-            if !has_waited && !token.delay().is_zero() {
+            if is_delayed && !token.delay().is_zero() {
                 guard.disarm();
                 return self.delay(operation);
             }
             let waker = LazyWaker::default();
-            if let Some(wait) = self.strategy.ready(token, &self.timer, Some(&waker)).wait() {
+            if let Some(wait) = self.strategy.ready(token, &self.timer(), Some(&waker)).wait() {
                 guard.disarm();
                 return self.hold_back(operation, wait, waker.into_early_wake());
             }
         }
-        operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer);
+        operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
         if operation.stopped.is_some() {
             guard.give_up();
             return None;
@@ -130,7 +130,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
-        operation.stopped = operation.limits.is_over(delay, &self.timer);
+        operation.stopped = operation.limits.is_over(delay, &self.timer());
         if operation.stopped.is_some() {
             guard.give_up();
             return None;
@@ -150,9 +150,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
         let allowed = if wake.is_some() {
-            operation.limits.shorten(wait, &self.timer)
+            operation.limits.shorten(wait, &self.timer())
         } else {
-            operation.limits.is_over(wait, &self.timer).map_or(Ok(wait), Err)
+            operation.limits.is_over(wait, &self.timer()).map_or(Ok(wait), Err)
         };
         match allowed {
             Ok(wait) => {
@@ -186,16 +186,16 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     ///
     /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let (mut has_waited, mut standing) = (false, StandingClock::default());
-        while let Some((wait, reason)) = self.next_wait(operation, has_waited) {
-            has_waited = true;
+        let (mut is_delayed, mut standing) = (true, StandingClock::default());
+        while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
+            is_delayed = false;
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
             match reason {
-                Reason::Delay => self.timer.block(wait),
+                Reason::Delay => self.timer().block(wait),
                 Reason::Limiter(Some(wake)) if wake.register(&unparks_this_thread()) => {}
-                Reason::Limiter(_) => self.timer.park(wait),
+                Reason::Limiter(_) => self.timer().park(wait),
             }
-            let send = standing.is_exhausted_at(self.timer.now());
+            let send = standing.is_exhausted_at(self.timer().now());
             if send {
                 let attempt = guard.token.attempts();
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
