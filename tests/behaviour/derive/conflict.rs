@@ -36,7 +36,7 @@ fn a_conflict_is_safe_unless_the_variant_says_otherwise() {
     assert_eq!(with_conflict(&Failure::Throttled), (true, (Other, Yes, true, false, None)));
     assert_eq!(with_conflict(&Failure::Silent), (false, (Other, No, false, false, None)));
 
-    let types = [&Failure::Lost, &Failure::Late, &Failure::Throttled].map(|error| RetryErrorType::of(error));
+    let types = [&Failure::Lost, &Failure::Late, &Failure::Throttled].map(RetryErrorType::of);
     assert_eq!(types, [RetryErrorType::Conflict, RetryErrorType::Timeout, RetryErrorType::Throttling]);
 }
 
