@@ -22,39 +22,43 @@
 //! }
 //! ```
 //!
-//! # What to look for where
+//! # Where to find what
 //!
-//! - What errors mean: [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo).
-//! - Which calls are retried: the attribute [`retryable`](macro@retryable), or for closures and foreign errors [`retry()`].
-//! - Whether, when and how often: a [`RetryStrategy`]; begin with [`StandardRetryStrategy`], which is made of a
-//!   [`BackoffStrategy`] and a [`RetryQuota`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, and
-//!   [`ScopedRetryStrategy`] keeps one strategy for each key. [`ErasedStrategy`] is for those who choose at run time.
-//! - Settings that come in at run time, from the environment say: [`RetryConfig`].
-//! - What an outcome means for an operation: a [`RetryPolicy`], by default [`StandardRetryPolicy`].
-//! - What statuses, error codes and foreign errors mean: [`classify`].
-//! - Time: a [`Timer`], by default tokio's. Limits on it are options of the call; what was cut is a [`TimedOut`].
-//! - What happens: an [`Observer`], or the [`Report`] of one call.
-//! - What a compile error means: `docs/diagnostics.md` in the repository explains each.
+//! | to say | use |
+//! |---|---|
+//! | what errors mean | [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo) |
+//! | which calls are retried | the attribute [`retryable`](macro@retryable); [`retry()`] for closures and foreign errors |
+//! | whether, when and how often | a [`RetryStrategy`]; begin with [`StandardRetryStrategy`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, [`ScopedRetryStrategy`] keeps one strategy for each key, and [`ErasedStrategy`] is chosen at run time |
+//! | how long to wait, and how much to retry in all | a [`BackoffStrategy`] ([`backoff`]) and a [`RetryQuota`] ([`quota`]) |
+//! | settings at run time | [`RetryConfig`] ([`config`]) |
+//! | what an outcome means | a [`RetryPolicy`] ([`policy`]), by default [`StandardRetryPolicy`] |
+//! | what statuses, error codes and foreign errors mean | [`classify`] |
+//! | time | a [`Timer`] ([`time`]), by default tokio's; limits on it are options of the call, and a cut attempt is a [`TimedOut`] |
+//! | what happens | an [`Observer`] ([`observe`]), or the [`Report`] of one call |
+//! | a strategy of your own | [`strategy`], where the traits, tokens and settings are |
+//!
+//! What most programs name is at the root of the crate; the rest is in the modules. `docs/diagnostics.md` in the repository
+//! explains each compile error of the macros.
 //!
 //! # Where a strategy lives
 //!
-//! In a `static`, as above, since all its constructors are `const`; in a [`LazyLock`](std::sync::LazyLock) if its settings
-//! come from a [configuration](RetryConfig); in a field of a client; in an [`Arc`](std::sync::Arc) in many clients. All of these are
-//! strategies and can be named where one is asked for. What matters is that all calls on one resource share one, because
-//! its quota is what protects the resource. A strategy that is made anew for each call protects nobody; most ways to do
-//! that don't compile.
+//! In a `static`, as above, since its constructors are `const`; in a [`LazyLock`](std::sync::LazyLock) if its settings come
+//! from a [configuration](RetryConfig); in a field of a client; in an [`Arc`](std::sync::Arc) that several clients hold. All
+//! of these are strategies. What matters is that all calls on one resource share one strategy, because its quota is what
+//! protects the resource. A strategy that is made anew for each call protects nothing; most ways to do that don't compile.
 //!
 //! # Tests
 //!
 //! Tokio's paused time works: with `#[tokio::test(start_paused = true)]` (its feature `test-util`) waits take no time and
-//! last exactly as long as they should. [`Jitter::None`], [`Jitter::Fixed`] and `seed` take chance out of them. Mind that
-//! a `static` is shared by all tests of a process, and so is its quota: give a test a strategy of its own where it counts.
+//! last exactly as long as they should. [`ManualTimer`](time::ManualTimer) does the same without tokio. [`Jitter::None`],
+//! [`Jitter::Fixed`] and `seed` make delays predictable. Note that all tests of a process share a `static` and its quota: give
+//! a test a strategy of its own where that matters.
 //!
 //! # Terms
 //!
-//! An *operation* is one call of a retried function, an *attempt* is one run of its body. A *retry* is any attempt but
-//! the first. *Backoff* is the wait before a retry, *jitter* the chance in it. The *quota* is what retries are paid from.
-//! To *throttle* is to turn requests away because there are too many.
+//! An *operation* is one call of a retried function; an *attempt* is one run of its body. A *retry* is any attempt but
+//! the first. *Backoff* is the wait before a retry, and *jitter* is the random part of it. The *quota* is what retries are
+//! paid from. To *throttle* is to turn requests away because there are too many.
 //!
 //! # Features
 //!
@@ -62,10 +66,11 @@
 //! |---|---|---|
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
-//! | `config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared config file |
+//! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared config file of AWS |
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
-//! | `serde` | no | [`RetryConfig`] and [`RetryMode`] can be serialized and deserialized |
+//! | `serde` | no | [`RetryConfig`] and [`RetryMode`](config::RetryMode) can be serialized and deserialized |
+//! | `test` | no | [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] can be made, to test observers and bodies |
 //! | `tracing` | no | all events of an [`Observer`], as events of `tracing` |
 //!
 //! # Events
@@ -86,7 +91,7 @@
 //!
 //! `operation` is the [path of the function](Event::operation), or of the closure for [`retry()`] if it was given no name;
 //! `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one from [`RetryError::as_str`], `delay_source` one from
-//! [`DelaySource::as_str`], and `quota` what the retry quota holds afterwards.
+//! [`DelaySource::as_str`](strategy::DelaySource::as_str), and `quota` what the retry quota holds afterwards.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

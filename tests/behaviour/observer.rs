@@ -467,3 +467,20 @@ proptest! {
         assert_eq!(attribute, closure, "both forms are one machine");
     }
 }
+
+#[test]
+fn what_is_handed_to_users_can_be_made_by_their_tests() {
+    use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
+
+    let kind = EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3) };
+    let event = Event { operation: "get", attempt: 2, elapsed: secs(1), kind };
+    assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));
+    let report = Report { outcome: Ok::<_, Failed>(1), attempts: 2, reason: None, elapsed: secs(3) };
+    assert_eq!((report.outcome, report.attempts), (Ok(1), 2));
+    let failure = Failure::of(&Failed::THROTTLED);
+    let context = AttemptContext::new(2).with_previous_failure(failure).with_time_left(secs(4));
+    assert_eq!((context.attempt(), context.previous_failure(), context.time_left()), (2, Some(failure), Some(secs(4))));
+    assert_ne!(context.operation_id(), AttemptContext::new(2).operation_id());
+    let timed_out = TimedOut::new(TimeLimit::Attempt, secs(5));
+    assert_eq!((timed_out.limit(), timed_out.time()), (TimeLimit::Attempt, secs(5)));
+}

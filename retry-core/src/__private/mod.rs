@@ -12,7 +12,8 @@ pub use source_field::{SourceField, source};
 pub use verdict::{SafeField, Said, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
-// What `#[retryable]` names.
+// What `#[retryable]` names, and the types of its values.
+pub use crate::operation::{Attempt, Began, ContextState, Deadline, OutOfTime, Wait};
 pub use retryable::{
     Anew, Call, FunctionName, IntoSpan, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
     attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,

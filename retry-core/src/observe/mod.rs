@@ -68,14 +68,14 @@ use std::time::Duration;
     note = "an observer implements `fn observe(&self, event: &Event)`"
 )]
 pub trait Observer {
-    /// Whether it wants to be told of an operation with this name. It is asked once, when the operation begins; if it
-    /// says no, nothing of that operation is made or told. Yes, unless it says otherwise.
+    /// Returns whether the observer is interested in operations with this name. It is asked once, when the operation
+    /// begins; if it returns `false`, no event of that operation is built. By default it returns `true`.
     fn is_interested(&self, operation: &'static str) -> bool {
         let _ = operation;
         true
     }
 
-    /// Something happened to an operation.
+    /// Called for each event of an operation.
     fn observe(&self, event: &Event);
 }
 
@@ -96,8 +96,10 @@ macro_rules! forward_observer {
 forward_observer!(&O, Box<O>, Arc<O>);
 
 /// Something that happened to an operation.
+///
+/// With the feature `test` it can be written as a literal, to test an observer. It may get more fields with any release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Event {
     /// The operation's name: the path of the function, or what was given to [`Retry::name`](crate::Retry::name).
     ///
@@ -117,13 +119,13 @@ pub struct Event {
 #[non_exhaustive]
 pub enum EventKind {
     /// The strategy gave no initial token: there will be one attempt, of which nothing is learned.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Refused {
         /// Why.
         reason: RetryError,
     },
     /// A limiter holds the attempt back. It is told for each wait, and there may be many before one attempt.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Limited {
         /// How long it will be, before the limiter is asked again.
         wait: Duration,
@@ -131,13 +133,13 @@ pub enum EventKind {
     /// The attempt begins.
     AttemptStarted,
     /// The attempt failed, as the policy has it: an `Ok` can be a failure, too.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     AttemptFailed {
         /// What the policy made of the outcome.
         failure: Failure,
     },
     /// Another attempt will follow.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     RetryScheduled {
         /// The class of the failure that made it necessary.
         error_type: Option<RetryErrorType>,
@@ -149,7 +151,7 @@ pub enum EventKind {
         quota: Option<u32>,
     },
     /// The operation failed.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Stopped {
         /// Why there is no other attempt.
         reason: RetryError,
@@ -160,7 +162,7 @@ pub enum EventKind {
         quota: Option<u32>,
     },
     /// The operation succeeded.
-    #[non_exhaustive]
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Succeeded {
         /// Whether the strategy learned of it. It does not if it refused the initial token, or if it did not issue the
         /// one that it was handed.
@@ -189,7 +191,7 @@ impl EventKind {
 ///
 /// [`Retry::report`](crate::Retry::report) gives one.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Report<R> {
     /// The last outcome, untouched.
     pub outcome: R,

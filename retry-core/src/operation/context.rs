@@ -36,6 +36,28 @@ pub struct AttemptContext {
 }
 
 impl AttemptContext {
+    /// Creates the context of an attempt with this number, in an operation with a random id, to test a body that takes one.
+    #[cfg(feature = "test")]
+    pub fn new(attempt: u32) -> Self {
+        Self { attempt, operation_id: OperationId::random(), previous_failure: None, time_left: None }
+    }
+
+    /// Sets what the policy made of the attempt before.
+    #[cfg(feature = "test")]
+    #[must_use]
+    pub const fn with_previous_failure(mut self, failure: Failure) -> Self {
+        self.previous_failure = Some(failure);
+        self
+    }
+
+    /// Sets how long the attempt may take.
+    #[cfg(feature = "test")]
+    #[must_use]
+    pub const fn with_time_left(mut self, time: Duration) -> Self {
+        self.time_left = Some(time);
+        self
+    }
+
     /// The number of this attempt; the first one is 1.
     pub const fn attempt(&self) -> u32 {
         self.attempt

@@ -9,13 +9,12 @@ mod name;
 mod token;
 mod wait;
 
-pub(crate) use attempt::{Attempt, Deadline};
-pub use call::{Call, OptionalObserver, Unobserved};
-pub(crate) use context::ContextState;
-pub use context::{AttemptContext, OperationId};
-pub use limits::{AttemptTimeout, LimitsOn, MaxTime, TimeLimits, Unlimited};
+pub use attempt::{Attempt, Deadline};
+pub use call::{Began, Call, OptionalObserver, Unobserved};
+pub use context::{AttemptContext, ContextState, OperationId};
+pub use limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use name::{FunctionName, Name};
-pub(crate) use wait::Wait;
+pub use wait::Wait;
 
 use crate::observe::EventKind;
 use crate::observe::trace::Level;

@@ -45,7 +45,7 @@ pub enum TimeLimit {
 }
 
 impl TimedOut {
-    /// Creates the error of a limit that was over.
+    /// Creates the error of a limit that was over, to test what is made of it.
     #[cfg(feature = "test")]
     pub const fn new(limit: TimeLimit, time: Duration) -> Self {
         Self { limit, time }
