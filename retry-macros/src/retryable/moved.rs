@@ -21,22 +21,28 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
     for statement in std::mem::take(attempt) {
         // `#[async_trait]` begins with an `if` for the sake of the return type.
         let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-        match statement {
-            Stmt::Local(mut local) if is_first && let Some(source) = source(&local, arguments) => {
-                let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
-                let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
-                if source == "self"
-                    && let Some(receiver) = bound.first_mut()
-                {
-                    receiver.lending = arguments::receiver(signature);
-                    moves.receiver = Some(receiver.ident.clone());
-                }
-                arguments.retain(|argument| argument.ident != source);
-                arguments.extend(bound);
-                moves.statements.push(local);
+        let mut local = match statement {
+            Stmt::Local(local) if is_first => local,
+            other => {
+                kept.push(other);
+                continue;
             }
-            other => kept.push(other),
+        };
+        let Some(source) = source(&local, arguments) else {
+            kept.push(Stmt::Local(local));
+            continue;
+        };
+        let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
+        let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
+        if source == "self"
+            && let Some(receiver) = bound.first_mut()
+        {
+            receiver.lending = arguments::receiver(signature);
+            moves.receiver = Some(receiver.ident.clone());
         }
+        arguments.retain(|argument| argument.ident != source);
+        arguments.extend(bound);
+        moves.statements.push(local);
     }
     *attempt = kept;
     moves
