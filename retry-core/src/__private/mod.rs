@@ -14,7 +14,19 @@ pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names.
 pub use retryable::{
-    Anew, Call, FunctionName, IntoSpan, Judged, Operation, Waited, anew, attempt, attempt_blocking, attempt_context,
+    Anew, Call, FunctionName, IntoSpan, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
     attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,
     judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, timer, unreached, wait,
 };
+
+/// The name of the function that this stands in, as the value of a static.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __retry_core_function_name {
+    ($function:literal) => {{
+        static PATH: $crate::__private::FunctionName =
+            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function), || {});
+        $crate::__private::Name::Function(&PATH)
+    }};
+}
+pub use __retry_core_function_name as function_name;

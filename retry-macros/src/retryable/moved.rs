@@ -21,28 +21,26 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
     for statement in std::mem::take(attempt) {
         // `#[async_trait]` begins with an `if` for the sake of the return type.
         let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-        let mut local = match statement {
-            Stmt::Local(local) if is_first => local,
-            other => {
-                kept.push(other);
-                continue;
+        let source = match &statement {
+            Stmt::Local(local) if is_first => source(local, arguments),
+            _ => None,
+        };
+        match (statement, source) {
+            (Stmt::Local(mut local), Some(source)) => {
+                let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
+                let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
+                if source == "self"
+                    && let Some(receiver) = bound.first_mut()
+                {
+                    receiver.lending = arguments::receiver(signature);
+                    moves.receiver = Some(receiver.ident.clone());
+                }
+                arguments.retain(|argument| argument.ident != source);
+                arguments.extend(bound);
+                moves.statements.push(local);
             }
-        };
-        let Some(source) = source(&local, arguments) else {
-            kept.push(Stmt::Local(local));
-            continue;
-        };
-        let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
-        let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
-        if source == "self"
-            && let Some(receiver) = bound.first_mut()
-        {
-            receiver.lending = arguments::receiver(signature);
-            moves.receiver = Some(receiver.ident.clone());
+            (other, _) => kept.push(other),
         }
-        arguments.retain(|argument| argument.ident != source);
-        arguments.extend(bound);
-        moves.statements.push(local);
     }
     *attempt = kept;
     moves
