@@ -647,7 +647,8 @@ pub fn derive_retry_info(input: TokenStream) -> TokenStream {
 /// The future is `Send` if it is without the attribute, even if the error is not `Send`. An owned argument need not be `Sync`
 /// for that, because one attempt at a time borrows it mutably. There are two exceptions, which must be `Sync` as well: an
 /// argument that `strategy`, `observer` or `timer` borrows during the whole call, as in `strategy = stores.pick()`; and a name
-/// in a pattern if the signature doesn't spell out that it is bound by value, as in `(a, b): Pair`.
+/// in a pattern if the signature doesn't spell out that it is bound by value, as in `(a, b): Pair`. With
+/// [`max_time`](#max_time), the outcome must be `Send`, too.
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
 ///

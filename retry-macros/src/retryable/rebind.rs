@@ -17,11 +17,11 @@ pub(super) fn lend(call: &mut Call) {
     let sources = [Some(&call.strategy), call.timer.as_ref(), call.observer.as_ref()];
     let held: TokenStream =
         sources.into_iter().flatten().filter_map(Source::held).map(ToTokens::to_token_stream).collect();
-    let sends = !call.blocking && call.body.owns_arguments();
+    let may_be_unique = !call.blocking && call.body.owns_arguments();
     let is_lent = |ident: &Ident| (mentions(&body, &[ident]) || formats(&body, ident)) && !mentions(&held, &[ident]);
 
     for argument in &mut call.arguments {
-        argument.unique = argument.lending == Lending::Owned && sends && is_lent(&argument.ident);
+        argument.unique = argument.lending == Lending::Owned && may_be_unique && is_lent(&argument.ident);
         let holds_reference = !matches!(argument.lending, Lending::Shared | Lending::Owned | Lending::Reference);
         if argument.unique || (holds_reference && mentions(&body, &[&argument.ident])) {
             call.body.declare_mut(&mut call.function.sig, &argument.ident);
@@ -32,7 +32,7 @@ pub(super) fn lend(call: &mut Call) {
         && let Some(FnArg::Receiver(receiver)) = call.function.sig.inputs.first_mut()
     {
         let span = receiver.self_token.span;
-        call.receiver = Some(Ident::new("self", span)).filter(|receiver| sends && is_lent(receiver));
+        call.receiver = Some(Ident::new("self", span)).filter(|receiver| may_be_unique && is_lent(receiver));
         receiver.mutability = call.receiver.as_ref().map(|_| Token![mut](span));
     }
 }

@@ -4,6 +4,7 @@ use super::{Outcome, STRATEGY};
 use crate::support::{Failed, Flaky, assert_send};
 use async_trait::async_trait;
 use retry_core::{Jitter, StandardRetryStrategy, retryable};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -204,6 +205,52 @@ async fn a_receiver_by_value_is_lent_in_each_form() {
     assert_eq!(assert_send(Client::argument(Client::new())).await, Ok(3));
     assert_eq!(Client::new().tail(Cell::new(4)).await, Ok(3));
     assert_eq!(assert_send(Client::new().send(Box::new(counting(0)), (Cell::new(1), 2))).await, Ok(3 + 1 + 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_method_that_a_trait_provides_may_take_its_receiver_by_value() {
+    trait Close: Sized {
+        fn call(&self) -> Outcome<u32>;
+
+        #[retryable(strategy = STRATEGY)]
+        async fn close(self) -> Outcome<u32> {
+            pause().await;
+            self.call()
+        }
+    }
+
+    impl Close for Client {
+        fn call(&self) -> Outcome<u32> {
+            self.call()
+        }
+    }
+
+    assert_eq!(assert_send(Client::new().close()).await, Ok(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_may_borrow_what_an_owned_argument_borrows() {
+    type Text<'a> = &'a str;
+
+    #[retryable(strategy = STRATEGY, max_time = "9s")]
+    async fn call<'a>(
+        flaky: &Flaky,
+        text: Text<'a>,
+        cow: Cow<'a, str>,
+        pair: (Cell<u32>, &'a str),
+    ) -> Outcome<[&'a str; 3]> {
+        flaky.call()?;
+        let borrowed = match cow {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(_) => "",
+        };
+        pair.0.set(1);
+        Ok([&text[1..], borrowed, pair.1])
+    }
+
+    let pair = (Cell::new(0), "c");
+    let texts = assert_send(call(&Flaky::new(2, Failed::SAFE), "xa", Cow::Borrowed("b"), pair)).await;
+    assert_eq!(texts, Ok(["a", "b", "c"]));
 }
 
 #[tokio::test(start_paused = true)]
