@@ -33,7 +33,7 @@ pub const fn call<S: RetryStrategy>(name: &'static Name, strategy: &'static S) -
 
 /// Makes a call whose strategy is borrowed.
 #[inline]
-pub const fn call_with<'c, S: RetryStrategy>(name: &'static Name, strategy: &'c S) -> Call<'c, S> {
+pub const fn call_with<'c, S>(name: &'static Name, strategy: &'c S) -> Call<'c, S> {
     Call::new(name, strategy)
 }
 

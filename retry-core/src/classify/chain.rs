@@ -65,7 +65,7 @@ const MAX_LINKS: usize = 64;
 ///
 /// fn by_known_links<T>(outcome: &Result<T, AnyError>) -> RetryDirective {
 ///     match outcome {
-///         Ok(_) => RetryDirective::Succeed,
+///         Ok(_) => RetryDirective::succeed(),
 ///         Err(error) => {
 ///             let verdict = chain::known(error).unwrap_or(Classification::new(RetrySafety::No));
 ///             StandardRetryPolicy::new().evaluate_error(&verdict)

@@ -31,6 +31,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     let Limited { limits, last, setup: last_setup } = limited(&call.limits, &private);
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
+    let [settled, kept] = [quote!(&mut #operation), last.clone()].map(|tokens| respan(tokens, outcome.span()));
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
     let is_limited = limits.is_some();
     // A function that blocks waits in one call, which knows by itself whether the delay was slept.
@@ -59,7 +60,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
             #wait
             let #result = #attempt;
             if let ::core::option::Option::Some(#result) =
-                #private::settle(#retried_call, &mut #operation, #directive, #last, #result)
+                #private::settle(#retried_call, #settled, #directive, #kept, #result)
             {
                 return #result;
             }
