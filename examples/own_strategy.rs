@@ -1,9 +1,8 @@
-//! A retry strategy of one's own: at most so many retries, after a constant delay, and no quota.
+//! A retry strategy of your own in three methods: a maximum of retries, a constant delay, and no quota.
 //!
 //! `cargo run --example own_strategy`
 
-use retry_core::strategy::{ForeignToken, Ready};
-use retry_core::time::Timestamp;
+use retry_core::strategy::ForeignToken;
 use retry_core::{Clock, Failure, RetryError, RetryInfo, RetryStrategy, RetryToken, Success, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,11 +13,10 @@ struct Steadily {
     delay: Duration,
 }
 
-/// What one operation takes along. The strategy shares no state, so any of its tokens is as good as another.
+/// The state of one operation. The strategy shares no state, so any of its tokens is as good as another.
 struct SteadyToken {
     attempt: u32,
-    /// When to send the attempt; none for the first one.
-    due: Option<Timestamp>,
+    /// What the operation sleeps before the attempt; zero for the first one.
     delay: Duration,
 }
 
@@ -36,14 +34,14 @@ impl RetryStrategy for Steadily {
     type Token = SteadyToken;
 
     fn acquire_initial_token(&self, _clock: &dyn Clock) -> Result<SteadyToken, RetryError> {
-        Ok(SteadyToken { attempt: 1, due: None, delay: Duration::ZERO })
+        Ok(SteadyToken { attempt: 1, delay: Duration::ZERO })
     }
 
     fn refresh_retry_token(
         &self,
         token: SteadyToken,
         failure: &Failure,
-        clock: &dyn Clock,
+        _clock: &dyn Clock,
     ) -> Result<SteadyToken, RetryError> {
         // What the server asked for is a floor.
         let delay = self.delay.max(failure.retry_after().unwrap_or_default());
@@ -54,21 +52,13 @@ impl RetryStrategy for Steadily {
         } else if failure.remaining().is_some_and(|remaining| delay > remaining) {
             Err(RetryError::MaxTime)
         } else {
-            let due = clock.now().saturating_add(delay);
-            Ok(SteadyToken { attempt: token.attempt + 1, due: Some(due), delay })
+            Ok(SteadyToken { attempt: token.attempt + 1, delay })
         }
     }
 
-    fn record_success(&self, _token: SteadyToken, _: &Success, _clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, _token: SteadyToken, _success: &Success, _clock: &dyn Clock) -> Result<(), ForeignToken> {
         Ok(()) // Nothing to learn.
     }
-
-    fn ready(&self, token: &mut SteadyToken, clock: &dyn Clock, _: Option<&Waker>) -> Ready {
-        // Asked again after each wait, so it answers with what is left.
-        token.due.map_or(Ready::Now, |due| Ready::After(due.saturating_since(clock.now())))
-    }
-
-    fn release(&self, _token: SteadyToken) {} // Nothing was paid.
 }
 
 static SENSOR: Steadily = Steadily { max_retries: 4, delay: Duration::from_millis(100) };

@@ -4,8 +4,8 @@
 use retry_core::time::Timestamp;
 use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ struct ThreadTimer;
 
 impl Clock for ThreadTimer {
     fn now(&self) -> Timestamp {
-        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-        Timestamp::from_origin(ORIGIN.elapsed())
+        // From the origin of all clocks, so that functions that block may share the strategy.
+        Timestamp::from(Instant::now())
     }
 }
 

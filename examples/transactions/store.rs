@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The balances of accounts, each with a version that every change of it increases.
 #[derive(Debug, Default)]
-pub struct Store {
+pub(crate) struct Store {
     accounts: Mutex<HashMap<&'static str, Account>>,
 }
 
@@ -18,7 +18,7 @@ struct Account {
 
 /// What a transaction has read and wants to write. Nothing of it is seen by others before it is committed.
 #[derive(Debug)]
-pub struct Transaction<'s> {
+pub(crate) struct Transaction<'s> {
     store: &'s Store,
     read: HashMap<&'static str, Account>,
     written: HashMap<&'static str, i64>,
@@ -26,22 +26,22 @@ pub struct Transaction<'s> {
 
 /// Another transaction changed what this one had read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conflict;
+pub(crate) struct Conflict;
 
 impl Store {
     /// Creates a store with these accounts and balances.
-    pub fn new(accounts: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
+    pub(crate) fn new(accounts: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
         let accounts = accounts.into_iter().map(|(name, balance)| (name, Account { balance, version: 0 }));
         Self { accounts: Mutex::new(accounts.collect()) }
     }
 
     /// Begins a transaction.
-    pub fn begin(&self) -> Transaction<'_> {
+    pub(crate) fn begin(&self) -> Transaction<'_> {
         Transaction { store: self, read: HashMap::new(), written: HashMap::new() }
     }
 
     /// Returns the balance of an account, which is 0 if nothing was ever written to it.
-    pub fn balance(&self, name: &'static str) -> i64 {
+    pub(crate) fn balance(&self, name: &'static str) -> i64 {
         self.account(name).balance
     }
 
@@ -53,7 +53,7 @@ impl Store {
 
 impl Transaction<'_> {
     /// Reads a balance.
-    pub fn read(&mut self, name: &'static str) -> i64 {
+    pub(crate) fn read(&mut self, name: &'static str) -> i64 {
         if let Some(balance) = self.written.get(name) {
             return *balance;
         }
@@ -61,7 +61,7 @@ impl Transaction<'_> {
     }
 
     /// Writes a balance.
-    pub fn write(&mut self, name: &'static str, balance: i64) {
+    pub(crate) fn write(&mut self, name: &'static str, balance: i64) {
         self.written.insert(name, balance);
     }
 
@@ -70,7 +70,7 @@ impl Transaction<'_> {
     /// # Errors
     ///
     /// If another transaction changed an account that this one has read. Nothing is written then.
-    pub fn commit(self) -> Result<(), Conflict> {
+    pub(crate) fn commit(self) -> Result<(), Conflict> {
         let mut accounts = self.store.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let current = |name| accounts.get(name).copied().unwrap_or_default().version;
         if self.read.iter().any(|(name, account)| current(*name) != account.version) {

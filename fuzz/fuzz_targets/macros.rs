@@ -23,7 +23,7 @@ use syn::visit::{self, Visit};
 use syn::{DeriveInput, File, ItemFn, TypeImplTrait, TypeTraitObject, parse2};
 
 /// What inputs are made of, so that most of them are nearly code.
-const PIECES: [&str; 96] = [
+const PIECES: [&str; 112] = [
     "strategy = STORE",
     "strategy = \"standard\"",
     "strategy = \"adaptive\"",
@@ -120,6 +120,22 @@ const PIECES: [&str; 96] = [
     "{ if a {} else { loop { break 'l } } }",
     "{}",
     ";",
+    "conflict",
+    "http_status = 409, conflict",
+    "async move { body(a).await }",
+    "let future = async move { body(a).await };",
+    "future",
+    "Box::pin(",
+    "return async { body().await };",
+    ".instrument(span).boxed()",
+    "-> impl Future<Output = Result<T, E>>",
+    "-> BoxFuture<'a, Result<T, E>>",
+    "a: Pin<&mut A>, b: Option<&'a mut B>",
+    "((f, mut g), .., Wrapper(h)): ((F, Option<Pin<&mut G>>), u8, Wrapper<H>)",
+    "self: Box<Self>",
+    "println!(\"{a} {b:?}\")",
+    "#[retry(source)] Option<Box<Other<T>>>,",
+    "where T: Error + RetryInfo, Box<Other<T>>: RetryInfo",
 ];
 
 /// Deeper code would be rustc's to refuse.

@@ -1,5 +1,8 @@
 //! What an error says about itself: whose fault it is and whether it may be retried.
 
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,16 +115,16 @@ pub trait RetryInfo: ErrorInfo {
     }
 }
 
-/// Pointers to errors forward to them.
+/// Pointers forward to the error that they point to.
 macro_rules! forward_errors {
-    ($($pointer:ty),+) => {$(
-        impl<T: ErrorInfo + ?Sized> ErrorInfo for $pointer {
+    ($($pointer:ty $(where T: $bound:path)?),+) => {$(
+        impl<T: ErrorInfo + ?Sized $(+ $bound)?> ErrorInfo for $pointer {
             fn fault(&self) -> ErrorFault {
                 (**self).fault()
             }
         }
 
-        impl<T: RetryInfo + ?Sized> RetryInfo for $pointer {
+        impl<T: RetryInfo + ?Sized $(+ $bound)?> RetryInfo for $pointer {
             fn is_retry_safe(&self) -> RetrySafety {
                 (**self).is_retry_safe()
             }
@@ -145,4 +148,9 @@ macro_rules! forward_errors {
     )+};
 }
 
-forward_errors!(&T, Box<T>, Arc<T>);
+forward_errors!(&T, Box<T>, Rc<T>, Arc<T>, Cow<'_, T> where T: ToOwned);
+
+/// An error that never happens.
+impl ErrorInfo for Infallible {}
+
+impl RetryInfo for Infallible {}

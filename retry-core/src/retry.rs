@@ -3,7 +3,7 @@
 pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
 
 use crate::observe::{Observer, Report};
-use crate::operation::{Attempt, Call, Decision, Waited};
+use crate::operation::{Attempt, Call, Decision, Name};
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Operations, RetryError, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
@@ -61,7 +61,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    let function = Function { strategy, attempt, name: std::any::type_name::<F>() };
+    let function = Function { strategy, attempt, name: Name::Given(std::any::type_name::<F>()) };
     let (policy, timer) = (StandardRetryPolicy::new(), DEFAULT_TIMER);
     Retry { function, policy, timer, observer: Unobserved, limits: Unlimited }
 }
@@ -82,7 +82,7 @@ pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved
 struct Function<S, F> {
     strategy: S,
     attempt: F,
-    name: &'static str,
+    name: Name,
 }
 
 impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
@@ -178,7 +178,7 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
 
     /// Sets the name by which observers and events know the call: the path of the closure unless you say otherwise.
     pub fn name(mut self, name: &'static str) -> Self {
-        self.function.name = name;
+        self.function.name = Name::Given(name);
         self
     }
 
@@ -284,13 +284,14 @@ where
         P: RetryPolicy<Fut::Output>,
     {
         let mut operation = self.call().begin(self.limits);
+        let mut is_delayed = operation.is_delayed();
         let mut last = L::Last::default();
         loop {
-            let mut waited = Waited::ForNothing;
             // A `while let` would hold timer and observer while it waits.
             loop {
-                let Some(wait) = self.call().wait(&mut operation, waited) else { break };
-                waited = wait.await;
+                let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
+                wait.await;
+                is_delayed = false;
             }
             let outcome = if L::ARE_NONE {
                 (self.function.attempt)().await
@@ -312,15 +313,18 @@ where
             };
             let directive = self.policy.evaluate(&outcome);
             match self.call().settle(&mut operation, directive) {
-                Decision::Retry => self.call().keep(&mut operation, &mut last, outcome),
+                Decision::Retry => {
+                    self.call().keep(&mut operation, &mut last, outcome);
+                    is_delayed = true;
+                }
                 Decision::Stop { attempts, reason } => return Conclusion { outcome, attempts, reason },
             }
         }
     }
 
     #[inline]
-    fn call(&self) -> Call<'_, S, T, O> {
-        Call::named(self.function.name, &self.function.strategy).timer(&self.timer).observer(&self.observer)
+    fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
+        Call::new(&self.function.name, &self.function.strategy).with_timer(&self.timer).with_observer(&self.observer)
     }
 }
 

@@ -66,6 +66,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// |---|---|---|---|
 /// | variant, struct, enum | [`throttling`](#throttling) | the request was turned away, because there were too many of late | `safe` |
 /// | variant, struct, enum | [`timeout`](#timeout) | no answer came in time | `safe = "maybe"` |
+/// | variant, struct, enum | [`conflict`](#conflict) | the request lost a race against another one | `safe` |
 /// | variant, struct, enum | [`safe`, `never`, `safe = ".."`](#safe-and-never) | whether the request may be sent again | |
 /// | variant, struct, enum | [`fault = ".."`](#fault) | who caused the error | `"server"`: `safe = "maybe"`, else `never` |
 /// | variant, struct, enum | [`retry_after = ".."`](#retry_after) | a retry waits at least that long | |
@@ -85,24 +86,26 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// # Which one wins
 ///
-/// For each of the five answers by itself, the first that has one:
+/// For each of the six answers by itself, the first that has one:
 ///
-/// 1. what the variant says: `safe`, `never`, `fault`, `throttling`, `timeout`, `retry_after`, where a field beats the
-///    constant beside it;
+/// 1. what the variant says: `safe`, `never`, `fault`, `throttling`, `timeout`, `conflict`, `retry_after`, where a field beats
+///    the constant beside it;
 /// 2. `with`;
 /// 3. a `safe` field;
-/// 4. an `error_code` that is known, then the `http_status`;
-/// 5. what follows from `throttling`, else from `timeout`;
-/// 6. the `source`;
-/// 7. the same for the enum: what it says, then its `http_status`, then what follows from its `throttling` and `timeout`;
-/// 8. what follows from the fault;
-/// 9. no; nobody's known fault; no wait.
+/// 4. a field with an `error_code` that is known, then a field with the `http_status`;
+/// 5. what follows for safety from `throttling` or `conflict`, else from `timeout`;
+/// 6. a constant `http_status`;
+/// 7. the `source`;
+/// 8. the same for the enum: what it says, then what follows from its `throttling`, `conflict` or `timeout`, then its
+///    `http_status`;
+/// 9. what follows from the fault;
+/// 10. no; nobody's known fault; no wait.
 ///
 /// So what nobody labels is not retried, and a `never` on the enum does not beat a `throttling` on a variant.
 ///
 /// A `None` in a field says nothing, and so does a fn that answers `None`: the next in order is asked. A fn that answers a
-/// `bool` says nothing but that. A status, a code, a `Classification` and a source have an answer to everything but the
-/// wait, be it no.
+/// `bool` says nothing but that. A status, a code, a `Classification` and the error in a source have an answer to everything
+/// but the wait, even if it is no.
 ///
 /// ```
 /// use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
@@ -119,12 +122,12 @@ use syn::{DeriveInput, parse_macro_input};
 ///     Crashed,
 /// }
 ///
-/// assert_eq!(JobError::Busy.is_retry_safe(), RetrySafety::Yes); // 5 before 7
-/// assert_eq!(JobError::Busy.fault(), ErrorFault::Server); // 7
+/// assert_eq!(JobError::Busy.is_retry_safe(), RetrySafety::Yes); // 5 before 8
+/// assert_eq!(JobError::Busy.fault(), ErrorFault::Server); // 8
 /// assert_eq!(JobError::MonthlyQuotaExceeded.is_retry_safe(), RetrySafety::No); // 1 before 5
 /// assert_eq!(JobError::Rejected(Some(404)).is_retry_safe(), RetrySafety::No); // 4 before 5
 /// assert_eq!(JobError::Rejected(None).is_retry_safe(), RetrySafety::Maybe); // 5
-/// assert_eq!(JobError::Crashed.is_retry_safe(), RetrySafety::No); // 7 before 8
+/// assert_eq!(JobError::Crashed.is_retry_safe(), RetrySafety::No); // 8 before 9
 /// ```
 ///
 /// # `throttling`
@@ -168,6 +171,27 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```
 ///
 /// By hand it is as for [`throttling`](#throttling), with `is_timeout` and `RetrySafety::Maybe`.
+///
+/// # `conflict`
+///
+/// The request lost a race against another one: a healthy server refused an optimistic transaction or a conditional write.
+/// Nothing was done, so a retry is safe unless the variant says otherwise. It is right where the attempt reads again what it
+/// writes; a condition that stays the same fails again. By default an error is no conflict.
+///
+/// ```
+/// # use retry_core::RetryInfo;
+/// #[derive(RetryInfo)]
+/// enum TransferError {
+///     #[retry(conflict)]
+///     SerializationFailure,
+///     #[retry(conflict, http_status = 412)]
+///     PreconditionFailed,
+/// }
+///
+/// assert!(TransferError::SerializationFailure.is_conflict());
+/// ```
+///
+/// By hand it is as for [`throttling`](#throttling), with `is_conflict`.
 ///
 /// # `safe` and `never`
 ///
@@ -293,6 +317,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// A status is judged together with the `retry_after` beside it: a 503 with a wait is throttling, and without one the
 /// server's fault. For the status of an enum that is the wait of the variant, else of the enum.
 ///
+/// A word beside a constant status decides on its own answer and on safety, and the status on the rest:
+/// `throttling, http_status = 400` is throttling, safe, and the client's fault.
+///
 /// ```
 /// use retry_core::{RetryInfo, RetrySafety};
 /// use std::time::Duration;
@@ -375,6 +402,9 @@ use syn::{DeriveInput, parse_macro_input};
 ///     fn is_timeout(&self) -> bool {
 ///         self.verdict().is_timeout()
 ///     }
+///     fn is_conflict(&self) -> bool {
+///         self.verdict().is_conflict()
+///     }
 /// }
 /// ```
 ///
@@ -447,9 +477,10 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// # `transparent`
 ///
-/// Everything is taken from one field, which implements `RetryInfo`, itself or behind a `Box`, an `Arc` or a reference. By
-/// default nothing is. It is the field that is marked `#[retry(transparent)]` itself, where the mark suffices; else the only
-/// one, else the one named `source`. Nothing else can be said beside it, and no default of the enum reaches it.
+/// Everything is taken from one field, which implements `RetryInfo`, itself or behind a `Box`, an `Arc`, an `Rc`, a `Cow` or a
+/// reference; an `Infallible` will do as well. By default nothing is. It is the field that is marked `#[retry(transparent)]`
+/// itself, where the mark suffices; else the only one, else the one named `source`. Nothing else can be said beside it, and no
+/// default of the enum reaches it. An `Option` may hold no error to ask, so it takes [`source`](#source).
 ///
 /// ```
 /// use retry_core::RetryInfo;
@@ -471,8 +502,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// # `source`
 ///
 /// What is said nowhere else of this variant is taken from the field, which implements `RetryInfo` as for
-/// [`transparent`](#transparent). It comes before what the enum says; only where it asks for no wait, that of the enum
-/// counts. By default nothing is taken from a field, `#[source]` or `#[from]` or not.
+/// [`transparent`](#transparent), or is an `Option` of such a type. It comes before what the enum says. Where the source asks
+/// for no wait, the wait of the enum counts; where the `Option` is `None`, all that the enum says counts. By default nothing is
+/// taken from a field, `#[source]` or `#[from]` or not.
 ///
 /// ```
 /// use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -513,7 +545,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///             Self::Login { cause, .. } => cause.is_retry_safe(),
 ///         }
 ///     }
-///     // And `is_throttle`, `is_timeout` and `retry_after` in the same way.
+///     // And `is_throttle`, `is_timeout`, `is_conflict` and `retry_after` in the same way.
 /// }
 /// ```
 ///
@@ -574,6 +606,12 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// A field that is asked gets a bound where its type mentions a type parameter: `Box<E>: RetryInfo` for a `source` of
 /// that type. Other fields, and those that only a fn judges, get none.
+///
+/// Types may contain each other, which such bounds would send in circles. So where a pointer leads to another type with a
+/// single parameter, the bound is on that parameter: `E: RetryInfo` for a `source` of the type `Box<Transport<E>>`. It is on the
+/// field's type after all if there are several parameters, or if the parameter has a bound that errors in general have not, as
+/// in `S: Service`. If neither fits, declare what does: a field behind a pointer gets no bound if the enum declares one by
+/// `RetryInfo` for its parameter, as in `enum StoreError<C, E: RetryInfo>` or `where Box<Located<C>>: RetryInfo`.
 #[proc_macro_derive(RetryInfo, attributes(retry))]
 pub fn derive_retry_info(input: TokenStream) -> TokenStream {
     retry_info::derive(&parse_macro_input!(input as DeriveInput)).into()

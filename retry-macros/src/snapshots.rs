@@ -33,22 +33,21 @@ fn a_function() {
         &expect![[r#"
             /// Gets an object.
             pub async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "get"),
-                    || {},
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
                 );
-                let mut __operation = ::retry_core::__private::begin(
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
                 loop {
-                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
-                            __waited,
+                            __is_delayed,
                         ) else { break };
-                        __waited = __wait.await;
+                        __wait.await;
+                        __is_delayed = false;
                     }
                     let __outcome = async {
                         if false {
@@ -68,6 +67,7 @@ fn a_function() {
                     ) {
                         return __outcome;
                     }
+                    __is_delayed = true;
                 }
             }
         "#]],
@@ -94,22 +94,21 @@ fn a_method_with_all_options() {
                 mut body: Vec<u8>,
                 mut tries: u32,
             ) -> io::Result<impl Sized> {
-                static __RETRYABLE_NAME: my::retry::__private::FunctionName = my::retry::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "put"),
-                    || {},
+                static __RETRYABLE_NAME: my::retry::__private::Name = my::retry::__private::function_name!(
+                    "put"
                 );
-                let mut __operation = my::retry::__private::begin(
+                let (mut __operation, mut __is_delayed) = my::retry::__private::begin(
                     my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                 );
                 loop {
-                    let mut __waited = my::retry::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = my::retry::__private::wait(
                             my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
                             &mut __operation,
-                            __waited,
+                            __is_delayed,
                         ) else { break };
-                        __waited = __wait.await;
+                        __wait.await;
+                        __is_delayed = false;
                     }
                     let __outcome = async {
                         if false {
@@ -148,6 +147,7 @@ fn a_method_with_all_options() {
                     ) {
                         return __outcome;
                     }
+                    __is_delayed = true;
                 }
             }
         "#]],
@@ -166,22 +166,21 @@ fn a_function_with_a_strategy_of_its_own() {
         &expect![[r#"
             async fn ping() -> Result<(), StoreError> {
                 static __RETRYABLE_STRATEGY: ::retry_core::StandardRetryStrategy = ::retry_core::StandardRetryStrategy::new();
-                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "ping"),
-                    || {},
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "ping"
                 );
-                let mut __operation = ::retry_core::__private::begin(
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                 );
                 loop {
-                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
                             &mut __operation,
-                            __waited,
+                            __is_delayed,
                         ) else { break };
-                        __waited = __wait.await;
+                        __wait.await;
+                        __is_delayed = false;
                     }
                     let __outcome = async {
                         if false {
@@ -199,6 +198,7 @@ fn a_function_with_a_strategy_of_its_own() {
                     ) {
                         return __outcome;
                     }
+                    __is_delayed = true;
                 }
             }
         "#]],
@@ -217,22 +217,21 @@ fn a_strategy_from_a_call() {
         &expect![[r#"
             async fn ping(pool: &Pool) -> Result<(), StoreError> {
                 let __strategy = ::retry_core::__private::shared(pool.strategy());
-                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "ping"),
-                    || {},
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "ping"
                 );
-                let mut __operation = ::retry_core::__private::begin(
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                     ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                 );
                 loop {
-                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
                             &mut __operation,
-                            __waited,
+                            __is_delayed,
                         ) else { break };
-                        __waited = __wait.await;
+                        __wait.await;
+                        __is_delayed = false;
                     }
                     let __outcome = async {
                         if false {
@@ -250,6 +249,7 @@ fn a_strategy_from_a_call() {
                     ) {
                         return __outcome;
                     }
+                    __is_delayed = true;
                 }
             }
         "#]],
@@ -274,34 +274,33 @@ fn limits_an_observer_and_a_context() {
         },
         &expect![[r#"
             async fn get(&self) -> Result<Object, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "get"),
-                    || {},
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
                 );
                 let mut __last = ::core::option::Option::None;
                 let mut __context = ::retry_core::__private::context();
-                let mut __operation = ::retry_core::__private::begin_within(
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .observer(::retry_core::__private::observer(&METRICS)),
+                        .with_observer(::retry_core::__private::observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::Some(self.timeout),
                     ),
                 );
                 loop {
-                    let mut __waited = ::retry_core::__private::Waited::ForNothing;
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .observer(::retry_core::__private::observer(&METRICS)),
+                                .with_observer(::retry_core::__private::observer(&METRICS)),
                             &mut __operation,
-                            __waited,
+                            __is_delayed,
                         ) else { break };
-                        __waited = __wait.await;
+                        __wait.await;
+                        __is_delayed = false;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
                     );
                     let context = ::retry_core::__private::attempt_context(&__context, &__operation);
@@ -320,7 +319,7 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                    .observer(::retry_core::__private::observer(&METRICS)),
+                                    .with_observer(::retry_core::__private::observer(&METRICS)),
                                 &__operation,
                                 __cut,
                                 &mut __last,
@@ -332,7 +331,7 @@ fn limits_an_observer_and_a_context() {
                     };
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::observer(&METRICS)),
                         &mut __operation,
                         __context
                             .remember(
@@ -346,6 +345,7 @@ fn limits_an_observer_and_a_context() {
                     ) {
                         return __outcome;
                     }
+                    __is_delayed = true;
                 }
             }
         "#]],
@@ -363,15 +363,16 @@ fn a_function_that_blocks() {
         },
         &expect![[r#"
             fn get(&mut self) -> Result<impl Display, StoreError> {
-                static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                    ::core::concat!(::core::module_path!(), "::", "get"),
-                    || {},
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
                 );
                 let __blocking_timer = self.clock();
                 let mut __last = ::core::option::Option::None;
-                let mut __operation = ::retry_core::__private::begin_within(
+                let (mut __operation, _) = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .blocking_timer(::retry_core::__private::blocking_timer(&__blocking_timer)),
+                        .with_blocking_timer(
+                            ::retry_core::__private::blocking_timer(&__blocking_timer),
+                        ),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::None,
@@ -380,7 +381,7 @@ fn a_function_that_blocks() {
                 loop {
                     if let ::core::option::Option::Some(__cut) = ::retry_core::__private::block(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .blocking_timer(
+                            .with_blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
                         &mut __operation,
@@ -388,7 +389,7 @@ fn a_function_that_blocks() {
                         let (::core::ops::ControlFlow::Continue(__outcome)
                         | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .blocking_timer(
+                                .with_blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
                                 ),
                             &__operation,
@@ -403,7 +404,7 @@ fn a_function_that_blocks() {
                     > { self.send() });
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .blocking_timer(
+                            .with_blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
                         &mut __operation,
@@ -447,22 +448,21 @@ fn a_method_that_async_trait_has_changed() {
                 Box::pin(async move {
                     let __self = self;
                     let mut key = key;
-                    static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                        ::core::concat!(::core::module_path!(), "::", "put"),
-                        || {},
+                    static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                        "put"
                     );
-                    let mut __operation = ::retry_core::__private::begin(
+                    let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                     );
                     loop {
-                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
                                 &mut __operation,
-                                __waited,
+                                __is_delayed,
                             ) else { break };
-                            __waited = __wait.await;
+                            __wait.await;
+                            __is_delayed = false;
                         }
                         let __outcome = async {
                             if false {
@@ -493,6 +493,7 @@ fn a_method_that_async_trait_has_changed() {
                         ) {
                             return __outcome;
                         }
+                        __is_delayed = true;
                     }
                 })
             }
@@ -515,22 +516,21 @@ fn a_function_that_names_its_block() {
             fn get(mut key: String) -> BoxFuture<'static, Result<Object, StoreError>> {
                 let span = info_span!("get");
                 let future = async move {
-                    static __RETRYABLE_NAME: ::retry_core::__private::FunctionName = ::retry_core::__private::FunctionName::new(
-                        ::core::concat!(::core::module_path!(), "::", "get"),
-                        || {},
+                    static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                        "get"
                     );
-                    let mut __operation = ::retry_core::__private::begin(
+                    let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                     );
                     loop {
-                        let mut __waited = ::retry_core::__private::Waited::ForNothing;
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &mut __operation,
-                                __waited,
+                                __is_delayed,
                             ) else { break };
-                            __waited = __wait.await;
+                            __wait.await;
+                            __is_delayed = false;
                         }
                         let __outcome = async {
                             if false {
@@ -551,6 +551,7 @@ fn a_function_that_names_its_block() {
                         ) {
                             return __outcome;
                         }
+                        __is_delayed = true;
                     }
                 };
                 future.instrument(span).boxed()

@@ -1,7 +1,6 @@
 //! Operations that contend with each other: optimistic transactions, each attempt a whole one.
 
 #[path = "../../examples/transactions/store.rs"]
-#[expect(unreachable_pub, reason = "it is the store of an example")]
 mod store;
 
 use crate::support::{Failed, millis};

@@ -7,8 +7,11 @@
 )]
 #![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
 
+mod conflict;
+mod indirect;
 mod large;
 mod precedence;
+mod recursive;
 mod shapes;
 mod source;
 mod status;

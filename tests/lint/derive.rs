@@ -1,5 +1,6 @@
 //! Expansions of `#[derive(RetryInfo)]`.
 
+use core::fmt::Debug;
 use core::time::Duration;
 use retry_core::{RetryInfo, TimedOut, classify};
 use std::io;
@@ -11,6 +12,9 @@ pub enum Every {
     /// Throttling, with a wait that is known.
     #[retry(throttling, fault = "client", retry_after = "1500ms")]
     Throttling,
+    /// A race that was lost, with a status.
+    #[retry(conflict, http_status = 412)]
+    Conflict,
     /// A wait in a field.
     #[retry(throttling, retry_after = "1s")]
     Wait {
@@ -87,6 +91,24 @@ where
     /// Bytes.
     #[retry(safe)]
     Bytes([u8; N]),
+}
+
+/// Types that contain each other.
+#[derive(Debug, RetryInfo)]
+pub enum Session<E: Debug + Send> {
+    /// Caused by the other one.
+    Caused(#[retry(source)] Option<Box<Transport<E>>>),
+}
+
+/// The other one.
+#[derive(Debug, RetryInfo)]
+pub enum Transport<E: Debug + Send> {
+    /// Caused by the first.
+    #[retry(transparent)]
+    Session(Session<E>),
+    /// Caused by neither.
+    #[retry(fault = "server")]
+    Other(#[retry(source)] Option<E>),
 }
 
 /// A deprecated variant is used by nobody, its impl included.

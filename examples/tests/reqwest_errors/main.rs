@@ -23,7 +23,7 @@ use ErrorFault::{Other, Server as ServerSide};
 use RetrySafety::{Maybe, No, Yes};
 
 /// Long enough for anything that is expected to happen, and an end if it doesn't.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error, RetryInfo)]
 #[error("no usable answer")]

@@ -42,7 +42,7 @@ impl Server {
         let task = tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
                 let counter = Arc::clone(&counter);
-                tokio::spawn(timeout(Duration::from_mins(1), react(connection, reaction, counter)));
+                tokio::spawn(timeout(Duration::from_secs(60), react(connection, reaction, counter)));
             }
         });
         Self { url, requests, task }

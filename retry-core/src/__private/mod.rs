@@ -2,17 +2,31 @@
 
 mod answer_field;
 mod retryable;
+mod source_field;
 mod verdict;
 mod wait_field;
 
 // What `#[derive(RetryInfo)]` names.
 pub use answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
+pub use source_field::{SourceField, source};
 pub use verdict::{SafeField, Said, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names.
 pub use retryable::{
-    Anew, Call, FunctionName, IntoSpan, Judged, Operation, Waited, anew, attempt, attempt_blocking, attempt_context,
+    Anew, Call, FunctionName, IntoSpan, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
     attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,
     judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, timer, unreached, wait,
 };
+
+/// The name of the function that this stands in, as the value of a static.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __retry_core_function_name {
+    ($function:literal) => {{
+        static PATH: $crate::__private::FunctionName =
+            $crate::__private::FunctionName::new(::core::concat!(::core::module_path!(), "::", $function), || {});
+        $crate::__private::Name::Function(&PATH)
+    }};
+}
+pub use __retry_core_function_name as function_name;

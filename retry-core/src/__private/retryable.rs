@@ -1,12 +1,12 @@
 //! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
 //! fit once, at the user's tokens.
 
-pub use crate::operation::{Call, FunctionName, Operation, Waited};
+pub use crate::operation::{Call, FunctionName, Name, Operation};
 
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, Began, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
+    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
     OptionalObserver, TimeLimits, Unlimited, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
@@ -27,13 +27,13 @@ where
 
 /// Makes a call whose strategy a path names: a static. A `const` would be a fresh strategy wherever it is named.
 #[inline]
-pub const fn call<S: RetryStrategy>(name: &'static FunctionName, strategy: &'static S) -> Call<'static, S> {
+pub const fn call<S: RetryStrategy>(name: &'static Name, strategy: &'static S) -> Call<'static, S> {
     Call::new(name, strategy)
 }
 
 /// Makes a call whose strategy is borrowed.
 #[inline]
-pub const fn call_with<'c, S: RetryStrategy>(name: &'static FunctionName, strategy: &'c S) -> Call<'c, S> {
+pub const fn call_with<'c, S: RetryStrategy>(name: &'static Name, strategy: &'c S) -> Call<'c, S> {
     Call::new(name, strategy)
 }
 
@@ -76,21 +76,23 @@ pub trait IntoSpan: Copy {}
 
 impl<T: Copy> IntoSpan for T {}
 
-/// Begins an operation.
-#[inline]
-pub fn begin<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized>(
+/// Begins an operation. The second value says whether its first attempt has a delay.
+#[inline(always)]
+pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-) -> OperationOf<S, Unlimited, O> {
-    call.begin(Unlimited)
+) -> (OperationOf<S, Unlimited, O>, bool) {
+    begin_within(call, Unlimited)
 }
 
 /// Begins an operation with limits on its time.
-#[inline]
-pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock, O: OptionalObserver + ?Sized>(
+#[inline(always)]
+pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
-) -> OperationOf<S, L, O> {
-    call.begin(limits)
+) -> (OperationOf<S, L, O>, bool) {
+    let operation = call.begin(limits);
+    let is_delayed = operation.is_delayed();
+    (operation, is_delayed)
 }
 
 /// A limit on each attempt.
@@ -105,19 +107,19 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
     MaxTime::new(time, attempt_timeout)
 }
 
-/// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due.
-#[inline]
-pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+/// Returns the next wait before an attempt; `None` once the attempt is due.
+#[inline(always)]
+pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
     operation: &'c mut OperationOf<S, L, O>,
-    waited: Waited,
-) -> Option<Wait<'c, S, T>> {
-    call.wait(operation, waited)
+    is_delayed: bool,
+) -> Option<Wait<'c, S, T::Sleep>> {
+    call.wait(operation, is_delayed)
 }
 
 /// Blocks the thread until the attempt is due, or returns what keeps it from being made.
 #[inline]
-pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer, O: OptionalObserver + ?Sized>(
+pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
 ) -> Option<L::Cut> {
@@ -147,10 +149,10 @@ pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
 
 /// Returns the deadline of the attempt that begins now, and the sleep until then.
 #[inline]
-pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer, O: OptionalObserver + ?Sized>(
+pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
-) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
+) -> (Deadline<L::Cut>, Option<L::Sleep<T::Sleep>>) {
     call.deadline(operation)
 }
 
@@ -166,7 +168,7 @@ pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
 
 /// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
 #[cold]
-pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &OperationOf<S, L, O>,
     cut: L::Cut,
@@ -190,9 +192,7 @@ pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer
 
 /// The observer that an expression gives, in the same way.
 #[inline]
-pub const fn observer<O: Observer + ?Sized>(
-    observer: &O,
-) -> &(impl OptionalObserver<State = Option<Began>> + ?Sized + use<O>) {
+pub const fn observer<O: Observer + ?Sized>(observer: &O) -> &(impl Observer + ?Sized + use<O>) {
     observer
 }
 
@@ -223,7 +223,7 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
 /// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
 /// is dropped, or kept in `last`.
 #[inline]
-pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock, O: OptionalObserver + ?Sized>(
+pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     directive: RetryDirective,

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// # The environment and the shared config file
 ///
-/// Needs the feature `config`.
+/// Needs the feature `aws-config`.
 ///
 /// Each setting is taken from the first of these sources that has it:
 ///

@@ -23,7 +23,7 @@ pub struct ConfigError {
 }
 
 #[derive(Debug)]
-#[cfg_attr(not(feature = "config"), expect(dead_code, reason = "without the feature no file is read"))]
+#[cfg_attr(not(feature = "aws-config"), expect(dead_code, reason = "without the feature no file is read"))]
 enum Problem {
     Setting {
         setting: InvalidSetting,
@@ -40,7 +40,7 @@ impl ConfigError {
     }
 
     /// Explains a value that goes on in another line of the file, if it does.
-    #[cfg(feature = "config")]
+    #[cfg(feature = "aws-config")]
     pub(super) fn continued_at(mut self, line: Option<usize>) -> Self {
         if let Problem::Setting { continued_at, .. } = &mut self.problem {
             *continued_at = line;
@@ -48,12 +48,12 @@ impl ConfigError {
         self
     }
 
-    #[cfg(feature = "config")]
+    #[cfg(feature = "aws-config")]
     pub(super) const fn unreadable(found_in: ConfigSource, error: io::Error) -> Self {
         Self { found_in, problem: Problem::Unreadable(error) }
     }
 
-    #[cfg(feature = "config")]
+    #[cfg(feature = "aws-config")]
     pub(super) const fn malformed(found_in: ConfigSource, what: String) -> Self {
         Self { found_in, problem: Problem::Malformed(what) }
     }

@@ -1,11 +1,11 @@
 //! Settings that come in at run time, and the strategy that they make.
 
 mod configured;
-#[cfg(feature = "config")]
+#[cfg(feature = "aws-config")]
 mod environment;
 mod error;
 mod mode;
-#[cfg(feature = "config")]
+#[cfg(feature = "aws-config")]
 mod profile;
 #[cfg(feature = "serde")]
 mod text_form;
@@ -45,7 +45,7 @@ use std::time::Duration;
 ///
 /// # The environment and the shared config file
 ///
-/// With the feature `config`, `or_environment` fills in what is still open. Nothing is
+/// With the feature `aws-config`, `or_environment` fills in what is still open. Nothing is
 /// read unless it is called.
 ///
 /// # Formats of your own

@@ -16,22 +16,22 @@ pub struct Deadline<C> {
     cut: Option<C>,
 }
 
-impl<S: RetryStrategy, T: Timer, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns the deadline of the attempt that begins now, and the sleep until then. There is no sleep without a limit,
     /// nor without time that is left, in which case the attempt is polled once. Neither borrows the timer.
     #[inline]
     pub(crate) fn deadline<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-    ) -> (Deadline<L::Cut>, Option<L::Sleep<T>>) {
+    ) -> (Deadline<L::Cut>, Option<L::Sleep<T::Sleep>>) {
         if operation.stopped.is_some() {
             return (Deadline { is_over: true, cut: operation.stopped }, None);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // The clock is read once more, since an observer may have taken time.
-        operation.limits.remaining(self.timer);
+        operation.limits.remaining(&self.timer());
         let (time, cut) = operation.limits.next_cut().unzip();
-        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(self.timer, time));
+        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer(), time));
         guard.disarm();
         (Deadline { is_over: false, cut }, sleep)
     }

@@ -1,25 +1,25 @@
 //! The call that an operation belongs to: its name, strategy, timer and observer.
 
-use super::name::{FunctionName, Name};
+use super::name::Name;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
 /// Name, strategy, timer and observer of a call.
 ///
-/// It consists of references. The caller makes it anew wherever it is needed, so that nothing stays borrowed while the
-/// body runs, and passes it by value, which costs fewer instructions than a reference.
+/// The caller makes it anew wherever it is needed, so that nothing stays borrowed while the body runs, and passes it by
+/// value. The default timer and the missing observer have no size, so what is left fits into two registers.
 #[derive(Debug)]
-pub struct Call<'c, S, T = DefaultTimer, O: ?Sized = Unobserved> {
-    name: Name,
-    pub(crate) strategy: &'c S,
-    pub(crate) timer: &'c T,
-    observer: &'c O,
+pub struct Call<'c, S, T = DefaultTimer, O = Unobserved> {
+    name: &'c Name,
+    pub(super) strategy: &'c S,
+    timer: T,
+    observer: O,
 }
 
-impl<S, T, O: ?Sized> Copy for Call<'_, S, T, O> {}
+impl<S, T: Copy, O: Copy> Copy for Call<'_, S, T, O> {}
 
-impl<S, T, O: ?Sized> Clone for Call<'_, S, T, O> {
+impl<S, T: Copy, O: Copy> Clone for Call<'_, S, T, O> {
     #[inline]
     fn clone(&self) -> Self {
         *self
@@ -27,50 +27,51 @@ impl<S, T, O: ?Sized> Clone for Call<'_, S, T, O> {
 }
 
 impl<'c, S> Call<'c, S> {
-    /// Creates a call of a function, with the default timer and without an observer.
+    /// Creates a call with the default timer and without an observer.
     #[inline]
-    pub const fn new(name: &'static FunctionName, strategy: &'c S) -> Self {
-        Self { name: Name::Function(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
-    }
-
-    /// Creates the same under a name that was given.
-    #[inline]
-    pub(crate) const fn named(name: &'static str, strategy: &'c S) -> Self {
-        Self { name: Name::Given(name), strategy, timer: &DEFAULT_TIMER, observer: &Unobserved }
+    pub const fn new(name: &'c Name, strategy: &'c S) -> Self {
+        Self { name, strategy, timer: DEFAULT_TIMER, observer: Unobserved }
     }
 }
 
-impl<'c, S, T, O: ?Sized> Call<'c, S, T, O> {
+impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
     /// Sets the timer.
     #[inline]
-    pub const fn timer<U: Timer>(self, timer: &'c U) -> Call<'c, S, U, O> {
+    pub const fn with_timer<U: Timer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
     /// Sets the timer of a function that blocks.
     #[inline]
-    pub const fn blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, U, O> {
+    pub const fn with_blocking_timer<U: BlockingTimer>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
     /// Sets the default timer of functions that block.
     #[inline]
     pub const fn blocking(self) -> Call<'c, S, StdTimer, O> {
-        self.blocking_timer(&StdTimer)
+        Call { name: self.name, strategy: self.strategy, timer: StdTimer, observer: self.observer }
     }
 
     /// Sets the observer.
     #[inline]
-    pub const fn observer<P: OptionalObserver + ?Sized>(self, observer: &'c P) -> Call<'c, S, T, P> {
-        Call { name: self.name, strategy: self.strategy, timer: self.timer, observer }
+    pub fn with_observer<P: OptionalObserver + ?Sized>(self, observer: &'c P) -> Call<'c, S, T, P::Ref<'c>> {
+        Call { name: self.name, strategy: self.strategy, timer: self.timer, observer: observer.by_ref() }
     }
 }
 
-impl<S, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Returns the timer as a value of its own. A reference to it that leaves the call would force the call into memory.
+    #[inline(always)]
+    pub(super) fn timer(self) -> T {
+        self.timer
+    }
+
     /// Begins to observe.
     #[inline]
     pub(super) fn observe(self) -> O::State {
-        self.observer.begin(self.name, self.timer)
+        let observer = self.observer;
+        observer.begin(*self.name, &self.timer())
     }
 
     /// Tells an event to the observer and to `tracing`. If neither is interested, the event is not built.
@@ -86,7 +87,8 @@ impl<S, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
         if trace::is_enabled(level) {
             trace::emit(level, self.name.get(), attempt, &kind);
         }
-        self.observer.tell(state, self.timer, attempt, kind);
+        let observer = self.observer;
+        observer.tell(state, &self.timer(), attempt, kind);
     }
 }
 
@@ -99,6 +101,16 @@ pub trait OptionalObserver: sealed::Sealed {
     /// State kept between events.
     #[doc(hidden)]
     type State;
+
+    /// A reference to the observer, without a size if there is none.
+    #[doc(hidden)]
+    type Ref<'a>: OptionalObserver<State = Self::State> + Copy
+    where
+        Self: 'a;
+
+    /// Returns a reference to the observer.
+    #[doc(hidden)]
+    fn by_ref(&self) -> Self::Ref<'_>;
 
     /// Begins an operation.
     #[doc(hidden)]
@@ -121,6 +133,13 @@ impl sealed::Sealed for Unobserved {}
 
 impl OptionalObserver for Unobserved {
     type State = ();
+
+    type Ref<'a> = Self;
+
+    #[inline]
+    fn by_ref(&self) -> Self {
+        *self
+    }
 
     #[inline]
     fn begin(&self, _: Name, _: &dyn Clock) {}
@@ -145,6 +164,16 @@ pub struct Began {
 impl<O: Observer + ?Sized> OptionalObserver for O {
     /// `None` if the observer is not interested in the operation.
     type State = Option<Began>;
+
+    type Ref<'a>
+        = &'a O
+    where
+        O: 'a;
+
+    #[inline]
+    fn by_ref(&self) -> &O {
+        self
+    }
 
     #[inline]
     fn begin(&self, operation: Name, clock: &dyn Clock) -> Option<Began> {

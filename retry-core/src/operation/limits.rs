@@ -69,11 +69,11 @@ pub trait TimeLimits: Copy + sealed::Sealed {
 
     /// The sleep until then. Without a limit, it has no size.
     #[doc(hidden)]
-    type Sleep<T: Timer>: Future<Output = ()>;
+    type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
 
     /// Sleeps until then.
     #[doc(hidden)]
-    fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T>;
+    fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T::Sleep>;
 
     /// The same limits with one on each attempt.
     #[doc(hidden)]
@@ -135,7 +135,7 @@ impl TimeLimits for Unlimited {
         None
     }
 
-    type Sleep<T: Timer> = Pending<()>;
+    type Sleep<Z: Future<Output = ()>> = Pending<()>;
 
     fn sleep<T: Timer>(_: &T, _: Duration) -> Pending<()> {
         pending()
@@ -189,7 +189,7 @@ impl TimeLimits for AttemptTimeout {
         Some((self.0, TimedOut::new(TimeLimit::Attempt, self.0)))
     }
 
-    type Sleep<T: Timer> = T::Sleep;
+    type Sleep<Z: Future<Output = ()>> = Z;
 
     fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
         timer.sleep(time)
@@ -280,7 +280,7 @@ impl TimeLimits for MaxTime {
         })
     }
 
-    type Sleep<T: Timer> = T::Sleep;
+    type Sleep<Z: Future<Output = ()>> = Z;
 
     fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
         timer.sleep(time)

@@ -10,14 +10,12 @@ mod token;
 mod wait;
 
 pub(crate) use attempt::{Attempt, Deadline};
-pub(crate) use call::Began;
 pub use call::{Call, OptionalObserver, Unobserved};
 pub(crate) use context::ContextState;
 pub use context::{AttemptContext, OperationId};
 pub use limits::{AttemptTimeout, LimitsOn, MaxTime, TimeLimits, Unlimited};
-pub use name::FunctionName;
+pub use name::{FunctionName, Name};
 pub(crate) use wait::Wait;
-pub use wait::Waited;
 
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -58,12 +56,12 @@ pub(crate) enum Decision {
     },
 }
 
-impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     #[inline]
     pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> OperationOf<S, L, O> {
-        limits.start(self.timer);
+        limits.start(&self.timer());
         let observed = self.observe();
-        let token = match self.strategy.acquire_initial_token(self.timer) {
+        let token = match self.strategy.acquire_initial_token(&self.timer()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {
                 self.tell(&observed, Level::Warn, 1, || EventKind::Refused { reason });
@@ -90,7 +88,7 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
     fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: &Success) -> Decision {
         let (attempts, recorded) = match operation.token.take() {
             TokenState::Held(token) => {
-                (token.attempt(), self.strategy.record_success(token, success, self.timer).is_ok())
+                (token.attempt(), self.strategy.record_success(token, success, &self.timer()).is_ok())
             }
             _ => (1, false),
         };
@@ -107,7 +105,7 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
     // Out of line, but not marked as cold, which would also keep what it calls out of line.
     #[inline(never)]
     fn fail<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, directive: RetryDirective) -> Decision {
-        let remaining = operation.limits.remaining(self.timer);
+        let remaining = operation.limits.remaining(&self.timer());
         let failure = Failure::from_directive(directive).with_remaining(remaining);
         let TokenState::Held(token) = operation.token.take() else {
             self.tell(&operation.observed, Level::Debug, 1, || EventKind::AttemptFailed { failure });
@@ -115,7 +113,7 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        match self.strategy.refresh_retry_token(token, &failure, self.timer) {
+        match self.strategy.refresh_retry_token(token, &failure, &self.timer()) {
             Ok(token) => {
                 operation.token = TokenState::Held(token);
                 self.schedule(operation, &failure, attempts);
@@ -189,6 +187,12 @@ impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O>
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+    /// Returns whether the token has a delay, which is slept before its attempt.
+    #[inline(always)]
+    pub(crate) fn is_delayed(&self) -> bool {
+        matches!(&self.token, TokenState::Held(token) if !token.delay().is_zero())
+    }
+
     /// Returns how long the attempt that begins now may take.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.next_cut().map(|(time, _)| time)

@@ -66,17 +66,16 @@ fn method(path: &str, plain: &str) -> Option<String> {
     let path = without_arguments(path);
     let mut names: Vec<String> = Vec::new();
     for segment in split(&path, "::") {
-        match segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>')) {
-            // The `impl` stands outside of the module of its type.
-            Some(inner) if let Some(inner) = inner.strip_prefix("impl ") => {
-                names = match split(inner, " for ").as_slice() {
-                    [of_trait, ty] => vec![format!("<{ty} as {of_trait}>")],
-                    _ => vec![inner.to_owned()],
-                };
-            }
-            // `{{closure}}`
-            _ if segment.starts_with('{') => {}
-            _ => names.push(segment.trim_start_matches("r#").to_owned()),
+        let inner = segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
+        // rustc writes the `impl` outside of the module of its type.
+        if let Some(inner) = inner.and_then(|inner| inner.strip_prefix("impl ")) {
+            names = match split(inner, " for ").as_slice() {
+                [of_trait, ty] => vec![format!("<{ty} as {of_trait}>")],
+                _ => vec![inner.to_owned()],
+            };
+        } else if !segment.starts_with('{') {
+            // Anything but `{{closure}}`.
+            names.push(segment.trim_start_matches("r#").to_owned());
         }
     }
     let [.., parent, function] = names.as_slice() else { return None };

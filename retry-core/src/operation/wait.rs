@@ -5,53 +5,56 @@ use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
-use crate::time::{BlockingTimer, BoxSleep, Clock, Timer, Timestamp};
+use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// What an attempt has waited for last.
-#[derive(Debug)]
-pub enum Waited {
-    /// For nothing so far.
-    ForNothing,
-    /// For the token's delay.
-    ForDelay,
-    /// For a limiter, which could end the wait early if it asked for a waker.
-    ForLimiter(Option<Arc<EarlyWake>>),
-}
-
 /// A wait of an operation. If it is dropped before it is over, the attempt that follows it is given up.
 ///
-/// It borrows the strategy while it waits, and only then. Its output goes to the next [`Call::wait`].
+/// It borrows the strategy while it waits, and only then.
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'a, S: RetryStrategy, T: Timer> {
+pub struct Wait<'a, S: RetryStrategy, Z> {
     /// None once the wait is over. It comes before the sleep, so that it is dropped first.
     guard: Option<ReleaseGuard<'a, S>>,
     /// None once it is ready.
-    sleep: Option<BoxSleep<T>>,
-    waits_for: Waited,
+    sleep: Option<Pin<Box<Z>>>,
+    reason: Reason,
     was_polled: bool,
 }
 
-impl<'a, S: RetryStrategy, T: Timer> Wait<'a, S, T> {
+/// What an attempt waits for.
+enum Reason {
+    /// The token's delay, which nothing ends early.
+    Delay,
+    /// A limiter, which can end the wait early if it asked for a waker.
+    Limiter(Option<Arc<EarlyWake>>),
+}
+
+impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     #[cold]
-    fn new(guard: ReleaseGuard<'a, S>, timer: &T, delay: Duration, waits_for: Waited) -> Self {
+    fn new(
+        token: &'a mut TokenState<S::Token>,
+        strategy: &'a S,
+        timer: &impl Timer<Sleep = Z>,
+        (delay, reason): (Duration, Reason),
+    ) -> Self {
+        let guard = ReleaseGuard::new(token, strategy);
         let sleep = Some(Box::pin(timer.sleep(delay)));
-        Self { guard: Some(guard), sleep, waits_for, was_polled: false }
+        Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 }
 
-impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
-    type Output = Waited;
+impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let is_first_poll = !std::mem::replace(&mut this.was_polled, true);
         if let Some(sleep) = &mut this.sleep {
-            let is_woken = matches!(&this.waits_for, Waited::ForLimiter(Some(wake)) if wake.register(context.waker()));
+            let is_woken = matches!(&this.reason, Reason::Limiter(Some(wake)) if wake.register(context.waker()));
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
@@ -59,7 +62,7 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
             this.sleep = None;
             // A limiter is asked again after each wait. Where sleeps are over at once and the clock stands still, it would
             // be asked for ever within one poll, and nothing around the operation could end it.
-            if is_first_poll && matches!(this.waits_for, Waited::ForLimiter(_)) {
+            if is_first_poll && matches!(this.reason, Reason::Limiter(_)) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -67,87 +70,103 @@ impl<S: RetryStrategy, T: Timer> Future for Wait<'_, S, T> {
         if let Some(guard) = this.guard.take() {
             guard.disarm();
         }
-        Poll::Ready(std::mem::replace(&mut this.waits_for, Waited::ForNothing))
+        Poll::Ready(())
     }
 }
 
-impl<'c, S: RetryStrategy, T: Timer, O: OptionalObserver + ?Sized> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt, given the one before it; `None` once the attempt is due, or will never be.
-    #[inline]
+impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
+    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `is_delayed` says
+    /// whether the token's delay is still to be slept.
+    #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(
         self,
         operation: &'c mut OperationOf<S, L, O>,
-        waited: Waited,
-    ) -> Option<Wait<'c, S, T>> {
-        let (delay, waits_for) = match self.delay(operation, &waited) {
-            Some(delay) => (delay, Waited::ForDelay),
-            None => self.ask(operation, waited).map(|(delay, wake)| (delay, Waited::ForLimiter(wake)))?,
-        };
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        Some(Wait::new(guard, self.timer, delay, waits_for))
+        is_delayed: bool,
+    ) -> Option<Wait<'c, S, T::Sleep>> {
+        let wait = self.next_wait(operation, is_delayed)?;
+        Some(Wait::new(&mut operation.token, self.strategy, &self.timer(), wait))
     }
 }
 
-impl<S: RetryStrategy, T: Clock, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
-    /// Returns the token's delay, if that was not slept yet and fits into the time that is left.
-    #[inline]
-    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, waited: &Waited) -> Option<Duration> {
-        let (TokenState::Held(token), Waited::ForNothing) = (&operation.token, waited) else { return None };
-        let delay = token.delay();
-        if delay.is_zero() {
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Returns how long to wait next before an attempt, and what for; `None` once the attempt is due, or will never be.
+    ///
+    /// What an attempt without delay and limiter passes is inlined. The rest is cold.
+    #[inline(always)]
+    fn next_wait<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        is_delayed: bool,
+    ) -> Option<(Duration, Reason)> {
+        if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        operation.stopped = operation.limits.is_over(delay, self.timer);
+        if let TokenState::Held(token) = &mut *guard.token {
+            if is_delayed && !token.delay().is_zero() {
+                guard.disarm();
+                return self.delay(operation);
+            }
+            let waker = LazyWaker::default();
+            if let Some(wait) = self.strategy.ready(token, &self.timer(), Some(&waker)).wait() {
+                guard.disarm();
+                return self.hold_back(operation, wait, waker.into_early_wake());
+            }
+        }
+        operation.stopped = operation.limits.is_over(Duration::ZERO, &self.timer());
+        if operation.stopped.is_some() {
+            guard.give_up();
+            return None;
+        }
+        let attempt = guard.token.attempts();
+        self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+        guard.disarm();
+        None
+    }
+
+    /// Returns the token's delay; `None` if it is longer than the operation may take.
+    #[cold]
+    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        let TokenState::Held(token) = &*guard.token else { return None };
+        let delay = token.delay();
+        operation.stopped = operation.limits.is_over(delay, &self.timer());
         if operation.stopped.is_some() {
             guard.give_up();
             return None;
         }
         guard.disarm();
-        Some(delay)
+        Some((delay, Reason::Delay))
     }
 
-    /// Asks the strategy whether the attempt may be sent. Returns how long to wait for the next question, and what ends
-    /// that wait early; `None` once the attempt is due, or will never be.
-    #[inline]
-    fn ask<L: TimeLimits>(
+    /// Returns how long a limiter holds the attempt back; `None` if that is longer than the operation may take.
+    #[cold]
+    fn hold_back<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        waited: Waited,
-    ) -> Option<(Duration, Option<Arc<EarlyWake>>)> {
-        if operation.stopped.is_some() {
-            return None;
-        }
+        wait: Duration,
+        wake: Option<Arc<EarlyWake>>,
+    ) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let waker = LazyWaker::new(match waited {
-            Waited::ForLimiter(wake) => wake,
-            Waited::ForNothing | Waited::ForDelay => None,
-        });
-        let wait = match &mut *guard.token {
-            TokenState::Held(token) => self.strategy.ready(token, self.timer, Some(&waker)).wait(),
-            _ => None,
-        };
-        let wake = waker.into_early_wake();
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
-        let allowed = match (wait, &wake) {
-            (Some(wait), Some(_)) => operation.limits.shorten(wait, self.timer).map(Some),
-            _ => operation.limits.is_over(wait.unwrap_or_default(), self.timer).map_or(Ok(wait), Err),
+        let allowed = if wake.is_some() {
+            operation.limits.shorten(wait, &self.timer())
+        } else {
+            operation.limits.is_over(wait, &self.timer()).map_or(Ok(wait), Err)
         };
-        let wait = match allowed {
-            Ok(wait) => wait,
+        match allowed {
+            Ok(wait) => {
+                let attempt = guard.token.attempts();
+                self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait });
+                guard.disarm();
+                Some((wait, Reason::Limiter(wake)))
+            }
             Err(cut) => {
                 operation.stopped = Some(cut);
                 guard.give_up();
-                return None;
+                None
             }
-        };
-        let attempt = guard.token.attempts();
-        match wait {
-            None => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted),
-            Some(wait) => self.tell(&operation.observed, Level::Trace, attempt, || EventKind::Limited { wait }),
         }
-        guard.disarm();
-        Some((wait?, wake))
     }
 }
 
@@ -162,25 +181,21 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     }
 }
 
-impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, S, T, O> {
+impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Blocks the thread until the attempt is due, or returns what keeps it from being made.
     ///
     /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let mut waited = Waited::ForNothing;
-        if let Some(delay) = self.delay(operation, &waited) {
+        let (mut is_delayed, mut standing) = (true, StandingClock::default());
+        while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
+            is_delayed = false;
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            self.timer.block(delay);
-            guard.disarm();
-        }
-        let mut standing = StandingClock::default();
-        while let Some((wait, wake)) = self.ask(operation, waited) {
-            let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            let is_woken = wake.as_ref().is_some_and(|wake| wake.register(&unparks_this_thread()));
-            if !is_woken {
-                self.timer.park(wait);
+            match reason {
+                Reason::Delay => self.timer().block(wait),
+                Reason::Limiter(Some(wake)) if wake.register(&unparks_this_thread()) => {}
+                Reason::Limiter(_) => self.timer().park(wait),
             }
-            let send = standing.is_exhausted_at(self.timer.now());
+            let send = standing.is_exhausted_at(self.timer().now());
             if send {
                 let attempt = guard.token.attempts();
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
@@ -189,7 +204,6 @@ impl<S: RetryStrategy, T: BlockingTimer, O: OptionalObserver + ?Sized> Call<'_, 
             if send {
                 break;
             }
-            waited = Waited::ForLimiter(wake);
         }
         operation.stopped
     }

@@ -19,8 +19,8 @@ enum Source<'w> {
 }
 
 impl LazyWaker<'_> {
-    /// Returns a waker that ends the wait before the attempt, so that the strategy is asked again. It may be kept, and
-    /// woken from any thread; after the wait it does nothing.
+    /// Returns a waker that ends the wait which follows this question, so that the strategy is asked again. It may be
+    /// kept and woken from any thread; after the wait it does nothing.
     pub fn waker(&self) -> Waker {
         match &self.0 {
             Source::Given(waker) => (*waker).clone(),
@@ -28,23 +28,21 @@ impl LazyWaker<'_> {
         }
     }
 
-    /// Creates one for an operation, which may have one from its previous question.
-    #[inline]
-    pub(crate) fn new(wake: Option<Arc<EarlyWake>>) -> Self {
-        Self(Source::EarlyWake(wake.map_or_else(OnceCell::new, |wake| {
-            // Before the strategy is asked, so no wake is lost.
-            wake.reset();
-            OnceCell::from(wake)
-        })))
-    }
-
-    /// Returns what the strategy may wake, if it asked for a waker at this or an earlier question.
+    /// Returns what the strategy may wake, if it asked for a waker.
     #[inline]
     pub(crate) fn into_early_wake(self) -> Option<Arc<EarlyWake>> {
         match self.0 {
             Source::Given(_) => None,
             Source::EarlyWake(wake) => wake.into_inner(),
         }
+    }
+}
+
+/// One for an operation that has yet to wait.
+impl Default for LazyWaker<'_> {
+    #[inline]
+    fn default() -> Self {
+        Self(Source::EarlyWake(OnceCell::new()))
     }
 }
 
@@ -56,7 +54,7 @@ impl<'w> From<&'w Waker> for LazyWaker<'w> {
 
 /// Ends a wait early: it remembers that it was woken, and wakes whichever task or thread waits by then.
 #[derive(Debug)]
-pub struct EarlyWake {
+pub(crate) struct EarlyWake {
     /// No waker runs while it is locked, not even its `clone` or `drop`: those are the executor's.
     state: Mutex<State>,
 }
@@ -70,11 +68,6 @@ struct State {
 impl EarlyWake {
     const fn new() -> Self {
         Self { state: Mutex::new(State { woken: false, waiting: None }) }
-    }
-
-    /// Forgets that it was woken.
-    fn reset(&self) {
-        self.lock().woken = false;
     }
 
     /// Registers who waits, and returns whether it was woken already.

@@ -14,7 +14,6 @@ pub use timed_out::{TimeLimit, TimedOut};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;
 
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -167,9 +166,6 @@ pub trait BlockingTimer: Clock {
         self.block(delay);
     }
 }
-
-/// A sleep as retried calls hold it.
-pub(crate) type BoxSleep<T> = Pin<Box<<T as Timer>::Sleep>>;
 
 macro_rules! forward_timers {
     ($($pointer:ty),+) => {$(

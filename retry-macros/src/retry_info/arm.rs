@@ -1,5 +1,6 @@
 //! One arm of a method: what it answers for one case.
 
+use crate::retry_info::bounds::Need;
 use crate::retry_info::model::{Fault, Field, Safety, Unit, WaitField, With};
 use crate::retry_info::precedence::{Asked, Chain, Last, Wait, Waits};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -7,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use syn::spanned::Spanned;
-use syn::{Path, Type, parse_quote};
+use syn::{Path, parse_quote};
 
 /// An answer that is being written.
 pub(super) struct Arm<'a> {
@@ -17,7 +18,7 @@ pub(super) struct Arm<'a> {
     /// The fields that were asked.
     fields: BTreeMap<usize, &'a Field>,
     /// What they must be able to answer.
-    needs: Vec<(&'a Type, Path)>,
+    needs: Vec<Need<'a>>,
 }
 
 /// An answer.
@@ -26,7 +27,7 @@ pub(super) struct Answer<'a> {
     /// The fields that it comes from, each bound to its [`name`].
     pub(super) fields: Vec<&'a Field>,
     /// The traits that these fields must implement.
-    pub(super) needs: Vec<(&'a Type, Path)>,
+    pub(super) needs: Vec<Need<'a>>,
 }
 
 /// The name that a field is bound to. A missing trait of its type is reported at the type.
@@ -47,7 +48,7 @@ impl<'a> Arm<'a> {
         let last = match &chain.last {
             Last::Word(value) => word(value),
             Last::Status(status, wait) => self.constant_status(*status, *wait),
-            Last::Source(field) => self.source(field),
+            Last::Transparent(field) => self.inner(field),
         };
         let value = match (asked, &chain.last) {
             (None, _) => last,
@@ -102,6 +103,7 @@ impl<'a> Arm<'a> {
                 quote!(#krate::__private::answered(#code, #status, #wait).#method())
             }
             Asked::Source(field) => self.source(field),
+            Asked::Transparent(field) => self.inner(field),
         }
     }
 
@@ -117,12 +119,28 @@ impl<'a> Arm<'a> {
         if wait.field.is_none() { quote!(const { #judged }) } else { judged }
     }
 
+    /// The answer of an error inside, if it is there.
     fn source(&mut self, field: &'a Field) -> TokenStream {
-        let (krate, method, ty) = (self.krate, self.method.clone(), &field.ty);
+        let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
+        let then = if self.method == "retry_after" { quote!(and_then) } else { quote!(map) };
         let name = self.bind(field);
-        self.needs.push((ty, parse_quote!(#krate::RetryInfo)));
+        self.needs.push(Need { ty, bound: parse_quote!(#krate::__private::SourceField), is_error: true });
+        quote!(#krate::__private::source::<#ty>(#name).#then(#method))
+    }
+
+    /// The answer of the error inside that this one is no more than a wrapper of.
+    fn inner(&mut self, field: &'a Field) -> TokenStream {
+        let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
+        let name = self.bind(field);
+        self.needs.push(Need { ty, bound: parse_quote!(#krate::RetryInfo), is_error: true });
+        quote!(#method(#krate::__private::inner::<#ty>(#name)))
+    }
+
+    /// The path of the method, as a fn.
+    fn info_method(&self) -> TokenStream {
+        let (krate, method) = (self.krate, &self.method);
         let info = if method == "fault" { quote!(ErrorInfo) } else { quote!(RetryInfo) };
-        quote!(#krate::#info::#method(#krate::__private::inner::<#ty>(#name)))
+        quote!(#krate::#info::#method)
     }
 
     /// The verdict of a fn, its span that of the fn's path, so that one of a wrong type is reported there.
@@ -160,7 +178,7 @@ impl<'a> Arm<'a> {
         let (krate, ty) = (self.krate, &field.ty);
         let [name, method] = [name, method].map(|name| Ident::new(name, Span::mixed_site()));
         let field = self.bind(field);
-        self.needs.push((ty, parse_quote!(#krate::__private::#name)));
+        self.needs.push(Need { ty, bound: parse_quote!(#krate::__private::#name), is_error: false });
         quote!(<#ty as #krate::__private::#name>::#method(#field))
     }
 

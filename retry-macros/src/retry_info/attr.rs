@@ -63,6 +63,7 @@ pub(super) struct CaseOptions {
     pub(super) answers: Answers,
     pub(super) throttling: Option<Written>,
     pub(super) timeout: Option<Written>,
+    pub(super) conflict: Option<Written>,
     pub(super) safe: Option<Written>,
     pub(super) never: Option<Written>,
     pub(super) fault: Option<Written>,
@@ -148,6 +149,11 @@ fn read_case(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) 
                 option.flag(diagnostics);
                 case.answers.timeout = true;
                 case.timeout = Some(option);
+            }
+            "conflict" => {
+                option.flag(diagnostics);
+                case.answers.conflict = true;
+                case.conflict = Some(option);
             }
             "safe" => {
                 let words = [("yes", Safety::Yes), ("no", Safety::No), ("maybe", Safety::Maybe)];

@@ -1,13 +1,11 @@
 //! Writes the two impls. It cannot fail.
 
 use crate::retry_info::arm::{self, Answer, Arm};
+use crate::retry_info::bounds::{self, Need};
 use crate::retry_info::model::{Fault, Model, Says};
-use crate::tokens::mentions;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::{DeriveInput, Generics, Path, Type, TypePath, WherePredicate, parse_quote_spanned};
+use syn::{DeriveInput, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
     let Model { ident, generics, crate_path: krate, cases: _ } = model;
@@ -20,25 +18,23 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut needs, |arm, says| {
         arm.answer(&says.safety(), |safety| arm::safety(*safety, krate))
     });
-    let throttle = method(
-        model,
-        "is_throttle",
-        &quote!(::core::primitive::bool),
-        Some(&quote!(false)),
-        &mut needs,
-        |arm, says| arm.answer(&says.throttling(), |throttling| quote!(#throttling)),
-    );
-    let timeout =
-        method(model, "is_timeout", &quote!(::core::primitive::bool), Some(&quote!(false)), &mut needs, |arm, says| {
-            arm.answer(&says.timeout(), |timeout| quote!(#timeout))
-        });
+    let (bool, no) = (quote!(::core::primitive::bool), quote!(false));
+    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.throttling(), |throttling| quote!(#throttling))
+    });
+    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.timeout(), |timeout| quote!(#timeout))
+    });
+    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut needs, |arm, says| {
+        arm.answer(&says.conflict(), |conflict| quote!(#conflict))
+    });
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
         method(model, "retry_after", &wait, Some(&no_wait), &mut needs, |arm, says| arm.wait(&says.retry_after()));
 
     let mut generics = generics.clone();
-    let bounds = bounds(model, needs);
+    let bounds = bounds::of(model, &needs);
     if !bounds.is_empty() {
         generics.make_where_clause().predicates.extend(bounds);
     }
@@ -53,6 +49,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             #safety
             #throttle
             #timeout
+            #conflict
             #retry_after
         }
     }
@@ -76,7 +73,7 @@ fn method<'a>(
     name: &str,
     result: &TokenStream,
     default: Option<&TokenStream>,
-    needs: &mut Vec<(&'a Type, Path)>,
+    needs: &mut Vec<Need<'a>>,
     answer: impl Fn(Arm<'a>, &'a Says) -> Answer<'a>,
 ) -> TokenStream {
     let mut plain: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
@@ -112,46 +109,4 @@ fn method<'a>(
     };
     let name = format_ident!("{name}");
     quote!(fn #name(&self) -> #result { #body })
-}
-
-/// Bounds for what is asked of fields whose type depends on a parameter.
-fn bounds(model: &Model, needs: Vec<(&Type, Path)>) -> Vec<WherePredicate> {
-    let mut seen = Vec::new();
-    let mut bounds = Vec::new();
-    for (ty, bound) in needs {
-        // A type that contains itself has the impl if its other parts have; asked for it here, rustc would go in circles.
-        if !mentions_parameter(ty, &model.generics) || contains(ty, &model.ident) {
-            continue;
-        }
-        let text = quote!(#ty: #bound).to_string();
-        if !seen.contains(&text) {
-            seen.push(text);
-            bounds.push(parse_quote_spanned!(ty.span()=> #ty: #bound));
-        }
-    }
-    bounds
-}
-
-fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
-    let names: Vec<&Ident> = generics.type_params().map(|parameter| &parameter.ident).collect();
-    mentions(&quote!(#ty), &names)
-}
-
-/// Whether a type has another one in it that goes by its bare name. A path such as `S::Error` leads elsewhere.
-fn contains(ty: &Type, name: &Ident) -> bool {
-    struct Finder<'a> {
-        name: &'a Ident,
-        found: bool,
-    }
-    impl<'ast> Visit<'ast> for Finder<'_> {
-        fn visit_type_path(&mut self, ty: &'ast TypePath) {
-            let bare = ty.path.segments.len() == 1 && ty.path.segments.first().is_some_and(|it| it.ident == *self.name);
-            self.found |= (bare && ty.qself.is_none()) || ty.path.is_ident("Self");
-            visit::visit_type_path(self, ty);
-        }
-    }
-
-    let mut finder = Finder { name, found: false };
-    finder.visit_type(ty);
-    finder.found
 }

@@ -2,6 +2,7 @@
 
 mod arm;
 mod attr;
+mod bounds;
 mod expand;
 mod model;
 mod places;

@@ -65,6 +65,7 @@ pub(super) struct With {
 pub(super) struct Answers {
     pub(super) throttling: bool,
     pub(super) timeout: bool,
+    pub(super) conflict: bool,
     pub(super) safety: Option<Safety>,
     pub(super) fault: Option<Fault>,
     pub(super) retry_after: Option<Duration>,

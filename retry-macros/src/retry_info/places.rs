@@ -19,6 +19,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("rate_limited", "write `throttling`"),
     ("throttled", "write `throttling`"),
     ("throttle", "write `throttling`"),
+    ("conflicted", "write `conflict`"),
+    ("serialization", "write `conflict` for a transaction that lost a race"),
+    ("aborted", "write `conflict` for a transaction that lost a race"),
+    ("optimistic_lock", "write `conflict` for a write that lost a race"),
     ("inherit", "write `transparent`"),
     ("forward", "write `transparent`"),
     ("delegate", "write `transparent`"),
@@ -33,7 +37,18 @@ const CONSTANT: &str = "a variant, a struct or an enum";
 pub(super) const ON_ENUM: Place = Place {
     what: "an enum",
     subject: "An enum",
-    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "http_status", "exhaustive", "crate"],
+    options: &[
+        "throttling",
+        "timeout",
+        "conflict",
+        "safe",
+        "never",
+        "fault",
+        "retry_after",
+        "http_status",
+        "exhaustive",
+        "crate",
+    ],
     main: None,
     elsewhere: &[
         ("transparent", "a variant or its field"),
@@ -50,6 +65,7 @@ pub(super) const ON_STRUCT: Place = Place {
     options: &[
         "throttling",
         "timeout",
+        "conflict",
         "safe",
         "never",
         "fault",
@@ -67,7 +83,18 @@ pub(super) const ON_STRUCT: Place = Place {
 pub(super) const ON_VARIANT: Place = Place {
     what: "a variant",
     subject: "A variant",
-    options: &["throttling", "timeout", "safe", "never", "fault", "retry_after", "http_status", "with", "transparent"],
+    options: &[
+        "throttling",
+        "timeout",
+        "conflict",
+        "safe",
+        "never",
+        "fault",
+        "retry_after",
+        "http_status",
+        "with",
+        "transparent",
+    ],
     main: None,
     elsewhere: &[
         ("error_code", "the field that holds it"),
@@ -86,6 +113,7 @@ pub(super) const ON_FIELD: Place = Place {
     elsewhere: &[
         ("throttling", CONSTANT),
         ("timeout", CONSTANT),
+        ("conflict", CONSTANT),
         ("never", CONSTANT),
         ("fault", CONSTANT),
         ("exhaustive", "the enum"),

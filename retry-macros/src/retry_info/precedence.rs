@@ -1,7 +1,7 @@
 //! Which one wins: for each answer by itself, whom a case asks, and in what order.
 //!
-//! What the case says > what it implies (`with`, field `safe` > code, then status > throttling, timeout > source) > what the
-//! enum says and implies > what follows from the fault > no.
+//! What the case says > what it implies (`with`, field `safe` > code and status in a field > throttling, timeout, conflict > a
+//! constant status > source) > the same for the enum > what follows from the fault > no.
 
 use crate::retry_info::model::{Answers, Fault, Field, Options, Safety, Says, WaitField, With};
 use std::time::Duration;
@@ -24,15 +24,18 @@ pub(super) enum Asked<'a> {
         status: &'a Field,
         wait: Wait<'a>,
     },
-    /// Asked for a wait; of all else it has the last word.
+    /// An error inside, if it is there.
     Source(&'a Field),
+    /// An error inside, of which nothing but the wait may be missing.
+    Transparent(&'a Field),
 }
 
 pub(super) enum Last<'a, T> {
     Word(T),
     /// A constant status, and the wait that it is judged with.
     Status(u16, Wait<'a>),
-    Source(&'a Field),
+    /// The error inside.
+    Transparent(&'a Field),
 }
 
 /// The same for a wait. Any may be missing, so that even a source is followed by others, and perhaps there is none.
@@ -94,9 +97,13 @@ impl Says {
         self.chain(None, |said, container| Words::flag(said.timeout, container.timeout))
     }
 
+    pub(super) fn conflict(&self) -> Chain<'_, bool> {
+        self.chain(None, |said, container| Words::flag(said.conflict, container.conflict))
+    }
+
     pub(super) fn retry_after(&self) -> Waits<'_> {
         let options = match self {
-            Self::Transparent(field) => return Waits { asked: vec![Asked::Source(field)], constant: None },
+            Self::Transparent(field) => return Waits { asked: vec![Asked::Transparent(field)], constant: None },
             Self::Options(options) => options,
         };
         let mut asked: Vec<_> = options.wait.iter().map(Asked::Wait).collect();
@@ -114,7 +121,7 @@ impl Says {
         words: impl FnOnce(&Answers, &Answers) -> Words<T>,
     ) -> Chain<'a, T> {
         match self {
-            Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Source(field) },
+            Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Transparent(field) },
             Self::Options(options) => options.chain(safe, words(&options.said, &options.container)),
         }
     }
@@ -134,18 +141,19 @@ impl Options {
             (Some(code), None) => asked.push(Asked::Code(code, self.said.http_status)),
             (None, None) => {}
         }
-        let last = if let Some(status) = self.said.http_status {
-            Last::Status(status, own)
-        } else if let Some(word) = words.implied {
-            Last::Word(word)
-        } else if let Some(source) = &self.source {
-            Last::Source(source)
-        } else if let Some(word) = words.container {
+        if let Some(word) = words.implied {
+            return Chain { asked, last: Last::Word(word) };
+        }
+        if let Some(status) = self.said.http_status {
+            return Chain { asked, last: Last::Status(status, own) };
+        }
+        asked.extend(self.source.iter().map(Asked::Source));
+        let last = if let Some(word) = words.container.or(words.container_implied) {
             Last::Word(word)
         } else if let Some(status) = self.container.http_status {
             Last::Status(status, Wait { constant: own.constant.or(self.container.retry_after), ..own })
         } else {
-            Last::Word(words.container_implied.unwrap_or(words.otherwise))
+            Last::Word(words.otherwise)
         };
         Chain { asked, last }
     }
@@ -167,7 +175,7 @@ impl Answers {
     /// What follows about safety from the kind of error.
     fn implied_safety(&self) -> Option<Safety> {
         match self {
-            Self { throttling: true, .. } => Some(Safety::Yes),
+            Self { throttling: true, .. } | Self { conflict: true, .. } => Some(Safety::Yes),
             Self { timeout: true, .. } => Some(Safety::Maybe),
             _ => None,
         }

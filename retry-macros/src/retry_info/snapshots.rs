@@ -84,6 +84,18 @@ fn an_enum() {
                         }
                     }
                 }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::SlowDown { .. } | Self::Timeout { .. } | Self::NoSuchKey { .. } => {
+                            false
+                        }
+                        Self::Transport { 0: __field0, .. } => {
+                            ::retry_core::RetryInfo::is_conflict(
+                                ::retry_core::__private::inner::<TransportError>(__field0),
+                            )
+                        }
+                    }
+                }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
                         Self::Timeout { .. } | Self::NoSuchKey { .. } => ::core::option::Option::None,
@@ -159,6 +171,15 @@ fn a_generic_struct() {
                         }
                     }
                 }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self { 0: __field0, .. } => {
+                            ::retry_core::RetryInfo::is_conflict(
+                                ::retry_core::__private::inner::<&'a E>(__field0),
+                            )
+                        }
+                    }
+                }
                 fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
                     match self {
                         Self { 0: __field0, .. } => {
@@ -212,16 +233,7 @@ fn constant_statuses() {
                         Self::TooMany { .. } => {
                             const { ::retry_core::classify::http::status(429u16).is_retry_safe() }
                         }
-                        Self::Busy { 0: __field0, .. } => {
-                            ::retry_core::classify::http::status_with(
-                                    503u16,
-                                    <Option<
-                                        u64,
-                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
-                                        .map(::core::time::Duration::from_secs),
-                                )
-                                .is_retry_safe()
-                        }
+                        Self::Busy { .. } => ::retry_core::RetrySafety::Yes,
                     }
                 }
                 fn is_throttle(&self) -> ::core::primitive::bool {
@@ -246,6 +258,23 @@ fn constant_statuses() {
                                         .map(::core::time::Duration::from_secs),
                                 )
                                 .is_timeout()
+                        }
+                    }
+                }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self::TooMany { .. } => {
+                            const { ::retry_core::classify::http::status(429u16).is_conflict() }
+                        }
+                        Self::Busy { 0: __field0, .. } => {
+                            ::retry_core::classify::http::status_with(
+                                    503u16,
+                                    <Option<
+                                        u64,
+                                    > as ::retry_core::__private::RetryAfterNumber>::number(__field0)
+                                        .map(::core::time::Duration::from_secs),
+                                )
+                                .is_conflict()
                         }
                     }
                 }
@@ -337,6 +366,23 @@ fn a_status_and_a_code() {
                 fn is_timeout(&self) -> ::core::primitive::bool {
                     true
                 }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self { status: __field0, code: __field1, .. } => {
+                            ::retry_core::__private::answered(
+                                    <String as ::retry_core::__private::ErrorCodeField>::code(
+                                        __field1,
+                                    ),
+                                    <StatusCode as ::retry_core::__private::HttpStatusField>::status(
+                                        __field0,
+                                    ),
+                                    ::core::option::Option::None,
+                                )
+                                .is_conflict()
+                                .unwrap_or(false)
+                        }
+                    }
+                }
             }
         "#]],
     );
@@ -389,9 +435,24 @@ fn verdicts_and_a_source() {
                         Self { r#final: __field0, cause: __field1, .. } => {
                             my::retry::__private::verdict(&Self::judge(__field0, __field1))
                                 .is_timeout()
-                                .unwrap_or_else(|| my::retry::RetryInfo::is_timeout(
-                                    my::retry::__private::inner::<Box<E>>(__field1),
-                                ))
+                                .or_else(|| {
+                                    my::retry::__private::source::<Box<E>>(__field1)
+                                        .map(my::retry::RetryInfo::is_timeout)
+                                })
+                                .unwrap_or(false)
+                        }
+                    }
+                }
+                fn is_conflict(&self) -> ::core::primitive::bool {
+                    match self {
+                        Self { r#final: __field0, cause: __field1, .. } => {
+                            my::retry::__private::verdict(&Self::judge(__field0, __field1))
+                                .is_conflict()
+                                .or_else(|| {
+                                    my::retry::__private::source::<Box<E>>(__field1)
+                                        .map(my::retry::RetryInfo::is_conflict)
+                                })
+                                .unwrap_or(false)
                         }
                     }
                 }
@@ -400,9 +461,10 @@ fn verdicts_and_a_source() {
                         Self { r#final: __field0, cause: __field1, .. } => {
                             my::retry::__private::verdict(&Self::judge(__field0, __field1))
                                 .retry_after()
-                                .or_else(|| my::retry::RetryInfo::retry_after(
-                                    my::retry::__private::inner::<Box<E>>(__field1),
-                                ))
+                                .or_else(|| {
+                                    my::retry::__private::source::<Box<E>>(__field1)
+                                        .and_then(my::retry::RetryInfo::retry_after)
+                                })
                         }
                     }
                 }
@@ -426,7 +488,7 @@ fn a_half_typed_derive() {
                 "expected an expression behind `=`"
             }
             ::core::compile_error! {
-                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
+                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
             }
             #[automatically_derived]
             impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}

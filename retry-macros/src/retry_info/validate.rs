@@ -3,6 +3,7 @@
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
+use crate::retry_info::bounds;
 use crate::retry_info::model::{self, Answers, Field, Model, Options, Says, WaitField, With};
 use proc_macro2::Span;
 use syn::{ExprPath, GenericArgument, Index, Member, Path, PathArguments, Type, parse_quote};
@@ -49,6 +50,13 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
     let says = if marked || case.options.transparent.is_some() {
         beside_transparent(&case, diagnostics);
         let (index, field) = transparent_field(&case, diagnostics)?;
+        if bounds::optional(&field.ty).is_some() {
+            diagnostics.error(
+                &field.ty,
+                "`transparent` takes everything from the field, and an `Option` may hold nothing; mark the field \
+                 `#[retry(source)]` instead, which leaves to the variant and the enum what is not there",
+            );
+        }
         Says::Transparent(Box::new(model_field(index, field)))
     } else {
         Says::Options(Box::new(options(&case, container, diagnostics)))
@@ -109,6 +117,7 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         answers: _,
         throttling,
         timeout,
+        conflict,
         safe,
         never,
         fault,
@@ -120,9 +129,10 @@ fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         crate_path: _,
     } = &case.options;
     let with = with.as_ref().map(|(option, _)| option);
-    let said: [Option<&Written>; 8] = [
+    let said: [Option<&Written>; 9] = [
         throttling.as_ref(),
         timeout.as_ref(),
+        conflict.as_ref(),
         safe.as_ref(),
         never.as_ref(),
         fault.as_ref(),

@@ -33,6 +33,10 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
     let is_limited = limits.is_some();
+    // A function that blocks waits in one call, which knows by itself whether the delay was slept.
+    let is_delayed = local("is_delayed");
+    let (is_delayed, delay_again) =
+        if call.blocking { (quote!(_), None) } else { (quote!(mut #is_delayed), Some(quote!(#is_delayed = true;))) };
     let begin = match limits {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
@@ -50,7 +54,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
         #call_setup
         #last_setup
         #context_setup
-        let mut #operation = #begin;
+        let (mut #operation, #is_delayed) = #begin;
         loop {
             #wait
             let #result = #attempt;
@@ -59,6 +63,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
             {
                 return #result;
             }
+            #delay_again
         }
     });
     quote! {
@@ -84,8 +89,7 @@ fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) 
     let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
     let setup = quote! {
         #strategy_setup
-        static #name: #private::FunctionName =
-            #private::FunctionName::new(::core::concat!(::core::module_path!(), "::", #function), || {});
+        static #name: #private::Name = #private::function_name!(#function);
         #timer_setup
         #observer_setup
     };
@@ -126,13 +130,13 @@ impl Parts<'_> {
     /// Waits until the attempt is due.
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
-        let [wait, waited] = ["wait", "waited"].map(local);
+        let [wait, is_delayed] = ["wait", "is_delayed"].map(local);
         // A `while let` would hold timer and observer while it waits.
         quote! {
-            let mut #waited = #private::Waited::ForNothing;
             loop {
-                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #waited) else { break };
-                #waited = #wait.await;
+                let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #is_delayed) else { break };
+                #wait.await;
+                #is_delayed = false;
             }
         }
     }
@@ -251,18 +255,18 @@ fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStre
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
 fn surrounding(name: &str, source: Option<&Source>, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let method = Ident::new(name, Span::call_site());
+    let [method, with] = [name.to_owned(), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
     match source {
         None | Some(Source::Own(_)) => (TokenStream::new(), TokenStream::new()),
         Some(Source::Static(place) | Source::Place(place)) => {
             let place = respan(quote!(#private::#method(&#place)), place.span());
-            (TokenStream::new(), quote!(.#method(#place)))
+            (TokenStream::new(), quote!(.#with(#place)))
         }
         Some(Source::Once(expr)) => {
             let once = local(name);
             // Whether it is what it should be is a matter of the user's expression, so that is where rustc shall point.
             let reference = respan(quote!(#private::#method(&#once)), expr.span());
-            (quote!(let #once = #expr;), quote!(.#method(#reference)))
+            (quote!(let #once = #expr;), quote!(.#with(#reference)))
         }
     }
 }

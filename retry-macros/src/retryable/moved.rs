@@ -21,8 +21,12 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
     for statement in std::mem::take(attempt) {
         // `#[async_trait]` begins with an `if` for the sake of the return type.
         let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-        match statement {
-            Stmt::Local(mut local) if is_first && let Some(source) = source(&local, arguments) => {
+        let source = match &statement {
+            Stmt::Local(local) if is_first => source(local, arguments),
+            _ => None,
+        };
+        match (statement, source) {
+            (Stmt::Local(mut local), Some(source)) => {
                 let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
                 let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
                 if source == "self"
@@ -35,7 +39,7 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
                 arguments.extend(bound);
                 moves.statements.push(local);
             }
-            other => kept.push(other),
+            (other, _) => kept.push(other),
         }
     }
     *attempt = kept;

@@ -92,6 +92,10 @@ fn late((): &()) -> Classification {
     Classification::new(No).with_timeout()
 }
 
+fn lost((): &()) -> Classification {
+    Classification::new(No).with_conflict()
+}
+
 fn waits_3s((): &()) -> Classification {
     Classification::new(No).with_retry_after(Some(secs(3)))
 }
@@ -110,8 +114,8 @@ fn whether_a_retry_is_safe() {
         [word throttling] Yes, or [word timeout];
         [source Failed::SAFE] Yes, or [source Failed::FATAL];
         [default safe] Yes, or [default never];
-        [default http_status = 429] Yes, or [default http_status = 404];
         [default throttling] Yes, or [default timeout];
+        [default http_status = 429] Yes, or [default http_status = 404];
         [word fault = "server"] Maybe, or [word fault = "client"];
     );
     each_beats_those_behind!(is_retry_safe:
@@ -119,12 +123,19 @@ fn whether_a_retry_is_safe() {
         [with no] No, or [with yes];
         [safe Some(false)] No, or [safe Some(true)];
         [code Some("RequestExpired")] No, or [code Some("SlowDown")];
-        [word http_status = 404] No, or [word http_status = 429];
         [word timeout] Maybe, or [word throttling];
+        [word http_status = 404] No, or [word http_status = 429];
         [source Failed::FATAL] No, or [source Failed::SAFE];
         [default never] No, or [default safe];
-        [default http_status = 404] No, or [default http_status = 429];
         [default timeout] Maybe, or [default throttling];
+        [default http_status = 404] No, or [default http_status = 429];
+    );
+    each_beats_those_behind!(is_retry_safe:
+        [word conflict] Yes, or [word timeout];
+        [word http_status = 429] Yes, or [word http_status = 412];
+        [source Failed::SAFE] Yes, or [source Failed::FATAL];
+        [default conflict] Yes, or [default timeout];
+        [default http_status = 429] Yes, or [default http_status = 412];
     );
 }
 
@@ -197,6 +208,27 @@ fn whether_it_was_a_timeout() {
         [source Failed::SAFE] false, or [source Failed::TIMEOUT];
         [default http_status = 404] false, or [default timeout];
     );
+}
+
+#[test]
+fn whether_it_was_a_conflict() {
+    each_beats_those_behind!(is_conflict:
+        [word conflict] true, or [word throttling];
+        [with lost] true, or [with late];
+        [code Some("TransactionConflictException")] true, or [code Some("SlowDown")];
+        [source Failed::CONFLICT] true, or [source Failed::SAFE];
+        [default conflict] true, or [default throttling];
+    );
+    each_beats_those_behind!(is_conflict:
+        [with late] false, or [with lost];
+        [code Some("SlowDown")] false, or [code Some("TransactionConflictException")];
+        [source Failed::SAFE] false, or [source Failed::CONFLICT];
+        [default throttling] false, or [default conflict];
+    );
+    assert!(error!([status Some(409)] [word conflict]).is_conflict());
+    assert!(error!([word http_status = 409, conflict]).is_conflict());
+    assert!(!error!([status Some(409)] [source Failed::CONFLICT]).is_conflict(), "a status is no conflict");
+    assert!(!error!([word http_status = 409] [default conflict]).is_conflict());
 }
 
 #[test]

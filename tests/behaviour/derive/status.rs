@@ -70,14 +70,15 @@ fn a_status_lies_in_fields_of_many_types() {
     }
 
     let busy = StatusCode::TOO_MANY_REQUESTS;
+    let perhaps_busy = Some(busy);
     let all = [
         Failure::Number(429),
         Failure::Perhaps(Some(429)),
         Failure::Lent(&429),
         Failure::PerhapsLent(Some(&429)),
         Failure::Typed { status: busy },
-        Failure::PerhapsTyped(Some(busy)),
-        Failure::TypedLent(&Some(busy)),
+        Failure::PerhapsTyped(perhaps_busy),
+        Failure::TypedLent(&perhaps_busy),
         Failure::Generic(busy),
     ];
     for (index, error) in all.iter().enumerate() {

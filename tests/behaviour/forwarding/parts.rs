@@ -7,7 +7,9 @@ use retry_core::{
     BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, Observer, RetryDirective, RetryErrorType, RetryInfo,
     RetryPolicy, RetryQuota, RetrySafety, StandardRetryStrategy, Timer, TokioTimer, policy_fn, retry,
 };
+use std::borrow::Cow;
 use std::fmt::Debug;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -233,6 +235,20 @@ fn says(error: impl RetryInfo) -> Says {
     (error.fault(), error.is_retry_safe(), classes, error.retry_after())
 }
 
+#[derive(RetryInfo)]
+#[retry(transparent)]
+struct Transparent(Failed);
+
+#[derive(RetryInfo)]
+enum Variants {
+    #[retry(transparent)]
+    Transparent {
+        failed: Box<Failed>,
+    },
+    Source(#[retry(source)] Failed),
+    Judged(#[retry(with = Classification::of)] Failed),
+}
+
 #[test]
 fn a_wrapper_of_an_error_says_what_the_error_says() {
     let error = Failed {
@@ -252,9 +268,16 @@ fn a_wrapper_of_an_error_says_what_the_error_says() {
     assert_eq!(says(&*erased), expected, "&dyn");
     assert_eq!(says(Box::new(error)), expected, "Box<T>");
     assert_eq!(says(Arc::new(error)), expected, "Arc<T>");
+    assert_eq!(says(Rc::new(error)), expected, "Rc<T>");
+    assert_eq!(says(Cow::Borrowed(&error)), expected, "Cow<T>, borrowed");
+    assert_eq!(says(Cow::<'_, Failed>::Owned(error)), expected, "Cow<T>, owned");
     assert_eq!(says(Arc::<dyn RetryInfo + Send + Sync>::from(erased)), expected, "Arc<dyn>");
     assert_eq!(says(Box::new(error) as Box<dyn RetryInfo>), expected, "Box<dyn>");
     assert_eq!(says(Classification::of(&error)), expected, "Classification");
+    assert_eq!(says(Transparent(error)), expected, "a transparent struct");
+    assert_eq!(says(Variants::Transparent { failed: Box::new(error) }), expected, "a transparent variant");
+    assert_eq!(says(Variants::Source(error)), expected, "a source");
+    assert_eq!(says(Variants::Judged(error)), expected, "a verdict");
 }
 
 #[test]

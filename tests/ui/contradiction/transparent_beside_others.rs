@@ -5,7 +5,7 @@ struct Inner;
 
 #[derive(RetryInfo)]
 enum Failure {
-    #[retry(transparent, fault = "client", throttling, http_status = 429, with = judge)]
+    #[retry(transparent, fault = "client", throttling, conflict, http_status = 429, with = judge)]
     A(Inner),
     #[retry(transparent)]
     B {

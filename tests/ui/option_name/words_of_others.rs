@@ -18,6 +18,14 @@ enum Failure {
     Forward(std::sync::Arc<Failure>),
     #[retry(retry)]
     Retry,
+    #[retry(conflicted)]
+    Conflicted,
+    #[retry(serialization)]
+    Serialization,
+    #[retry(aborted)]
+    Aborted,
+    #[retry(optimistic_lock)]
+    OptimisticLock,
     #[retry(status = 429)]
     Status,
     Answered(#[retry(code)] String, #[retry(cause)] std::sync::Arc<Failure>),

@@ -150,14 +150,17 @@ impl AdaptiveRetryToken {
 }
 
 impl RetryToken for AdaptiveRetryToken {
+    #[inline]
     fn attempt(&self) -> u32 {
         self.standard.attempt()
     }
 
+    #[inline]
     fn delay(&self) -> Duration {
         self.standard.delay()
     }
 
+    #[inline]
     fn delay_source(&self) -> DelaySource {
         self.standard.delay_source()
     }

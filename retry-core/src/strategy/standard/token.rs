@@ -23,14 +23,17 @@ pub struct StandardRetryToken {
 }
 
 impl RetryToken for StandardRetryToken {
+    #[inline]
     fn attempt(&self) -> u32 {
         self.attempt.get()
     }
 
+    #[inline]
     fn delay(&self) -> Duration {
         Duration::new(self.delay_secs, self.delay_nanos)
     }
 
+    #[inline]
     fn delay_source(&self) -> DelaySource {
         self.delay_source
     }

@@ -1,0 +1,135 @@
+//! Races that were lost: an answer of its own, and what follows from it.
+
+use super::{Says, says};
+use crate::support::{Failed, secs};
+use retry_core::ErrorFault::{Client, Other, Server};
+use retry_core::RetrySafety::{Maybe, No, Yes};
+use retry_core::classify::Classification;
+use retry_core::{RetryErrorType, RetryInfo};
+
+/// Whether it is a conflict, and all else.
+fn with_conflict(error: &dyn RetryInfo) -> (bool, Says) {
+    (error.is_conflict(), says(error))
+}
+
+#[test]
+fn a_conflict_is_safe_unless_the_variant_says_otherwise() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(conflict)]
+        Lost,
+        #[retry(conflict, never)]
+        Final,
+        #[retry(conflict, safe = "maybe", fault = "client", retry_after = "1s")]
+        Said,
+        #[retry(conflict, timeout)]
+        Late,
+        #[retry(conflict, throttling)]
+        Throttled,
+        Silent,
+    }
+
+    assert_eq!(with_conflict(&Failure::Lost), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Final), (true, (Other, No, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Said), (true, (Client, Maybe, false, false, Some(secs(1)))));
+    assert_eq!(with_conflict(&Failure::Late), (true, (Other, Yes, false, true, None)), "as by the trait's default");
+    assert_eq!(with_conflict(&Failure::Throttled), (true, (Other, Yes, true, false, None)));
+    assert_eq!(with_conflict(&Failure::Silent), (false, (Other, No, false, false, None)));
+
+    let types = [&Failure::Lost, &Failure::Late, &Failure::Throttled].map(RetryErrorType::of);
+    assert_eq!(types, [RetryErrorType::Conflict, RetryErrorType::Timeout, RetryErrorType::Throttling]);
+}
+
+#[test]
+fn structs_and_enums_take_it_as_well() {
+    #[derive(RetryInfo)]
+    #[retry(conflict)]
+    struct Lost;
+
+    #[derive(RetryInfo)]
+    #[retry(conflict, fault = "server")]
+    enum Failure {
+        Default,
+        #[retry(never)]
+        Never,
+        #[retry(timeout)]
+        Timeout,
+    }
+
+    assert_eq!(with_conflict(&Lost), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Default), (true, (Server, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Never), (true, (Server, No, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Timeout), (true, (Server, Maybe, false, true, None)));
+}
+
+#[test]
+fn it_is_taken_from_wherever_the_other_answers_are_taken() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(transparent)]
+        Transparent(Failed),
+        Source(#[retry(source)] Option<Failed>),
+        With(#[retry(with = judge)] u8),
+        Code(#[retry(error_code)] &'static str),
+        #[retry(http_status = 409)]
+        Status,
+    }
+
+    fn judge(number: &u8) -> Option<Classification> {
+        (*number > 0).then(|| Classification::new(Yes).with_conflict())
+    }
+
+    assert_eq!(with_conflict(&Failure::Transparent(Failed::CONFLICT)), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Source(Some(Failed::CONFLICT))), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Source(None)), (false, (Other, No, false, false, None)));
+    assert_eq!(with_conflict(&Failure::With(1)), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::With(0)), (false, (Other, No, false, false, None)));
+    let code = Failure::Code("TransactionConflictException");
+    assert_eq!(with_conflict(&code), (true, (Other, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Status), (false, (Client, No, false, false, None)), "the condition fails again");
+}
+
+#[test]
+fn a_word_beside_a_constant_status_decides_on_itself_and_on_safety() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(throttling, http_status = 400)]
+        DynamoDb,
+        #[retry(throttling, http_status = 403, retry_after = "60s")]
+        GitHub,
+        #[retry(timeout, http_status = 502)]
+        Gateway,
+        #[retry(conflict, http_status = 412)]
+        Changed,
+        #[retry(throttling, never, http_status = 429)]
+        Quota,
+        #[retry(timeout, http_status = 429)]
+        LateAndThrottled,
+    }
+
+    assert_eq!(with_conflict(&Failure::DynamoDb), (false, (Client, Yes, true, false, None)));
+    assert_eq!(with_conflict(&Failure::GitHub), (false, (Client, Yes, true, false, Some(secs(60)))));
+    assert_eq!(with_conflict(&Failure::Gateway), (false, (Server, Maybe, false, true, None)));
+    assert_eq!(with_conflict(&Failure::Changed), (true, (Client, Yes, false, false, None)));
+    assert_eq!(with_conflict(&Failure::Quota), (false, (Client, No, true, false, None)));
+    assert_eq!(with_conflict(&Failure::LateAndThrottled), (false, (Client, Maybe, true, true, None)));
+}
+
+#[test]
+fn a_word_of_the_enum_beside_its_status_does_the_same() {
+    #[derive(RetryInfo)]
+    #[retry(throttling, http_status = 400)]
+    enum Failure {
+        Default,
+        #[retry(http_status = 404)]
+        Missing,
+    }
+
+    #[derive(RetryInfo)]
+    #[retry(conflict, http_status = 409)]
+    struct Changed;
+
+    assert_eq!(with_conflict(&Failure::Default), (false, (Client, Yes, true, false, None)));
+    assert_eq!(with_conflict(&Failure::Missing), (false, (Client, No, false, false, None)));
+    assert_eq!(with_conflict(&Changed), (true, (Client, Yes, false, false, None)));
+}
