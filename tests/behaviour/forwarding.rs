@@ -2,7 +2,7 @@
 
 mod parts;
 
-use crate::support::{ByHand, Failed, secs};
+use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::config::ConfiguredStrategy;
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken};
 use retry_core::{
@@ -10,9 +10,8 @@ use retry_core::{
     ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
 };
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 /// What was called, or answered.
@@ -98,15 +97,6 @@ impl RetryStrategy for Probe {
     }
 }
 
-#[derive(Default)]
-struct Wakes(AtomicU32);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
 fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
     (token.attempt(), token.retry_count(), token.delay(), token.delay_source())
 }
@@ -122,7 +112,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.ready(&mut token, &clock, None)));
         answers.push(format!("{:?}", token_says(&token)));
         answers.push(format!("{:?}", strategy.ready(&mut token, &clock, Some(&LazyWaker::from(&waker)))));
-        answers.push(format!("{} wakes", woken.0.load(Ordering::Relaxed)));
+        answers.push(format!("{} wakes", woken.count()));
         let refreshed = strategy.refresh_retry_token(token, &retryable, &clock);
         answers.push(format!("{:?}", refreshed.map(|token| token_says(&token))));
         let refused = strategy.refresh_retry_token(initial(), &Failure::of(&Failed::FATAL), &clock);

@@ -15,6 +15,7 @@ mod events;
 mod forms;
 mod forwarding;
 mod hygiene;
+mod limiter;
 mod names;
 mod observer;
 mod operation;
