@@ -16,6 +16,7 @@ mod forms;
 mod forwarding;
 mod hygiene;
 mod limiter;
+mod manual_timer;
 mod names;
 mod observer;
 mod operation;
