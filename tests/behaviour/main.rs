@@ -26,6 +26,7 @@ mod properties;
 mod scoped;
 mod script;
 mod standard;
+mod stored;
 mod strategy_option;
 mod support;
 mod time_limits;
