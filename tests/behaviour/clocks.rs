@@ -21,6 +21,22 @@ fn all_clocks_of_the_library_share_one_origin() {
     }
 }
 
+#[test]
+fn a_clock_that_outlives_a_test_may_go_backwards() {
+    let paused = |advance| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            tokio::time::advance(advance).await;
+            TokioTimer.now()
+        })
+    };
+    let later = paused(secs(3600));
+    let earlier = paused(secs(0));
+    assert!(earlier < later);
+    assert_eq!(earlier.saturating_since(later), Duration::ZERO);
+    assert!(later.saturating_since(earlier) > secs(3000), "it did not freeze at the first reading");
+}
+
 /// One strategy that async and blocking callers share. Its quota is refilled once an hour.
 static SHARED: StandardRetryStrategy = StandardRetryStrategy::new()
     .jitter(Jitter::Fixed(0.0))

@@ -10,8 +10,9 @@ use retry_core::{
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 /// An error that says what it is told to say.
@@ -174,8 +175,24 @@ pub(crate) const fn millis(millis: u64) -> Duration {
 }
 
 /// Polls a future once; it must be pending.
-pub(crate) fn poll_once(future: Pin<&mut impl Future>) {
+pub(crate) fn poll_once(future: Pin<&mut (impl Future + ?Sized)>) {
     assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+pub(crate) struct Wakes(AtomicU32);
+
+impl Wakes {
+    pub(crate) fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Compiles for futures that may move to another thread only.

@@ -30,7 +30,7 @@ enum Reason {
     /// The token's delay, which nothing ends early.
     Delay,
     /// A limiter, which can end the wait early if it asked for a waker.
-    Limiter(Option<Arc<EarlyWake>>),
+    Limiter(Option<EarlyWake>),
 }
 
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
@@ -145,7 +145,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         wait: Duration,
-        wake: Option<Arc<EarlyWake>>,
+        wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.

@@ -24,7 +24,7 @@ pub struct Operations;
 /// use retry_core::time::Clock;
 /// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
 /// use std::sync::Arc;
-/// ///
+///
 /// struct Shard {
 ///     retries: StandardRetryStrategy,
 ///     // ...

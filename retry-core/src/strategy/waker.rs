@@ -15,7 +15,7 @@ pub struct LazyWaker<'w>(Source<'w>);
 #[derive(Debug)]
 enum Source<'w> {
     Given(&'w Waker),
-    EarlyWake(OnceCell<Arc<EarlyWake>>),
+    EarlyWake(OnceCell<EarlyWake>),
 }
 
 impl LazyWaker<'_> {
@@ -24,13 +24,13 @@ impl LazyWaker<'_> {
     pub fn waker(&self) -> Waker {
         match &self.0 {
             Source::Given(waker) => (*waker).clone(),
-            Source::EarlyWake(wake) => Waker::from(Arc::clone(wake.get_or_init(|| Arc::new(EarlyWake::new())))),
+            Source::EarlyWake(wake) => wake.get_or_init(EarlyWake::new).waker(),
         }
     }
 
     /// Returns what the strategy may wake, if it asked for a waker.
     #[inline]
-    pub(crate) fn into_early_wake(self) -> Option<Arc<EarlyWake>> {
+    pub(crate) fn into_early_wake(self) -> Option<EarlyWake> {
         match self.0 {
             Source::Given(_) => None,
             Source::EarlyWake(wake) => wake.into_inner(),
@@ -52,9 +52,13 @@ impl<'w> From<&'w Waker> for LazyWaker<'w> {
     }
 }
 
-/// Ends a wait early: it remembers that it was woken, and wakes whichever task or thread waits by then.
+/// The waiting side of the wakers of one wait. Once it is dropped, as it is with the wait, they do nothing.
 #[derive(Debug)]
-pub(crate) struct EarlyWake {
+pub(crate) struct EarlyWake(Arc<Shared>);
+
+/// What the wakers of one wait share with it.
+#[derive(Debug)]
+struct Shared {
     /// No waker runs while it is locked, not even its `clone` or `drop`: those are the executor's.
     state: Mutex<State>,
 }
@@ -62,30 +66,45 @@ pub(crate) struct EarlyWake {
 #[derive(Debug)]
 struct State {
     woken: bool,
+    /// The task or thread that waits, to which the wake is passed on.
     waiting: Option<Waker>,
 }
 
 impl EarlyWake {
-    const fn new() -> Self {
-        Self { state: Mutex::new(State { woken: false, waiting: None }) }
+    fn new() -> Self {
+        Self(Arc::new(Shared { state: Mutex::new(State { woken: false, waiting: None }) }))
+    }
+
+    fn waker(&self) -> Waker {
+        Waker::from(Arc::clone(&self.0))
     }
 
     /// Registers who waits, and returns whether it was woken already.
     pub(crate) fn register(&self, waker: &Waker) -> bool {
-        if self.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
+        if self.0.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
             let waiting = Some(waker.clone());
-            let former = std::mem::replace(&mut self.lock().waiting, waiting);
+            let former = std::mem::replace(&mut self.0.lock().waiting, waiting);
             drop(former);
         }
-        self.lock().woken
+        self.0.lock().woken
     }
+}
 
+impl Drop for EarlyWake {
+    fn drop(&mut self) {
+        // A strategy may keep its waker for long: that must neither wake the task later nor keep it alive.
+        let former = self.0.lock().waiting.take();
+        drop(former);
+    }
+}
+
+impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for EarlyWake {
+impl Wake for Shared {
     fn wake(self: Arc<Self>) {
         let waiting = {
             let mut state = self.lock();

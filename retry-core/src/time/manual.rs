@@ -1,6 +1,7 @@
 //! A timer that is moved by hand.
 
 use super::{BlockingTimer, Clock, Timer, Timestamp};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -36,33 +37,40 @@ pub struct ManualTimer {
 #[derive(Debug)]
 struct Shared {
     now: Timestamp,
-    sleepers: Vec<(Timestamp, Waker)>,
+    /// How many sleeps there were, from which each has a number of its own.
+    sleeps: u64,
+    /// The tasks that wait, by the end and the number of their sleeps.
+    waiting: BTreeMap<(Timestamp, u64), Waker>,
 }
 
 impl ManualTimer {
     /// Creates a timer at [`Timestamp::START`].
     pub fn new() -> Self {
-        let shared = Shared { now: Timestamp::START, sleepers: Vec::new() };
+        let shared = Shared { now: Timestamp::START, sleeps: 0, waiting: BTreeMap::new() };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward. Sleeps that are over now are woken, in the order of their ends.
     pub fn advance(&self, time: Duration) {
-        let now = self.now().saturating_add(time);
-        self.set(now);
+        self.change(|now| now.saturating_add(time));
     }
 
-    /// Sets the clock, backwards too. Sleeps that are over now are woken.
+    /// Sets the clock, backwards too. Sleeps that are over now are woken, in the order of their ends.
     pub fn set(&self, now: Timestamp) {
-        let due: Vec<_> = {
+        self.change(|_| now);
+    }
+
+    /// Reads and sets the clock in one step, so that no thread's change is lost.
+    fn change(&self, change: impl FnOnce(Timestamp) -> Timestamp) {
+        let due = {
             let mut shared = self.lock();
+            let now = change(shared.now);
             shared.now = now;
-            shared.sleepers.extract_if(.., |(until, _)| *until <= now).collect()
+            let later = shared.waiting.split_off(&(now, u64::MAX));
+            std::mem::replace(&mut shared.waiting, later)
         };
         // Woken after the lock was given back: a waker is the user's code.
-        for (_, waker) in due {
-            waker.wake();
-        }
+        due.into_values().for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -86,7 +94,9 @@ impl Timer for ManualTimer {
     type Sleep = ManualSleep;
 
     fn sleep(&self, delay: Duration) -> ManualSleep {
-        ManualSleep { until: self.now().saturating_add(delay), timer: self.clone() }
+        let mut shared = self.lock();
+        shared.sleeps += 1;
+        ManualSleep { timer: self.clone(), until: shared.now.saturating_add(delay), number: shared.sleeps }
     }
 }
 
@@ -102,21 +112,30 @@ impl BlockingTimer for ManualTimer {
 pub struct ManualSleep {
     timer: ManualTimer,
     until: Timestamp,
+    number: u64,
 }
 
 impl Future for ManualSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Cloned before the lock is taken: a waker is the user's code.
+        // Cloned before the lock is taken, and the former one dropped afterwards: a waker is the user's code.
         let waker = context.waker().clone();
-        let mut shared = self.timer.lock();
-        if shared.now >= self.until {
-            return Poll::Ready(());
-        }
-        if !shared.sleepers.iter().any(|(until, other)| *until == self.until && other.will_wake(&waker)) {
-            shared.sleepers.push((self.until, waker));
-        }
+        let former = {
+            let mut shared = self.timer.lock();
+            if shared.now >= self.until {
+                return Poll::Ready(());
+            }
+            shared.waiting.insert((self.until, self.number), waker)
+        };
+        drop(former);
         Poll::Pending
+    }
+}
+
+impl Drop for ManualSleep {
+    fn drop(&mut self) {
+        let waker = self.timer.lock().waiting.remove(&(self.until, self.number));
+        drop(waker);
     }
 }

@@ -1,0 +1,272 @@
+//! Wrappers of strategies forward each method, those that have a default too. The other traits are in `parts`.
+
+mod parts;
+
+use crate::support::{ByHand, Failed, Wakes, secs};
+use retry_core::config::ConfiguredStrategy;
+use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
+};
+use std::fmt::Debug;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::task::Waker;
+use std::time::Duration;
+
+/// What was called, or answered.
+type Trace = Vec<String>;
+
+/// A strategy that writes down its calls and answers what no default answers.
+#[derive(Clone, Default)]
+struct Probe {
+    calls: Arc<Mutex<Trace>>,
+}
+
+/// The token of a [`Probe`], with four answers that have nothing to do with each other.
+struct ProbeToken {
+    attempt: u32,
+}
+
+impl RetryToken for ProbeToken {
+    fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    fn retry_count(&self) -> u32 {
+        self.attempt + 30
+    }
+
+    fn delay(&self) -> Duration {
+        secs(u64::from(self.attempt) + 100)
+    }
+
+    fn delay_source(&self) -> DelaySource {
+        DelaySource::RetryAfter
+    }
+}
+
+impl Probe {
+    fn called(&self, method: &str, with: impl Debug) {
+        self.calls.lock().unwrap().push(format!("{method} {with:?}"));
+    }
+}
+
+fn seconds(clock: &dyn Clock) -> u64 {
+    clock.now().since_origin().as_secs()
+}
+
+impl RetryStrategy for Probe {
+    type Token = ProbeToken;
+
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ProbeToken, RetryError> {
+        self.called("initial", seconds(clock));
+        Ok(ProbeToken { attempt: 7 })
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: ProbeToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<ProbeToken, RetryError> {
+        self.called("refresh", (token.attempt, failure.retry_after(), seconds(clock)));
+        if failure.is_retryable() { Ok(ProbeToken { attempt: token.attempt + 2 }) } else { Err(RetryError::Disabled) }
+    }
+
+    fn record_success(&self, token: ProbeToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        self.called("success", (token.attempt, success, seconds(clock)));
+        Err(ForeignToken)
+    }
+
+    fn ready(&self, token: &mut ProbeToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        self.called("ready", (token.attempt, seconds(clock)));
+        token.attempt += 50;
+        if let Some(waker) = waker {
+            waker.waker().wake();
+        }
+        Ready::After(secs(13))
+    }
+
+    fn release(&self, token: ProbeToken) {
+        self.called("release", token.attempt);
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        Some(17)
+    }
+}
+
+fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
+    (token.attempt(), token.retry_count(), token.delay(), token.delay_source())
+}
+
+/// Calls each method of a strategy and its tokens, and returns the calls that arrived and the answers.
+fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
+    let (clock, woken) = (ByHand::at(secs(5)), Arc::new(Wakes::default()));
+    let (waker, retryable) = (Waker::from(Arc::clone(&woken)), Failure::of(&Failed::SAFE.after(secs(3))));
+    let answers = {
+        let initial = || strategy.acquire_initial_token(&clock).unwrap();
+        let mut token = initial();
+        let mut answers = vec![format!("{:?}", token_says(&token))];
+        answers.push(format!("{:?}", strategy.ready(&mut token, &clock, None)));
+        answers.push(format!("{:?}", token_says(&token)));
+        answers.push(format!("{:?}", strategy.ready(&mut token, &clock, Some(&LazyWaker::from(&waker)))));
+        answers.push(format!("{} wakes", woken.count()));
+        let refreshed = strategy.refresh_retry_token(token, &retryable, &clock);
+        answers.push(format!("{:?}", refreshed.map(|token| token_says(&token))));
+        let refused = strategy.refresh_retry_token(initial(), &Failure::of(&Failed::FATAL), &clock);
+        answers.push(format!("{:?}", refused.map(drop)));
+        answers.push(format!("{:?}", strategy.record_success(initial(), &Success::default(), &clock)));
+        strategy.release(initial());
+        answers.push(format!("{:?}", strategy.quota_level()));
+        answers
+    };
+    let mut trace = std::mem::take(&mut *probe.calls.lock().unwrap());
+    trace.extend(answers);
+    trace
+}
+
+#[test]
+fn a_wrapper_of_a_strategy_forwards_every_method() {
+    static LAZY: LazyLock<Probe> = LazyLock::new(Probe::default);
+    static SCOPES: ScopedRetryStrategy<u8, Probe> = ScopedRetryStrategy::new(Probe::default);
+
+    let probe = Probe::default();
+    let expected = trace(&probe, &probe);
+    let said = [
+        "initial 5",
+        "ready (7, 5)",
+        "ready (57, 5)",
+        "refresh (107, Some(3s), 5)",
+        "initial 5",
+        "refresh (7, None, 5)",
+        "initial 5",
+        "success (7, Success, 5)",
+        "initial 5",
+        "release 7",
+        "(7, 37, 107s, RetryAfter)",
+        "After(13s)",
+        "(57, 87, 157s, RetryAfter)",
+        "After(13s)",
+        "1 wakes",
+        "Ok((109, 139, 209s, RetryAfter))",
+        "Err(Disabled)",
+        "Err(ForeignToken)",
+        "Some(17)",
+    ];
+    assert_eq!(expected, said, "no answer is that of a default");
+
+    let shared = Arc::new(probe.clone());
+    let erased = ErasedStrategy::new(probe.clone());
+    let scope: Scope<Probe> = SCOPES.scope(&1);
+    let dynamic: Box<dyn RetryStrategy<Token = ProbeToken>> = Box::new(probe.clone());
+    let wrappers = [
+        ("&S", trace(&&probe, &probe)),
+        ("Box<S>", trace(&Box::new(probe.clone()), &probe)),
+        ("dyn", trace(&*dynamic, &probe)),
+        ("Box<dyn>", trace(&dynamic, &probe)),
+        ("Arc<S>", trace(&shared, &probe)),
+        ("Arc<dyn>", trace(&(shared as Arc<dyn RetryStrategy<Token = ProbeToken>>), &probe)),
+        ("LazyLock<S>", trace(&LAZY, &LAZY)),
+        ("Scope", trace(&scope, &scope)),
+        ("ErasedStrategy", trace(&erased, &probe)),
+        ("ErasedStrategy of a pointer", trace(&ErasedStrategy::new(Arc::new(probe.clone())), &probe)),
+        ("ErasedStrategy twice", trace(&ErasedStrategy::new(erased), &probe)),
+        ("pointers to pointers", trace(&&Box::new(Arc::new(&probe)), &probe)),
+    ];
+    for (wrapper, trace) in wrappers {
+        assert_eq!(trace, expected, "{wrapper}");
+    }
+}
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+/// Drives a strategy whose numbers are those of [`standard`] through the life of a few operations.
+fn life<S: RetryStrategy>(strategy: &S) -> Trace {
+    let clock = ByHand::at(secs(1000));
+    let initial = || strategy.acquire_initial_token(&clock).unwrap();
+    let refresh =
+        |token, error| strategy.refresh_retry_token(token, &Failure::of(&error), &clock).map_err(RetryError::as_str);
+    let (mut trace, mut token) = (Trace::new(), initial());
+    let mut note = |answer: &dyn Debug| trace.push(format!("{answer:?}, quota {:?}", strategy.quota_level()));
+
+    note(&(token_says(&token), strategy.ready(&mut token, &clock, None)));
+    let mut token = refresh(token, Failed::TIMEOUT).unwrap();
+    note(&(token_says(&token), strategy.ready(&mut token, &clock, None)));
+    let token = refresh(token, Failed::SAFE.after(secs(60))).unwrap();
+    note(&token_says(&token));
+    strategy.release(token);
+    note(&"released");
+    note(&strategy.record_success(refresh(initial(), Failed::SAFE).unwrap(), &Success::default(), &clock));
+    note(&refresh(initial(), Failed { throttle: true, ..Failed::FATAL }).map(|token| token_says(&token)));
+    note(&strategy.ready(&mut initial(), &clock, None));
+    trace
+}
+
+#[test]
+fn a_configured_strategy_forwards_to_the_one_of_its_mode() {
+    let expected = life(&standard());
+    let said = [
+        "((1, 0, 0ns, Backoff), Now), quota Some(500)",
+        "((2, 1, 1s, Backoff), Now), quota Some(490)",
+        "(3, 2, 60s, RetryAfter), quota Some(485)",
+        "\"released\", quota Some(490)",
+        "Ok(()), quota Some(486)",
+        "Err(\"not_retryable\"), quota Some(486)",
+        "Now, quota Some(486)",
+    ];
+    assert_eq!(expected, said);
+    assert_eq!(life(&ConfiguredStrategy::Standard(standard())), expected);
+
+    // The limiter begins with the throttling, the last failure of the operations above.
+    let limited = life(&AdaptiveRetryStrategy::over(standard()));
+    let (last, before) = expected.split_last().unwrap();
+    assert_eq!(limited.split_last(), Some((&last.replace("Now", "After(100ms)"), before)));
+    assert_eq!(life(&ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::over(standard()))), limited);
+}
+
+#[test]
+fn a_place_in_the_queue_is_given_up_through_each_wrapper() {
+    fn gives_place_up<S: RetryStrategy>(strategy: S) -> bool {
+        let clock = ByHand::at(secs(1000));
+        let throttled = Failed { throttle: true, ..Failed::FATAL };
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        assert!(strategy.refresh_retry_token(token, &Failure::of(&throttled), &clock).is_err());
+        let [mut leaving, mut next] = [(); 2].map(|()| strategy.acquire_initial_token(&clock).unwrap());
+        assert_ne!(strategy.ready(&mut leaving, &clock, None), Ready::Now);
+        strategy.release(leaving);
+        clock.advance(secs(2));
+        strategy.ready(&mut next, &clock, None) == Ready::Now
+    }
+
+    let adaptive = || AdaptiveRetryStrategy::over(standard());
+    assert!(gives_place_up(adaptive()));
+    assert!(gives_place_up(ConfiguredStrategy::Adaptive(adaptive())));
+    assert!(gives_place_up(ErasedStrategy::new(ConfiguredStrategy::Adaptive(adaptive()))));
+}
+
+#[test]
+fn tokens_pass_between_a_strategy_and_its_pointers() {
+    fn second<S: RetryStrategy>(strategy: &S) -> S::Token {
+        let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &TokioTimer).unwrap()
+    }
+    fn takes<S: RetryStrategy>(strategy: &S, token: S::Token) {
+        assert_eq!(strategy.record_success(token, &Success::default(), &TokioTimer), Ok(()));
+    }
+
+    static LAZY: LazyLock<StandardRetryStrategy> = LazyLock::new(standard);
+    takes(&LAZY, second(&*LAZY));
+    takes(&*LAZY, second(&LAZY));
+
+    let shared = Arc::new(standard());
+    takes(&shared, second(&*shared));
+    takes(&&*shared, second(&shared));
+    let dynamic: Arc<dyn RetryStrategy<Token = StandardRetryToken>> = shared.clone();
+    takes(&dynamic, second(&shared));
+    takes(&shared, second(&&dynamic));
+    assert_eq!(shared.quota().available(), 500 - 4 * 5 + 4, "four retries, four successes that give 1 back");
+}

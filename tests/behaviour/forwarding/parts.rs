@@ -1,0 +1,299 @@
+//! Pointers to what strategies and operations are made of forward each method.
+
+use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::classify::Classification;
+use retry_core::time::{BlockingTimer, Timestamp};
+use retry_core::{
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, Observer, RetryDirective, RetryErrorType, RetryInfo,
+    RetryPolicy, RetryQuota, RetrySafety, StandardRetryStrategy, Timer, TokioTimer, policy_fn, retry,
+};
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Implements what it is asked to be, writes down its calls, and answers what no default answers.
+#[derive(Default)]
+struct Probe {
+    calls: Mutex<Vec<String>>,
+}
+
+impl Probe {
+    fn called(&self, method: &str, with: impl Debug) {
+        self.calls.lock().unwrap().push(format!("{method} {with:?}"));
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
+    }
+
+    /// The calls that arrive while something is done, and what it returns.
+    fn trace<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<String>) {
+        self.take();
+        let returned = action();
+        (returned, self.take())
+    }
+}
+
+impl Observer for Probe {
+    fn is_interested(&self, operation: &'static str) -> bool {
+        self.called("is_interested", operation);
+        operation == "heard"
+    }
+
+    fn observe(&self, event: &Event) {
+        self.called(event.kind.as_str(), event.operation);
+    }
+}
+
+#[tokio::test]
+async fn a_pointer_to_an_observer_forwards_every_method() {
+    async fn trace(observer: impl Observer, probe: &Probe) -> Vec<String> {
+        let strategy = StandardRetryStrategy::new();
+        for name in ["unheard", "heard"] {
+            retry(&strategy, || async { Ok::<_, Failed>(()) }).name(name).observer(&observer).run().await.unwrap();
+        }
+        probe.take()
+    }
+
+    let probe = Arc::new(Probe::default());
+    let dynamic: &dyn Observer = &*probe;
+    let expected = [
+        r#"is_interested "unheard""#,
+        r#"is_interested "heard""#,
+        r#"attempt_started "heard""#,
+        r#"succeeded "heard""#,
+    ];
+    assert_eq!(trace(&*probe, &probe).await, expected, "&O");
+    assert_eq!(trace(dynamic, &probe).await, expected, "&dyn");
+    assert_eq!(trace(Box::new(&*probe), &probe).await, expected, "Box<O>");
+    assert_eq!(trace(Box::new(dynamic) as Box<dyn Observer>, &probe).await, expected, "Box<dyn>");
+    assert_eq!(trace(Arc::clone(&probe), &probe).await, expected, "Arc<O>");
+    assert_eq!(trace(Arc::clone(&probe) as Arc<dyn Observer>, &probe).await, expected, "Arc<dyn>");
+}
+
+impl BackoffStrategy for Probe {
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
+        self.called("backoff", (retry_attempt, error_type));
+        secs(11)
+    }
+
+    fn max_backoff(&self) -> Duration {
+        secs(19)
+    }
+}
+
+#[test]
+fn a_pointer_to_a_backoff_forwards_every_method() {
+    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> ((Duration, Duration), Vec<String>) {
+        probe.trace(|| (backoff.compute_next_backoff_delay(3, RetryErrorType::Conflict), backoff.max_backoff()))
+    }
+
+    let probe = Arc::new(Probe::default());
+    let expected = ((secs(11), secs(19)), vec!["backoff (3, Conflict)".to_owned()]);
+    assert_eq!(trace(&*probe, &probe), expected, "&B");
+    assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<B>");
+    assert_eq!(trace(Box::new(&*probe) as Box<dyn BackoffStrategy>, &probe), expected, "Box<dyn>");
+    assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<B>");
+    assert_eq!(trace(Arc::clone(&probe) as Arc<dyn BackoffStrategy>, &probe), expected, "Arc<dyn>");
+}
+
+impl RetryQuota for Probe {
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        self.called("try_acquire", (cost, clock.now().since_origin()));
+        cost < 5
+    }
+
+    fn refund(&self, amount: u32) {
+        self.called("refund", amount);
+    }
+
+    fn available(&self) -> u32 {
+        23
+    }
+}
+
+#[test]
+fn a_pointer_to_a_quota_forwards_every_method() {
+    fn trace(quota: impl RetryQuota, probe: &Probe) -> ((bool, bool, u32), Vec<String>) {
+        let clock = ByHand::at(secs(5));
+        probe.trace(|| {
+            let taken = (quota.try_acquire(4, &clock), quota.try_acquire(5, &clock));
+            quota.refund(2);
+            (taken.0, taken.1, quota.available())
+        })
+    }
+
+    let probe = Arc::new(Probe::default());
+    let calls = ["try_acquire (4, 5s)", "try_acquire (5, 5s)", "refund 2"].map(str::to_owned);
+    let expected = ((true, false, 23), calls.to_vec());
+    assert_eq!(trace(&*probe, &probe), expected, "&Q");
+    assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
+    assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");
+    assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<Q>");
+    assert_eq!(trace(Arc::clone(&probe) as Arc<dyn RetryQuota>, &probe), expected, "Arc<dyn>");
+}
+
+impl RetryPolicy<str> for Probe {
+    fn evaluate(&self, outcome: &str) -> RetryDirective {
+        self.called("evaluate", outcome);
+        RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)))
+    }
+}
+
+#[test]
+fn a_pointer_to_a_policy_forwards_its_method() {
+    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> (RetryDirective, Vec<String>) {
+        probe.trace(|| policy.evaluate("outcome"))
+    }
+
+    let probe = Arc::new(Probe::default());
+    let directive = RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)));
+    let expected = (directive, vec![r#"evaluate "outcome""#.to_owned()]);
+    assert_eq!(trace(&*probe, &probe), expected, "&P");
+    assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<P>");
+    assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryPolicy<str>>, &probe), expected, "Box<dyn>");
+    assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<P>");
+    assert_eq!(trace(Arc::clone(&probe) as Arc<dyn RetryPolicy<str>>, &probe), expected, "Arc<dyn>");
+    assert_eq!(trace(policy_fn(|outcome: &str| probe.evaluate(outcome)), &probe), expected, "a closure");
+}
+
+impl Clock for Probe {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(secs(29))
+    }
+}
+
+impl Timer for Probe {
+    type Sleep = std::future::Ready<()>;
+
+    fn sleep(&self, delay: Duration) -> Self::Sleep {
+        self.called("sleep", delay);
+        std::future::ready(())
+    }
+}
+
+impl BlockingTimer for Probe {
+    fn block(&self, delay: Duration) {
+        self.called("block", delay);
+    }
+
+    fn park(&self, delay: Duration) {
+        self.called("park", delay);
+    }
+}
+
+#[tokio::test]
+async fn a_pointer_to_a_timer_forwards_every_method() {
+    type Erased<'a> = dyn Timer<Sleep = std::future::Ready<()>> + 'a;
+
+    async fn sleep(timer: impl Timer, probe: &Probe) -> (Timestamp, Vec<String>) {
+        timer.sleep(secs(2)).await;
+        (timer.now(), probe.take())
+    }
+    fn block(timer: impl BlockingTimer, probe: &Probe) -> (Timestamp, Vec<String>) {
+        probe.trace(|| {
+            timer.block(secs(3));
+            timer.park(secs(4));
+            timer.now()
+        })
+    }
+
+    let (probe, now) = (Arc::new(Probe::default()), Timestamp::from_origin(secs(29)));
+    let expected = (now, vec!["sleep 2s".to_owned()]);
+    assert_eq!(sleep(&*probe, &probe).await, expected, "&T");
+    assert_eq!(sleep(Box::new(&*probe), &probe).await, expected, "Box<T>");
+    assert_eq!(sleep(Box::new(&*probe) as Box<Erased<'_>>, &probe).await, expected, "Box<dyn>");
+    assert_eq!(sleep(Arc::clone(&probe), &probe).await, expected, "Arc<T>");
+    assert_eq!(sleep(Arc::clone(&probe) as Arc<Erased<'_>>, &probe).await, expected, "Arc<dyn>");
+
+    let expected = (now, ["block 3s", "park 4s"].map(str::to_owned).to_vec());
+    assert_eq!(block(&*probe, &probe), expected, "&T");
+    assert_eq!(block(Box::new(&*probe), &probe), expected, "Box<T>");
+    assert_eq!(block(Box::new(&*probe) as Box<dyn BlockingTimer>, &probe), expected, "Box<dyn>");
+    assert_eq!(block(Arc::clone(&probe), &probe), expected, "Arc<T>");
+    assert_eq!(block(Arc::clone(&probe) as Arc<dyn BlockingTimer>, &probe), expected, "Arc<dyn>");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pointer_to_the_timer_of_tokio_sleeps_in_its_time() {
+    for timer in
+        [Box::new(TokioTimer) as Box<dyn Timer<Sleep = _>>, Box::new(&TokioTimer), Box::new(Arc::new(TokioTimer))]
+    {
+        let before = timer.now();
+        timer.sleep(millis(2)).await;
+        assert_eq!(timer.now().saturating_since(before), millis(2));
+    }
+}
+
+/// All that an error says: fault, safety, the three classes, and the wait.
+type Says = (ErrorFault, RetrySafety, [bool; 3], Option<Duration>);
+
+fn says(error: impl RetryInfo) -> Says {
+    let classes = [error.is_throttle(), error.is_timeout(), error.is_conflict()];
+    (error.fault(), error.is_retry_safe(), classes, error.retry_after())
+}
+
+#[derive(RetryInfo)]
+#[retry(transparent)]
+struct Transparent(Failed);
+
+#[derive(RetryInfo)]
+enum Variants {
+    #[retry(transparent)]
+    Transparent {
+        failed: Box<Failed>,
+    },
+    Source(#[retry(source)] Failed),
+    Judged(#[retry(with = Classification::of)] Failed),
+}
+
+#[test]
+fn a_wrapper_of_an_error_says_what_the_error_says() {
+    let error = Failed {
+        fault: ErrorFault::Server,
+        safety: RetrySafety::No,
+        throttle: true,
+        timeout: true,
+        conflict: true,
+        retry_after: Some(secs(3)),
+    };
+    let expected = (ErrorFault::Server, RetrySafety::No, [true; 3], Some(secs(3)));
+    let erased: Box<dyn RetryInfo + Send + Sync> = Box::new(error);
+    assert_eq!(says(error), expected);
+    #[expect(clippy::needless_borrows_for_generic_args, reason = "the borrow is what is tested")]
+    let borrowed = says(&error);
+    assert_eq!(borrowed, expected, "&T");
+    assert_eq!(says(&*erased), expected, "&dyn");
+    assert_eq!(says(Box::new(error)), expected, "Box<T>");
+    assert_eq!(says(Arc::new(error)), expected, "Arc<T>");
+    assert_eq!(says(Rc::new(error)), expected, "Rc<T>");
+    assert_eq!(says(Cow::Borrowed(&error)), expected, "Cow<T>, borrowed");
+    assert_eq!(says(Cow::<'_, Failed>::Owned(error)), expected, "Cow<T>, owned");
+    assert_eq!(says(Arc::<dyn RetryInfo + Send + Sync>::from(erased)), expected, "Arc<dyn>");
+    assert_eq!(says(Box::new(error) as Box<dyn RetryInfo>), expected, "Box<dyn>");
+    assert_eq!(says(Classification::of(&error)), expected, "Classification");
+    assert_eq!(says(Transparent(error)), expected, "a transparent struct");
+    assert_eq!(says(Variants::Transparent { failed: Box::new(error) }), expected, "a transparent variant");
+    assert_eq!(says(Variants::Source(error)), expected, "a source");
+    assert_eq!(says(Variants::Judged(error)), expected, "a verdict");
+}
+
+#[test]
+fn a_pointer_to_what_only_names_a_fault_has_the_same_fault() {
+    struct Crashed;
+    impl ErrorInfo for Crashed {
+        fn fault(&self) -> ErrorFault {
+            ErrorFault::Server
+        }
+    }
+
+    fn fault(error: impl ErrorInfo) -> ErrorFault {
+        error.fault()
+    }
+
+    let faults = [fault(&Crashed), fault(Box::new(Crashed)), fault(Arc::new(Crashed))];
+    assert_eq!(faults, [ErrorFault::Server; 3]);
+    assert_eq!(fault(Box::new(Crashed) as Box<dyn ErrorInfo>), ErrorFault::Server);
+}

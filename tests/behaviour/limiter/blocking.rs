@@ -1,0 +1,108 @@
+//! Threads that wait for a limiter.
+
+use super::in_flight::InFlight;
+use super::{Operation, Outcome, never, one_slot};
+use crate::support::{poll_once, secs};
+use retry_core::time::{Clock, ManualTimer, Timestamp};
+use retry_core::{Event, EventKind, Observer, retry, retryable};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// How long a thread may take before the test fails. A wake that is lost costs an hour.
+const PATIENCE: Duration = secs(60);
+
+/// Tells that an operation is held back.
+struct HeldBack(mpsc::Sender<()>);
+
+impl Observer for HeldBack {
+    fn observe(&self, event: &Event) {
+        if matches!(event.kind, EventKind::Limited { .. }) {
+            self.0.send(()).unwrap();
+        }
+    }
+}
+
+#[retryable(strategy = limiter, blocking)]
+fn hold(limiter: &InFlight, begun: &mpsc::Sender<()>, until: &mpsc::Receiver<()>) -> Outcome {
+    begun.send(()).unwrap();
+    until.recv_timeout(PATIENCE).unwrap();
+    Ok(1)
+}
+
+#[retryable(strategy = limiter, observer = held_back, blocking)]
+fn wait(limiter: &InFlight, held_back: HeldBack) -> Outcome {
+    Ok(2)
+}
+
+#[test]
+fn a_thread_is_unparked_by_the_answer_that_another_one_gets() {
+    let limiter = Arc::new(one_slot());
+    // The waiter is parked when the slot comes free, or about to be: both come up.
+    for _ in 0..200 {
+        let ((begun, has_begun), (held_back, is_held_back)) = (mpsc::channel(), mpsc::channel());
+        let (done, outcomes) = mpsc::channel();
+        let (holder, holds) = (Arc::clone(&limiter), done.clone());
+        thread::spawn(move || holds.send(hold(&holder, &begun, &is_held_back)));
+        has_begun.recv_timeout(PATIENCE).unwrap();
+        let waiter = Arc::clone(&limiter);
+        thread::spawn(move || done.send(wait(&waiter, HeldBack(held_back))));
+        let outcomes = [(); 2].map(|()| outcomes.recv_timeout(PATIENCE).expect("the wake was lost"));
+        assert_eq!(outcomes.into_iter().sum::<Outcome>(), Ok(1 + 2));
+    }
+    assert_eq!(limiter.counts(), (1, 0, 200 * 3));
+}
+
+#[test]
+fn a_thread_is_woken_by_the_answer_to_an_async_operation() {
+    let limiter = Arc::new(one_slot());
+    let mut holding: Operation<'_> = Box::pin(retry(&*limiter, never).timer(ManualTimer::new()).run());
+    poll_once(holding.as_mut());
+    let ((held_back, is_held_back), (done, outcome)) = (mpsc::channel(), mpsc::channel());
+    let waiter = Arc::clone(&limiter);
+    thread::spawn(move || done.send(wait(&waiter, HeldBack(held_back))));
+    is_held_back.recv_timeout(PATIENCE).unwrap();
+    drop(holding);
+    assert_eq!(outcome.recv_timeout(PATIENCE), Ok(Ok(2)), "the wake was lost");
+}
+
+/// Frees a slot after its operation was told to wait.
+struct Between<'a>(RefCell<Option<Operation<'a>>>);
+
+impl Observer for Between<'_> {
+    fn observe(&self, event: &Event) {
+        if matches!(event.kind, EventKind::Limited { .. }) {
+            drop(self.0.take());
+        }
+    }
+}
+
+#[retryable(strategy = limiter, timer = timer, observer = between, blocking)]
+fn overtaken(limiter: &InFlight, timer: &ManualTimer, between: &Between<'_>) -> Outcome {
+    Ok(1)
+}
+
+#[test]
+fn a_wake_before_the_thread_blocks_is_not_lost() {
+    let (limiter, timer) = (one_slot(), ManualTimer::new());
+    let mut holding: Operation<'_> = Box::pin(retry(&limiter, never).timer(&timer).run());
+    poll_once(holding.as_mut());
+    assert_eq!(overtaken(&limiter, &timer, &Between(RefCell::new(Some(holding)))), Ok(1));
+    assert_eq!(timer.now(), Timestamp::START, "the timer was never asked to block");
+    assert_eq!(limiter.counts(), (1, 0, 3));
+}
+
+#[test]
+fn a_request_that_panics_gives_its_slot_back() {
+    #[retryable(strategy = limiter, blocking)]
+    fn panics(limiter: &InFlight) -> Outcome {
+        assert_eq!(limiter.counts(), (0, 0, 1));
+        panic!("as it is told")
+    }
+
+    let limiter = one_slot();
+    assert!(catch_unwind(AssertUnwindSafe(|| panics(&limiter))).is_err());
+    assert_eq!(limiter.counts(), (1, 0, 1));
+}
