@@ -33,8 +33,8 @@ pub struct FunctionName {
     name: OnceLock<&'static str>,
 }
 
-/// What the static is called that holds the name of a function.
-const STATIC: &str = "::__RETRYABLE_NAME";
+/// The name of the static that holds the name of a function.
+const STATIC: &str = "__RETRYABLE_NAME";
 
 impl FunctionName {
     /// The name of the function that this is called in, by its module and itself, and a closure in it.
@@ -50,7 +50,7 @@ impl FunctionName {
     #[cold]
     fn read(&self) -> &'static str {
         let read = || match method((self.path)(), self.plain) {
-            Some(name) => Box::leak(name.into_boxed_str()),
+            Some(name) => name.leak(),
             None => self.plain,
         };
         self.name.get_or_init(read)
@@ -62,27 +62,37 @@ impl FunctionName {
 ///
 /// A function that is no method has no such name, because its parent isn't capitalized as types are.
 fn method(path: &str, plain: &str) -> Option<String> {
-    let (path, _) = path.rsplit_once(STATIC)?;
     let path = without_arguments(path);
-    let mut names: Vec<String> = Vec::new();
-    for segment in split(&path, "::") {
+    // The joined segments before the last one, and the last one.
+    let (mut parent, mut function) = (String::new(), "");
+    let mut segments = split(&path, "::").into_iter();
+    // The segment of the static ends the path of the function.
+    for segment in segments.by_ref().take_while(|segment| *segment != STATIC) {
         let inner = segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
         // rustc writes the `impl` outside of the module of its type.
         if let Some(inner) = inner.and_then(|inner| inner.strip_prefix("impl ")) {
-            names = match split(inner, " for ").as_slice() {
-                [of_trait, ty] => vec![format!("<{ty} as {of_trait}>")],
-                _ => vec![inner.to_owned()],
+            parent = match split(inner, " for ").as_slice() {
+                [of_trait, ty] => format!("<{ty} as {of_trait}>"),
+                _ => inner.to_owned(),
             };
+            function = "";
         } else if !segment.starts_with('{') {
             // Anything but `{{closure}}`.
-            names.push(segment.trim_start_matches("r#").to_owned());
+            parent = joined(&parent, function);
+            function = segment.strip_prefix("r#").unwrap_or(segment);
         }
     }
-    let [.., parent, function] = names.as_slice() else { return None };
-    let parent = parent.rsplit("::").next()?;
-    let is_method = parent.ends_with('>') || parent.starts_with(char::is_uppercase);
-    let is_known = plain.ends_with(&format!("::{function}"));
-    (is_method && is_known).then(|| names.join("::"))
+    segments.next()?; // The closure in the static.
+    let is_type = parent.rsplit_once(':').map_or(&*parent, |(_, last)| last).starts_with(char::is_uppercase);
+    let is_method = is_type || parent.ends_with('>');
+    let is_known = plain.strip_suffix(function).is_some_and(|before| before.ends_with("::"));
+    (is_method && is_known).then(|| joined(&parent, function))
+}
+
+/// Two parts of a path, either of which may be empty.
+fn joined(parent: &str, segment: &str) -> String {
+    let separator = if parent.is_empty() || segment.is_empty() { "" } else { "::" };
+    format!("{parent}{separator}{segment}")
 }
 
 /// A path or a type without what stands in angle brackets behind names.
@@ -103,20 +113,27 @@ fn without_arguments(text: &str) -> String {
 }
 
 /// The parts between separators that stand in no brackets.
-fn split(text: &str, separator: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    for part in text.split(separator) {
-        match parts.last_mut().filter(|last| !is_balanced(last)) {
-            Some(last) => last.extend([separator, part]),
-            None => parts.push(part.to_owned()),
+fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start, mut previous) = (0_usize, 0, ' ');
+    for (index, char) in text.char_indices() {
+        match char {
+            '<' | '(' | '[' => depth += 1,
+            // `->`
+            '>' if previous == '-' => {}
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            _ if depth > 0 || index < start => {}
+            _ => {
+                if let Some(rest) = text.get(index..).and_then(|rest| rest.strip_prefix(separator)) {
+                    parts.extend(text.get(start..index));
+                    start = text.len() - rest.len();
+                }
+            }
         }
+        previous = char;
     }
+    parts.extend(text.get(start..));
     parts
-}
-
-fn is_balanced(text: &str) -> bool {
-    let text = text.replace("->", "");
-    text.matches(['<', '(', '[']).count() == text.matches(['>', ')', ']']).count()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::strategy::adaptive::limiter::Limiter;
 use crate::time::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Nobody is told to wait longer than this at a time, because the rate may change meanwhile.
@@ -28,12 +28,17 @@ pub(super) type Ticket = u64;
 #[derive(Debug)]
 pub(super) struct SendQueue {
     limiter: Limiter,
-    /// Those who are expected, and when they will ask.
-    expected: BTreeMap<Ticket, Timestamp>,
-    /// Those who were late beyond the grace, and have not asked since. Each is found out once, by whoever asks next.
-    passed_over: BTreeSet<Ticket>,
+    /// The waiters that are expected to ask, in the order of their tickets. One that is passed over is not among them.
+    expected: VecDeque<Expected>,
     kept: Option<Kept>,
     next_ticket: Ticket,
+}
+
+/// A waiter that is expected to ask.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    ticket: Ticket,
+    asks_at: Timestamp,
 }
 
 /// A send that was taken from the limiter for a waiter that is late.
@@ -47,8 +52,7 @@ impl SendQueue {
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             limiter: Limiter::new(now),
-            expected: BTreeMap::new(),
-            passed_over: BTreeSet::new(),
+            expected: VecDeque::new(),
             kept: None,
             next_ticket: 0,
         }
@@ -76,12 +80,11 @@ impl SendQueue {
             return None;
         }
         let wait = wait.min(RECHECK);
-        let place = *ticket.get_or_insert_with(|| {
+        let ticket = *ticket.get_or_insert_with(|| {
             self.next_ticket += 1;
             self.next_ticket
         });
-        self.passed_over.remove(&place);
-        self.expected.insert(place, now.saturating_add(wait));
+        self.expect(Expected { ticket, asks_at: now.saturating_add(wait) });
         Some(wait)
     }
 
@@ -106,18 +109,30 @@ impl SendQueue {
     }
 
     fn forget(&mut self, ticket: Option<Ticket>) {
-        if let Some(ticket) = ticket {
-            self.expected.remove(&ticket);
-            self.passed_over.remove(&ticket);
+        if let Some(Ok(index)) = ticket.map(|ticket| self.find(ticket)) {
+            self.expected.remove(index);
         }
+    }
+
+    /// Expects a waiter, or expects it at another time.
+    fn expect(&mut self, waiter: Expected) {
+        match self.find(waiter.ticket) {
+            Ok(index) => self.expected[index] = waiter,
+            Err(index) => self.expected.insert(index, waiter),
+        }
+    }
+
+    /// The index of the waiter among those who are expected, or the one where it belongs.
+    fn find(&self, ticket: Ticket) -> Result<usize, usize> {
+        self.expected.binary_search_by_key(&ticket, |waiter| waiter.ticket)
     }
 
     /// The time to reckon with. If the clock went backwards, whoever was told a time that is far off now is due.
     fn observe(&mut self, now: Timestamp) -> Timestamp {
         let (now, went_back) = self.limiter.observe(now);
         if went_back {
-            for asks_at in self.expected.values_mut() {
-                *asks_at = now.min(*asks_at);
+            for waiter in &mut self.expected {
+                waiter.asks_at = now.min(waiter.asks_at);
             }
             if let Some(kept) = &mut self.kept {
                 kept.since = now.min(kept.since);
@@ -131,18 +146,17 @@ impl SendQueue {
         if let Some(kept) = self.kept.filter(|kept| now.saturating_since(kept.since) > KEEP) {
             self.kept = None;
             self.limiter.give_back();
-            self.expected.remove(&kept.ticket);
-            self.passed_over.insert(kept.ticket);
+            self.forget(Some(kept.ticket));
         }
         if self.kept.is_none()
-            && let Some((&first, &asks_at)) = self.expected.first_key_value()
-            && first < asking
+            && let Some(&Expected { ticket, asks_at }) = self.expected.front()
+            && ticket < asking
             && asks_at < now
             && !self.is_beyond_grace(asks_at, now)
             && self.limiter.wait_for(1.0).is_zero()
         {
             self.limiter.take();
-            self.kept = Some(Kept { ticket: first, since: now });
+            self.kept = Some(Kept { ticket, since: now });
         }
     }
 
@@ -151,8 +165,8 @@ impl SendQueue {
     fn count_ahead(&mut self, now: Timestamp, asking: Ticket) -> f64 {
         let (mut ahead, most) = (0.0, self.limiter.sends_within(RECHECK));
         let mut late = Vec::new();
-        for (&ticket, &asks_at) in self.expected.range(..asking) {
-            if ahead > most {
+        for &Expected { ticket, asks_at } in &self.expected {
+            if ahead > most || ticket >= asking {
                 break;
             } else if self.is_beyond_grace(asks_at, now) {
                 late.push(ticket);
@@ -161,8 +175,7 @@ impl SendQueue {
             }
         }
         for ticket in late {
-            self.expected.remove(&ticket);
-            self.passed_over.insert(ticket);
+            self.forget(Some(ticket));
         }
         ahead
     }
