@@ -217,3 +217,26 @@ fn a_waiter_learns_of_a_new_rate() {
     let took = clock.time().abs_diff(started);
     assert!(took < secs(30), "{took:?}");
 }
+
+#[test]
+fn sends_that_come_back_go_to_those_who_wait_and_not_to_a_newcomer() {
+    let clock = ByHand::at(secs(100_000));
+    let strategy = limiting(&clock);
+    clock.advance(millis(500));
+    // Three sends came in, and were granted.
+    let mut granted = [(); 3].map(|()| new_token(&strategy, &clock));
+    for token in &mut granted {
+        assert_eq!(ask(&strategy, &clock, token), None);
+    }
+    let mut waiters = [(); 5].map(|()| new_token(&strategy, &clock));
+    for token in &mut waiters {
+        assert!(ask(&strategy, &clock, token).is_some());
+    }
+    for token in granted {
+        strategy.release(token);
+    }
+    let mut newcomer = new_token(&strategy, &clock);
+    assert!(ask(&strategy, &clock, &mut newcomer).is_some(), "three came back, and five wait for them");
+    let served: Vec<bool> = waiters.iter_mut().map(|token| ask(&strategy, &clock, token).is_none()).collect();
+    assert_eq!(served, [true, true, true, false, false]);
+}
