@@ -31,7 +31,7 @@ fuzz_target!(|input: &str| {
                  RETRY_MODE = {mode} ; comment\nmax_attempts={attempts}\n[profile {profile}-2]\nretry_mode = no\n"
             );
             expected.check(&from(&file, profile));
-            let indented: String = file.lines().map(|line| format!("\t {line}\n")).collect();
+            let indented = file.lines().fold(String::new(), |text, line| text + "\t " + line + "\n");
             expected.check(&from(&indented, profile));
         }
     }

@@ -6,8 +6,8 @@ pub use crate::operation::{Call, FunctionName, Name, Operation};
 use crate::error::RetryInfo;
 use crate::observe::Observer;
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, Decision, LimitsOn, MaxTime, OperationOf,
-    OptionalObserver, TimeLimits, Unlimited, Wait,
+    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, LimitsOn, MaxTime,
+    OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
@@ -77,7 +77,7 @@ pub trait IntoSpan: Copy {}
 impl<T: Copy> IntoSpan for T {}
 
 /// Begins an operation. The second value says whether its first attempt has a delay.
-#[inline(always)]
+#[inline]
 pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
 ) -> (OperationOf<S, Unlimited, O>, bool) {
@@ -85,7 +85,7 @@ pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
 }
 
 /// Begins an operation with limits on its time.
-#[inline(always)]
+#[inline]
 pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     limits: L,
@@ -108,6 +108,7 @@ pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxT
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.
+#[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
 #[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'c, S, T, O>,
@@ -152,7 +153,7 @@ pub fn attempt_context<K: RetryToken, L: TimeLimits, N>(
 pub fn deadline<S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
-) -> (Deadline<L::Cut>, Option<L::Sleep<T::Sleep>>) {
+) -> DeadlineAndSleep<L, T::Sleep> {
     call.deadline(operation)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Longer by the same step each time, up to a cap: `min(step * (i + 1), cap)` before retry `i`, which is 0 for the first
 /// one, with [full jitter](Jitter::Full) unless you say otherwise.
 ///
-/// It gives a struggling server less time to recover than [`ExponentialBackoff`] does.
+/// It gives a struggling server less time to recover than [`ExponentialBackoff`](crate::ExponentialBackoff) does.
 #[derive(Debug)]
 pub struct LinearBackoff {
     step: Duration,

@@ -40,8 +40,8 @@ pub(super) fn read(text: &str, profile: &str) -> Result<Profile, String> {
         own.retain(|section| section.name != DEFAULT_PROFILE);
     }
     let value = |key: &str| {
-        let settings = defaults.iter().chain(&own).flat_map(|section| &section.settings);
-        settings.filter(|(other, _)| other.eq_ignore_ascii_case(key)).last().map(|(_, value)| value.clone())
+        let mut settings = defaults.iter().chain(&own).flat_map(|section| &section.settings);
+        settings.rfind(|(other, _)| other.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone())
     };
     Ok(Profile { retry_mode: value("retry_mode"), max_attempts: value("max_attempts") })
 }

@@ -16,14 +16,14 @@ pub struct Deadline<C> {
     cut: Option<C>,
 }
 
+/// The deadline of an attempt under these limits, and the sleep until then.
+pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as TimeLimits>::Cut>, Option<<L as TimeLimits>::Sleep<Z>>);
+
 impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns the deadline of the attempt that begins now, and the sleep until then. There is no sleep without a limit,
     /// nor without time that is left, in which case the attempt is polled once. Neither borrows the timer.
     #[inline]
-    pub(crate) fn deadline<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-    ) -> (Deadline<L::Cut>, Option<L::Sleep<T::Sleep>>) {
+    pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
         if operation.stopped.is_some() {
             return (Deadline { is_over: true, cut: operation.stopped }, None);
         }

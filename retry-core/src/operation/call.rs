@@ -62,7 +62,7 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
 
 impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns the timer as a value of its own. A reference to it that leaves the call would force the call into memory.
-    #[inline(always)]
+    #[inline]
     pub(super) fn timer(self) -> T {
         self.timer
     }

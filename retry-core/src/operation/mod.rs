@@ -9,6 +9,7 @@ mod name;
 mod token;
 mod wait;
 
+pub(crate) use attempt::DeadlineAndSleep;
 pub use attempt::{Attempt, Deadline};
 pub use call::{Began, Call, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState, OperationId};
@@ -78,16 +79,16 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         directive: RetryDirective,
     ) -> Decision {
         match directive {
-            RetryDirective::Succeed { success } => self.succeed(operation, &success),
+            RetryDirective::Succeed { success } => self.succeed(operation, success),
             directive => self.fail(operation, directive),
         }
     }
 
     #[inline]
-    fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: &Success) -> Decision {
+    fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: Success) -> Decision {
         let (attempts, recorded) = match operation.token.take() {
             TokenState::Held(token) => {
-                (token.attempt(), self.strategy.record_success(token, success, &self.timer()).is_ok())
+                (token.attempt(), self.strategy.record_success(token, &success, &self.timer()).is_ok())
             }
             _ => (1, false),
         };
@@ -187,7 +188,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Returns whether the token has a delay, which is slept before its attempt.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_delayed(&self) -> bool {
         matches!(&self.token, TokenState::Held(token) if !token.delay().is_zero())
     }

@@ -77,6 +77,7 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
     /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `is_delayed` says
     /// whether the token's delay is still to be slept.
+    #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
     #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(
         self,
@@ -92,6 +93,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns how long to wait next before an attempt, and what for; `None` once the attempt is due, or will never be.
     ///
     /// What an attempt without delay and limiter passes is inlined. The rest is cold.
+    #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
     #[inline(always)]
     fn next_wait<L: TimeLimits>(
         self,

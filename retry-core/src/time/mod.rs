@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// A point in time, at a resolution of a nanosecond.
 ///
 /// A timestamp is a duration since an origin that all clocks of this library share, so that one strategy can serve
-/// async callers, who read [`TokioTimer`](crate::TokioTimer), and blocking ones, who read [`StdTimer`]. A [`Clock`] of
+/// async callers, who read `TokioTimer`, and blocking ones, who read [`StdTimer`]. A [`Clock`] of
 /// your own that serves the same strategies converts the [`Instant`]s that it reads:
 ///
 /// ```

@@ -238,7 +238,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     let files = Files::new();
     let latin = files.write("latin", b"[default]\nname = caf\xe9\n");
     let locked = files.write("locked", "[default]\n");
-    std::fs::set_permissions(&locked, Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&locked, Permissions::from_mode(0o000)).unwrap();
     // Root can read it all the same.
     let is_locked = std::fs::read(&locked).is_err();
     let unreadable = [
