@@ -4,7 +4,7 @@
 //! byte 0xFF between them. All but the value may be missing.
 #![no_main]
 
-#[path = "../../retry-core/src/classify/header_oracle.rs"]
+#[path = "../../retry-core/src/classify/tests/header_oracle.rs"]
 mod header_oracle;
 
 use header_oracle::{date, number};

@@ -79,13 +79,11 @@
 
 pub mod aws;
 pub mod chain;
-#[cfg(all(test, feature = "http"))]
-mod header_grammar;
-#[cfg(all(test, feature = "http"))]
-mod header_oracle;
 pub mod http;
 pub mod io;
 mod retry_after;
+#[cfg(all(test, feature = "http"))]
+mod tests;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! An attempt with a limit on its time.
 
-use super::token::ReleaseGuard;
+use super::release::ReleaseGuard;
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;

@@ -4,17 +4,17 @@
 mod attempt;
 mod call;
 mod context;
-mod limits;
 mod name;
-mod token;
+mod release;
+mod time_limits;
 mod wait;
 
 pub(crate) use attempt::DeadlineAndSleep;
 pub use attempt::{Attempt, Deadline};
 pub use call::{Began, Call, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState, OperationId};
-pub use limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use name::{FunctionName, Name};
+pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use wait::Wait;
 
 use crate::observe::EventKind;
@@ -22,9 +22,9 @@ use crate::observe::trace::Level;
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
+use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use token::{ReleaseGuard, TokenState};
 
 /// One call of a retried function. It borrows nothing, so that nothing of the strategy is held while the body runs.
 ///

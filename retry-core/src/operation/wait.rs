@@ -1,6 +1,6 @@
 //! The waits before an attempt: the token's delay, once, and what a limiter asks for.
 
-use super::token::{ReleaseGuard, TokenState};
+use super::release::{ReleaseGuard, TokenState};
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;

@@ -4,7 +4,7 @@ mod limiter;
 mod queue;
 mod rate;
 #[cfg(test)]
-mod vectors;
+mod tests;
 
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};

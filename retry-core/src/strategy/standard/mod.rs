@@ -1,14 +1,17 @@
 //! The standard strategy: a maximum of attempts, jittered exponential backoff, and a retry quota.
 
-mod rules;
+mod costs;
+mod hint_limit;
+mod max_attempts;
 mod settings;
 mod token;
 
-pub use rules::{HintLimit, Refund, RetryCosts};
+pub use costs::{Refund, RetryCosts};
+pub use hint_limit::HintLimit;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
 
-pub(crate) use rules::MaxAttempts;
+pub(crate) use max_attempts::MaxAttempts;
 
 use crate::backoff::{ExponentialBackoff, Jitter};
 use crate::quota::TokenBucket;

@@ -1,4 +1,4 @@
-//! The token of an operation, and the guard that gives it back.
+//! The token that an operation holds, and the guard that releases it if the attempt is given up.
 
 use crate::strategy::{RetryStrategy, RetryToken};
 

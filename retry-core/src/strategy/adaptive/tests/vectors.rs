@@ -1,8 +1,8 @@
 //! The limiter's arithmetic, checked against the shared test data.
 
-use super::limiter::{Limiter, SendBucket};
-use super::queue::SendQueue;
-use super::rate::{Cubic, MeasuredRate};
+use crate::strategy::adaptive::limiter::{Limiter, SendBucket};
+use crate::strategy::adaptive::queue::SendQueue;
+use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
 use crate::time::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;
@@ -112,7 +112,7 @@ fn once() -> u32 {
 }
 
 fn vectors() -> Vectors {
-    let data = include_str!("../../../../tests/vectors/adaptive.json");
+    let data = include_str!("../../../../../tests/vectors/adaptive.json");
     serde_json::from_str(data).expect("the data is well formed")
 }
 
@@ -191,7 +191,7 @@ fn the_limiter_from_end_to_end() {
 fn the_rate_is_at_most_twice_the_measured_one() {
     let caps = vectors().rate_cap;
     for Cap { measured, adjustor, expect_new_rate } in &caps {
-        close(super::limiter::capped(*adjustor, *measured), *expect_new_rate, 0.0);
+        close(crate::strategy::adaptive::limiter::capped(*adjustor, *measured), *expect_new_rate, 0.0);
     }
     assert_eq!(caps.len(), 2);
 }

@@ -1,8 +1,8 @@
 //! What is accepted in a header that asks to wait, and what a response's headers come to.
 
-use super::Classification;
 use super::header_oracle::{date, forms, number};
-use super::http::{exchange, response, response_retry_after, retry_after, retry_after_millis};
+use crate::classify::Classification;
+use crate::classify::http::{exchange, response, response_retry_after, retry_after, retry_after_millis};
 use crate::error::{ErrorFault, RetrySafety};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ fn an_exchange_is_judged_by_its_method_too() {
         let answer = exchange(&method, StatusCode::BAD_GATEWAY, &none, UNIX_EPOCH);
         assert_eq!(answer, Classification::new(safety).with_fault(ErrorFault::Server));
     }
-    assert_eq!(Classification::from(StatusCode::BAD_GATEWAY), super::http::status(502));
+    assert_eq!(Classification::from(StatusCode::BAD_GATEWAY), crate::classify::http::status(502));
 }
 
 proptest! {

@@ -1,0 +1,3 @@
+//! The arithmetic of the limiter against the reference vectors.
+
+mod vectors;
