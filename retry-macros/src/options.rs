@@ -8,14 +8,14 @@ use quote::ToTokens;
 use std::time::Duration;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
 
-/// A kind of place where options stand.
-pub(crate) struct Place {
+/// A kind of place where options stand. `O` is the enum of the options there.
+pub(crate) struct Place<O: 'static> {
     /// As it reads in a sentence: "a variant".
     pub(crate) what: &'static str,
     /// As it begins a sentence: "A variant".
     pub(crate) subject: &'static str,
-    /// The options that it takes.
-    pub(crate) options: &'static [&'static str],
+    /// The options that it takes, by name.
+    pub(crate) options: &'static [(&'static str, O)],
     /// The option that a value is probably meant for if it stands alone.
     pub(crate) main: Option<&'static str>,
     /// Options that belong elsewhere, and where.
@@ -24,10 +24,14 @@ pub(crate) struct Place {
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
 }
 
-impl Place {
+impl<O> Place<O> {
     /// A sentence that lists the options.
     pub(crate) fn takes(&self) -> String {
-        format!("{} takes {}", self.subject, choices(self.options))
+        format!("{} takes {}", self.subject, choices(self.names()))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.options.iter().map(|(name, _)| *name)
     }
 }
 
@@ -45,13 +49,13 @@ impl ToTokens for Written {
 
 /// The options of all attributes of a place, each of them known to it and none twice; and whether there was more that
 /// is no such option.
-pub(crate) fn read(
+pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
-    place: &Place,
+    place: &Place<O>,
     diagnostics: &mut Diagnostics,
-) -> (Vec<Written>, bool) {
+) -> (Vec<(O, Written)>, bool) {
     let mut others = false;
-    let mut options: Vec<Written> = Vec::new();
+    let mut options: Vec<(O, Written)> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
         match diagnostics.ok(NestedMeta::parse_meta_list(list)) {
@@ -77,24 +81,26 @@ pub(crate) fn read(
                 continue;
             }
         };
-        let Some(name) = known_name(&meta, place, diagnostics) else {
+        let Some((option, name)) = known_option(&meta, place, diagnostics) else {
             others = true;
             continue;
         };
-        if options.iter().any(|earlier| earlier.name == name) {
+        if options.iter().any(|(_, earlier)| earlier.name == name) {
             diagnostics.error(meta, format!("`{name}` stands twice; remove one"));
         } else {
-            options.push(Written { name, meta });
+            options.push((option, Written { name, meta }));
         }
     }
     (options, others)
 }
 
-fn known_name(meta: &Meta, place: &Place, diagnostics: &mut Diagnostics) -> Option<Ident> {
+/// The option that is written, and its name as it is written.
+fn known_option<O: Copy>(meta: &Meta, place: &Place<O>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
     let (path, alone) = (meta.path(), matches!(meta, Meta::Path(_)));
-    let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    if place.options.contains(&name.as_str()) {
-        return path.get_ident().cloned();
+    let ident = path.get_ident();
+    let name = ident.map(ToString::to_string).unwrap_or_default();
+    if let (Some((_, option)), Some(ident)) = (place.options.iter().find(|(known, _)| *known == name), ident) {
+        return Some((*option, ident.clone()));
     }
     let written = path.to_token_stream().to_string().replace(' ', "");
     let said = |table: &'static [(&str, &str)]| table.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
@@ -103,7 +109,7 @@ fn known_name(meta: &Meta, place: &Place, diagnostics: &mut Diagnostics) -> Opti
         format!("`{name}` belongs on {where_to}, not on {}. {takes}", place.what)
     } else if let Some(ours) = said(place.synonyms) {
         format!("unknown option `{name}`; {ours}. {takes}")
-    } else if let Some(meant) = nearest(&name, place.options.iter().copied()) {
+    } else if let Some(meant) = nearest(&name, place.names()) {
         format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
     } else if let (Some(main), true) = (place.main, alone) {
         format!("unknown option `{written}`; did you mean `{main} = {written}`? {takes}")

@@ -3,7 +3,7 @@
 use crate::diagnostics::Diagnostics;
 use crate::options::{self, Place, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
-use crate::retry_info::places::{ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
+use crate::retry_info::places::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
 use syn::{Attribute, Data, DeriveInput, ExprPath, Generics, Ident, Meta, Path, Type};
 
@@ -125,7 +125,7 @@ fn labelled(attrs: &[Attribute], fields: &ast::Fields<FieldReceiver>) -> bool {
 }
 
 /// The options of all `#[retry(...)]` of one place.
-fn read_options(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) -> Vec<Written> {
+fn read_options<O: Copy>(attrs: &[Attribute], place: &Place<O>, diagnostics: &mut Diagnostics) -> Vec<(O, Written)> {
     let mut lists = Vec::new();
     for attr in attrs {
         match &attr.meta {
@@ -136,60 +136,59 @@ fn read_options(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostic
     options::read(lists, place, diagnostics).0
 }
 
-fn read_case(attrs: &[Attribute], place: &Place, diagnostics: &mut Diagnostics) -> CaseOptions {
+fn read_case(attrs: &[Attribute], place: &Place<CaseOption>, diagnostics: &mut Diagnostics) -> CaseOptions {
     let mut case = CaseOptions::default();
-    for option in read_options(attrs, place, diagnostics) {
-        match option.name.to_string().as_str() {
-            "throttling" => {
+    for (name, option) in read_options(attrs, place, diagnostics) {
+        match name {
+            CaseOption::Throttling => {
                 option.flag(diagnostics);
                 case.answers.throttling = true;
                 case.throttling = Some(option);
             }
-            "timeout" => {
+            CaseOption::Timeout => {
                 option.flag(diagnostics);
                 case.answers.timeout = true;
                 case.timeout = Some(option);
             }
-            "conflict" => {
+            CaseOption::Conflict => {
                 option.flag(diagnostics);
                 case.answers.conflict = true;
                 case.conflict = Some(option);
             }
-            "safe" => {
+            CaseOption::Safe => {
                 let words = [("yes", Safety::Yes), ("no", Safety::No), ("maybe", Safety::Maybe)];
                 case.answers.safety =
                     if option.is_bare() { Some(Safety::Yes) } else { option.word(&words, diagnostics) };
                 case.safe = Some(option);
             }
-            "never" => {
+            CaseOption::Never => {
                 option.flag(diagnostics);
                 case.answers.safety = Some(Safety::No);
                 case.never = Some(option);
             }
-            "fault" => {
+            CaseOption::Fault => {
                 let words = [("client", Fault::Client), ("server", Fault::Server), ("other", Fault::Other)];
                 case.answers.fault = option.word(&words, diagnostics);
                 case.fault = Some(option);
             }
-            "retry_after" => {
+            CaseOption::RetryAfter => {
                 case.answers.retry_after = option.duration(diagnostics);
                 case.retry_after = Some(option);
             }
-            "http_status" => {
+            CaseOption::HttpStatus => {
                 case.answers.http_status = read_status(&option, diagnostics);
                 case.http_status = Some(option);
             }
-            "with" => case.with = option.function(diagnostics).map(|path| (option, path)),
-            "transparent" => {
+            CaseOption::With => case.with = option.function(diagnostics).map(|path| (option, path)),
+            CaseOption::Transparent => {
                 option.flag(diagnostics);
                 case.transparent = Some(option);
             }
-            "exhaustive" => {
+            CaseOption::Exhaustive => {
                 option.flag(diagnostics);
                 case.exhaustive = Some(option);
             }
-            "crate" => case.crate_path = option.path(diagnostics),
-            _ => {}
+            CaseOption::Crate => case.crate_path = option.path(diagnostics),
         }
     }
     case
@@ -211,34 +210,33 @@ fn read_field(field: FieldReceiver, diagnostics: &mut Diagnostics) -> Field {
         source: None,
         transparent: None,
     };
-    for option in read_options(&field.attrs, &ON_FIELD, diagnostics) {
-        match option.name.to_string().as_str() {
-            "retry_after" => {
+    for (name, option) in read_options(&field.attrs, &ON_FIELD, diagnostics) {
+        match name {
+            FieldOption::RetryAfter => {
                 let unit = read_unit(&option, diagnostics);
                 read.retry_after = Some((option, unit));
             }
-            "http_status" => {
+            FieldOption::HttpStatus => {
                 option.mark("http_status = 429", diagnostics);
                 read.http_status = Some(option);
             }
-            "error_code" => {
+            FieldOption::ErrorCode => {
                 option.flag(diagnostics);
                 read.error_code = Some(option);
             }
-            "safe" => {
+            FieldOption::Safe => {
                 option.mark("safe = \"yes\"", diagnostics);
                 read.safe = Some(option);
             }
-            "with" => read.with = option.function(diagnostics).map(|path| (option, path)),
-            "source" => {
+            FieldOption::With => read.with = option.function(diagnostics).map(|path| (option, path)),
+            FieldOption::Source => {
                 option.flag(diagnostics);
                 read.source = Some(option);
             }
-            "transparent" => {
+            FieldOption::Transparent => {
                 option.flag(diagnostics);
                 read.transparent = Some(option);
             }
-            _ => {}
         }
     }
     read

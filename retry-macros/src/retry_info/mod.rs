@@ -4,11 +4,13 @@ mod arm;
 mod attr;
 mod bounds;
 mod expand;
+mod marks;
 mod model;
 mod places;
 mod precedence;
 #[cfg(test)]
 mod snapshots;
+mod transparent;
 mod validate;
 
 use crate::diagnostics::Diagnostics;

@@ -2,6 +2,35 @@
 
 use crate::options::Place;
 
+/// An option of an enum, a struct or a variant.
+#[derive(Clone, Copy)]
+pub(super) enum CaseOption {
+    Throttling,
+    Timeout,
+    Conflict,
+    Safe,
+    Never,
+    Fault,
+    RetryAfter,
+    HttpStatus,
+    With,
+    Transparent,
+    Exhaustive,
+    Crate,
+}
+
+/// An option of a field.
+#[derive(Clone, Copy)]
+pub(super) enum FieldOption {
+    RetryAfter,
+    HttpStatus,
+    ErrorCode,
+    Safe,
+    With,
+    Source,
+    Transparent,
+}
+
 const SYNONYMS: &[(&str, &str)] = &[
     ("retryable", "write `safe` for what may be retried"),
     ("retry", "write `safe` for what may be retried, or `never` for what must not"),
@@ -34,20 +63,20 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 const CONSTANT: &str = "a variant, a struct or an enum";
 
-pub(super) const ON_ENUM: Place = Place {
+pub(super) const ON_ENUM: Place<CaseOption> = Place {
     what: "an enum",
     subject: "An enum",
     options: &[
-        "throttling",
-        "timeout",
-        "conflict",
-        "safe",
-        "never",
-        "fault",
-        "retry_after",
-        "http_status",
-        "exhaustive",
-        "crate",
+        ("throttling", CaseOption::Throttling),
+        ("timeout", CaseOption::Timeout),
+        ("conflict", CaseOption::Conflict),
+        ("safe", CaseOption::Safe),
+        ("never", CaseOption::Never),
+        ("fault", CaseOption::Fault),
+        ("retry_after", CaseOption::RetryAfter),
+        ("http_status", CaseOption::HttpStatus),
+        ("exhaustive", CaseOption::Exhaustive),
+        ("crate", CaseOption::Crate),
     ],
     main: None,
     elsewhere: &[
@@ -59,41 +88,41 @@ pub(super) const ON_ENUM: Place = Place {
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_STRUCT: Place = Place {
+pub(super) const ON_STRUCT: Place<CaseOption> = Place {
     what: "a struct",
     subject: "A struct",
     options: &[
-        "throttling",
-        "timeout",
-        "conflict",
-        "safe",
-        "never",
-        "fault",
-        "retry_after",
-        "http_status",
-        "with",
-        "transparent",
-        "crate",
+        ("throttling", CaseOption::Throttling),
+        ("timeout", CaseOption::Timeout),
+        ("conflict", CaseOption::Conflict),
+        ("safe", CaseOption::Safe),
+        ("never", CaseOption::Never),
+        ("fault", CaseOption::Fault),
+        ("retry_after", CaseOption::RetryAfter),
+        ("http_status", CaseOption::HttpStatus),
+        ("with", CaseOption::With),
+        ("transparent", CaseOption::Transparent),
+        ("crate", CaseOption::Crate),
     ],
     main: None,
     elsewhere: &[("error_code", "the field that holds it"), ("source", "a field"), ("exhaustive", "an enum")],
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_VARIANT: Place = Place {
+pub(super) const ON_VARIANT: Place<CaseOption> = Place {
     what: "a variant",
     subject: "A variant",
     options: &[
-        "throttling",
-        "timeout",
-        "conflict",
-        "safe",
-        "never",
-        "fault",
-        "retry_after",
-        "http_status",
-        "with",
-        "transparent",
+        ("throttling", CaseOption::Throttling),
+        ("timeout", CaseOption::Timeout),
+        ("conflict", CaseOption::Conflict),
+        ("safe", CaseOption::Safe),
+        ("never", CaseOption::Never),
+        ("fault", CaseOption::Fault),
+        ("retry_after", CaseOption::RetryAfter),
+        ("http_status", CaseOption::HttpStatus),
+        ("with", CaseOption::With),
+        ("transparent", CaseOption::Transparent),
     ],
     main: None,
     elsewhere: &[
@@ -105,10 +134,18 @@ pub(super) const ON_VARIANT: Place = Place {
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_FIELD: Place = Place {
+pub(super) const ON_FIELD: Place<FieldOption> = Place {
     what: "a field",
     subject: "A field",
-    options: &["retry_after", "http_status", "error_code", "safe", "with", "source", "transparent"],
+    options: &[
+        ("retry_after", FieldOption::RetryAfter),
+        ("http_status", FieldOption::HttpStatus),
+        ("error_code", FieldOption::ErrorCode),
+        ("safe", FieldOption::Safe),
+        ("with", FieldOption::With),
+        ("source", FieldOption::Source),
+        ("transparent", FieldOption::Transparent),
+    ],
     main: None,
     elsewhere: &[
         ("throttling", CONSTANT),

@@ -4,20 +4,15 @@ use crate::diagnostics::Diagnostics;
 use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
-use crate::retry_info::model::{self, Answers, Field, Model, Options, Says, WaitField, With};
-use proc_macro2::Span;
-use syn::{ExprPath, GenericArgument, Index, Member, Path, PathArguments, Type, parse_quote};
+use crate::retry_info::marks::{Mark, Marks, model_field, only};
+use crate::retry_info::model::{self, Answers, Model, Options, Says, Unit, WaitField, With};
+use crate::retry_info::transparent::{beside_transparent, transparent_field};
+use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
     let (container, cases) = match kind {
-        Kind::Enum { defaults, variants } => {
-            contradictions(&defaults, diagnostics);
-            if defaults.exhaustive.is_some() {
-                exhaustive(&variants, diagnostics);
-            }
-            (defaults.answers, variants)
-        }
+        Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, diagnostics), variants),
         Kind::Struct(case) => (Answers::default(), vec![case]),
     };
     let cases = cases.into_iter().filter_map(|case| judge(case, container, diagnostics)).collect();
@@ -28,6 +23,30 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
 /// Where retry-core is found if nobody says otherwise.
 pub(super) fn default_crate() -> Path {
     parse_quote!(::retry_core)
+}
+
+/// Judges what the enum says for all of its variants.
+fn enum_answers(defaults: CaseOptions, variants: &[Case], diagnostics: &mut Diagnostics) -> Answers {
+    let CaseOptions {
+        answers,
+        throttling: _,
+        timeout: _,
+        conflict: _,
+        safe,
+        never,
+        fault: _,
+        retry_after: _,
+        http_status: _,
+        with: _,
+        transparent: _,
+        exhaustive: each_variant,
+        crate_path: _,
+    } = defaults;
+    contradictions(safe.as_ref(), never.as_ref(), diagnostics);
+    if each_variant.is_some() {
+        exhaustive(variants, diagnostics);
+    }
+    answers
 }
 
 /// Under `exhaustive`, each variant says something.
@@ -45,11 +64,11 @@ fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
 }
 
 fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
-    contradictions(&case.options, diagnostics);
-    let marked = case.fields.iter().any(|field| field.transparent.is_some());
-    let says = if marked || case.options.transparent.is_some() {
+    contradictions(case.options.safe.as_ref(), case.options.never.as_ref(), diagnostics);
+    let marks = Marks::of(&case.fields);
+    let says = if case.options.transparent.is_some() || !marks.transparent.is_empty() {
         beside_transparent(&case, diagnostics);
-        let (index, field) = transparent_field(&case, diagnostics)?;
+        let (index, field) = transparent_field(&case, &marks, diagnostics)?;
         if bounds::optional(&field.ty).is_some() {
             diagnostics.error(
                 &field.ty,
@@ -59,144 +78,67 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
         }
         Says::Transparent(Box::new(model_field(index, field)))
     } else {
-        Says::Options(Box::new(options(&case, container, diagnostics)))
+        Says::Options(Box::new(options(&case, &marks, container, diagnostics)))
     };
     Some(model::Case { variant: case.variant, says })
 }
 
-fn contradictions(options: &CaseOptions, diagnostics: &mut Diagnostics) {
-    if let (Some(_), Some(never)) = (&options.safe, &options.never) {
+fn contradictions(safe: Option<&Written>, never: Option<&Written>, diagnostics: &mut Diagnostics) {
+    if let (Some(_), Some(never)) = (safe, never) {
         diagnostics.error(never, "`never` contradicts `safe`; keep the one that is meant");
     }
 }
 
-fn options(case: &Case, container: Answers, diagnostics: &mut Diagnostics) -> Options {
-    let field =
-        |found: Option<(usize, &attr::Field, &Written)>| found.map(|(index, field, _)| model_field(index, field));
-    let status = only(case, |field| field.http_status.as_ref(), "keep the one that holds the status", diagnostics);
-    if let (Some((_, _, option)), Some(_)) = (status, &case.options.http_status) {
-        let what = if case.variant.is_some() { "variant" } else { "struct" };
-        diagnostics.error(option, format!("`http_status` stands on the {what} and on its field; keep one of the two"));
-    }
-    Options {
-        said: case.options.answers,
-        wait: wait_field(case, diagnostics),
-        with: with(case, diagnostics),
-        safe: field(only(case, |field| field.safe.as_ref(), "keep the one that holds the verdict", diagnostics)),
-        code: field(only(case, |field| field.error_code.as_ref(), "keep the one that holds the code", diagnostics)),
-        status: field(status),
-        source: field(only(
-            case,
-            |field| field.source.as_ref(),
-            "an error can take the answers of one only",
-            diagnostics,
-        )),
-        container,
-    }
-}
-
-/// The field that an option marks, which must be one.
-fn only<'a>(
-    case: &'a Case,
-    option: impl Fn(&'a attr::Field) -> Option<&'a Written>,
-    mend: &str,
-    diagnostics: &mut Diagnostics,
-) -> Option<(usize, &'a attr::Field, &'a Written)> {
-    let mut marked =
-        case.fields.iter().enumerate().filter_map(|(index, field)| option(field).map(|option| (index, field, option)));
-    let first = marked.next();
-    for (_, _, option) in marked {
-        diagnostics.error(option, format!("`{}` marks two fields; {mend}", option.name));
-    }
-    first
-}
-
-/// Nothing may stand beside `transparent`: it would override what the field says, or be overridden.
-fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
+fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut Diagnostics) -> Options {
     let CaseOptions {
-        answers: _,
-        throttling,
-        timeout,
-        conflict,
-        safe,
-        never,
-        fault,
-        retry_after,
+        answers,
+        throttling: _,
+        timeout: _,
+        conflict: _,
+        safe: _,
+        never: _,
+        fault: _,
+        retry_after: _,
         http_status,
-        with,
+        with: on_case,
         transparent: _,
         exhaustive: _,
         crate_path: _,
     } = &case.options;
-    let with = with.as_ref().map(|(option, _)| option);
-    let said: [Option<&Written>; 9] = [
-        throttling.as_ref(),
-        timeout.as_ref(),
-        conflict.as_ref(),
-        safe.as_ref(),
-        never.as_ref(),
-        fault.as_ref(),
-        retry_after.as_ref(),
-        http_status.as_ref(),
+    let Marks { retry_after, http_status: status, error_code, safe, with: on_fields, source, transparent: _ } = marks;
+    let status = only(status, "keep the one that holds the status", diagnostics);
+    if let (Some(mark), Some(_)) = (status, http_status) {
+        let what = if case.variant.is_some() { "variant" } else { "struct" };
+        let message = format!("`http_status` stands on the {what} and on its field; keep one of the two");
+        diagnostics.error(mark.option, message);
+    }
+    let wait = wait_field(retry_after, diagnostics);
+    let with = with(&case.fields, on_case.as_ref(), on_fields, diagnostics);
+    let mut field = |marks: &[Mark<'_>], mend: &str| only(marks, mend, diagnostics).map(|mark| mark.model());
+    Options {
+        said: *answers,
+        wait,
         with,
-    ];
-    let on_fields = case.fields.iter().flat_map(|field| {
-        let attr::Field { ident: _, ty: _, retry_after, http_status, error_code, safe, with, source, transparent: _ } =
-            field;
-        [
-            retry_after.as_ref().map(|(option, _)| option),
-            http_status.as_ref(),
-            error_code.as_ref(),
-            safe.as_ref(),
-            with.as_ref().map(|(option, _)| option),
-            source.as_ref(),
-        ]
-    });
-    for option in said.into_iter().chain(on_fields).flatten() {
-        let name = &option.name;
-        let mend = if name == "source" {
-            "remove one of the two"
-        } else {
-            "remove it, or mark the field `#[retry(source)]` instead, which answers only what is not said here"
-        };
-        diagnostics.error(option, format!("`transparent` takes everything from the field, `{name}` too; {mend}"));
+        safe: field(safe, "keep the one that holds the verdict"),
+        code: field(error_code, "keep the one that holds the code"),
+        status: status.map(|mark| mark.model()),
+        source: field(source, "an error can take the answers of one only"),
+        container,
     }
-}
-
-/// The marked field, else the only one, else the one that is named `source`.
-fn transparent_field<'a>(case: &'a Case, diagnostics: &mut Diagnostics) -> Option<(usize, &'a attr::Field)> {
-    let fields = || case.fields.iter().enumerate();
-    let mend = "an error can take the answers of one only";
-    let found = if let Some((index, field, _)) = only(case, |field| field.transparent.as_ref(), mend, diagnostics) {
-        Some((index, field))
-    } else if case.fields.len() == 1 {
-        fields().next()
-    } else {
-        fields().find(|(_, field)| field.ident.as_ref().is_some_and(|ident| ident == "source"))
-    };
-    if found.is_none() {
-        let what = if case.fields.is_empty() { "has no field" } else { "has several fields, and none named `source`" };
-        let mend = if case.fields.is_empty() {
-            "say what it means itself, as in `#[retry(throttling)]`"
-        } else {
-            "mark the one that is meant: `#[retry(transparent)]`"
-        };
-        diagnostics
-            .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));
-    }
-    found
 }
 
 /// The fn that judges, on the variant or on one of its fields.
-fn with(case: &Case, diagnostics: &mut Diagnostics) -> Option<With> {
-    let fields = || case.fields.iter().enumerate().map(|(index, field)| model_field(index, field));
-    let on_variant = case.options.with.iter().map(|(option, path)| (option, path, fields().collect()));
-    let on_fields = case.fields.iter().zip(fields()).filter_map(|(read, field)| {
-        let (option, path) = read.with.as_ref()?;
-        Some((option, path, vec![field]))
-    });
-    let mut all = on_variant.chain(on_fields);
-    let (_, path, fields): (&Written, &ExprPath, Vec<Field>) = all.next()?;
+fn with(
+    fields: &[attr::Field],
+    on_case: Option<&(Written, ExprPath)>,
+    on_fields: &[(Mark<'_>, &ExprPath)],
+    diagnostics: &mut Diagnostics,
+) -> Option<With> {
+    let all_fields = || fields.iter().enumerate().map(|(index, field)| model_field(index, field)).collect();
+    let on_case = on_case.into_iter().map(|(option, path)| (option, path, all_fields()));
+    let on_fields = on_fields.iter().map(|(mark, path)| (mark.option, *path, vec![mark.model()]));
+    let mut all = on_case.chain(on_fields);
+    let (_, path, fields) = all.next()?;
     for (option, ..) in all {
         diagnostics.error(
             option,
@@ -206,20 +148,14 @@ fn with(case: &Case, diagnostics: &mut Diagnostics) -> Option<With> {
     Some(With { path: path.clone(), fields })
 }
 
-fn wait_field(case: &Case, diagnostics: &mut Diagnostics) -> Option<WaitField> {
-    for field in &case.fields {
-        if let Some((option, unit)) = &field.retry_after {
-            integer_without_unit(option, &field.ty, unit.is_some(), diagnostics);
-        }
+fn wait_field(marks: &[(Mark<'_>, Option<Unit>)], diagnostics: &mut Diagnostics) -> Option<WaitField> {
+    for (mark, unit) in marks {
+        integer_without_unit(mark.option, &mark.field.ty, unit.is_some(), diagnostics);
     }
-    let (index, field, _) = only(
-        case,
-        |field| field.retry_after.as_ref().map(|(option, _)| option),
-        "keep the one that holds the wait",
-        diagnostics,
-    )?;
-    let unit = field.retry_after.as_ref().and_then(|(_, unit)| *unit);
-    Some(WaitField { field: model_field(index, field), unit })
+    let (_, unit) = marks.first()?;
+    let marks: Vec<_> = marks.iter().map(|(mark, _)| *mark).collect();
+    let mark = only(&marks, "keep the one that holds the wait", diagnostics)?;
+    Some(WaitField { field: mark.model(), unit: *unit })
 }
 
 fn integer_without_unit(option: &Written, ty: &Type, has_unit: bool, diagnostics: &mut Diagnostics) {
@@ -241,12 +177,4 @@ fn is_integer(ty: &Type) -> bool {
         }
         _ => false,
     }
-}
-
-fn model_field(index: usize, field: &attr::Field) -> Field {
-    let member = match &field.ident {
-        Some(ident) => Member::Named(ident.clone()),
-        None => Member::Unnamed(Index { index: u32::try_from(index).unwrap_or(u32::MAX), span: Span::call_site() }),
-    };
-    Field { index, member, ty: field.ty.clone() }
 }

@@ -10,21 +10,37 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Lit, Path, Token};
 
-const OPTIONS: Place = Place {
+/// An option of `#[retryable]`.
+#[derive(Clone, Copy)]
+enum RetryableOption {
+    Strategy,
+    Policy,
+    Idempotent,
+    MaxTime,
+    AttemptTimeout,
+    Context,
+    Clone,
+    Observer,
+    Timer,
+    Blocking,
+    Crate,
+}
+
+const OPTIONS: Place<RetryableOption> = Place {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
     options: &[
-        "strategy",
-        "policy",
-        "idempotent",
-        "max_time",
-        "attempt_timeout",
-        "context",
-        "clone",
-        "observer",
-        "timer",
-        "blocking",
-        "crate",
+        ("strategy", RetryableOption::Strategy),
+        ("policy", RetryableOption::Policy),
+        ("idempotent", RetryableOption::Idempotent),
+        ("max_time", RetryableOption::MaxTime),
+        ("attempt_timeout", RetryableOption::AttemptTimeout),
+        ("context", RetryableOption::Context),
+        ("clone", RetryableOption::Clone),
+        ("observer", RetryableOption::Observer),
+        ("timer", RetryableOption::Timer),
+        ("blocking", RetryableOption::Blocking),
+        ("crate", RetryableOption::Crate),
     ],
     main: Some("strategy"),
     elsewhere: &[],
@@ -81,17 +97,38 @@ impl Options {
             Limit::Expr(expr) => Limit::Expr(renamed(expr)),
             constant @ Limit::Constant(_) => constant,
         };
+        let Self {
+            strategy,
+            policy,
+            idempotent,
+            idempotent_option,
+            max_time,
+            attempt_timeout,
+            attempt_timeout_option,
+            context,
+            clone,
+            observer,
+            timer,
+            blocking,
+            crate_path,
+        } = self;
         Self {
-            strategy: self.strategy.map(|strategy| match strategy {
+            strategy: strategy.map(|strategy| match strategy {
                 Strategy::Expr(expr) => Strategy::Expr(renamed(expr)),
                 own @ Strategy::Own(_) => own,
             }),
-            policy: self.policy.map(renamed),
-            max_time: self.max_time.map(limit),
-            attempt_timeout: self.attempt_timeout.map(limit),
-            observer: self.observer.map(renamed),
-            timer: self.timer.map(renamed),
-            ..self
+            policy: policy.map(renamed),
+            max_time: max_time.map(limit),
+            attempt_timeout: attempt_timeout.map(limit),
+            observer: observer.map(renamed),
+            timer: timer.map(renamed),
+            idempotent,
+            idempotent_option,
+            attempt_timeout_option,
+            context,
+            clone,
+            blocking,
+            crate_path,
         }
     }
 }
@@ -114,30 +151,29 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     let mut read = Options::default();
     let (written, others) = options::read([tokens], &OPTIONS, diagnostics);
     // What stands under a wrong name, or can't be read, may be the strategy, and has been reported.
-    let no_strategy = !others && !written.iter().any(|option| option.name == "strategy");
-    for option in written {
-        match option.name.to_string().as_str() {
-            "strategy" => read.strategy = read_strategy(&option, diagnostics),
-            "policy" => read.policy = read_expr(&option, "POLICY", diagnostics),
-            "idempotent" => {
+    let no_strategy = !others && !written.iter().any(|(name, _)| matches!(name, RetryableOption::Strategy));
+    for (name, option) in written {
+        match name {
+            RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
+            RetryableOption::Policy => read.policy = read_expr(&option, "POLICY", diagnostics),
+            RetryableOption::Idempotent => {
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
             }
-            "max_time" => read.max_time = read_limit(&option, diagnostics),
-            "attempt_timeout" => {
+            RetryableOption::MaxTime => read.max_time = read_limit(&option, diagnostics),
+            RetryableOption::AttemptTimeout => {
                 read.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
             }
-            "context" => read.context = read_name(&option, diagnostics),
-            "clone" => read.clone = read_names(&option, diagnostics),
-            "observer" => read.observer = read_expr(&option, "OBSERVER", diagnostics),
-            "timer" => read.timer = read_expr(&option, "TIMER", diagnostics),
-            "blocking" => {
+            RetryableOption::Context => read.context = read_name(&option, diagnostics),
+            RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
+            RetryableOption::Observer => read.observer = read_expr(&option, "OBSERVER", diagnostics),
+            RetryableOption::Timer => read.timer = read_expr(&option, "TIMER", diagnostics),
+            RetryableOption::Blocking => {
                 option.flag(diagnostics);
                 read.blocking = Some(option);
             }
-            "crate" => read.crate_path = option.path(diagnostics),
-            _ => {}
+            RetryableOption::Crate => read.crate_path = option.path(diagnostics),
         }
     }
     if no_strategy {

@@ -57,20 +57,7 @@ pub(super) enum Policy {
 }
 
 pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut Diagnostics) -> Option<Call> {
-    if let (Some(_), Some(option)) = (&options.policy, &options.idempotent_option) {
-        diagnostics.error(
-            option,
-            "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \
-             `policy = StandardRetryPolicy::new().idempotent(true)`",
-        );
-    }
-    if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
-        diagnostics.error(
-            option,
-            "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and \
-             starts with `max_time`",
-        );
-    }
+    contradictions(&options, diagnostics);
     let form = form(&function, options.blocking.as_ref(), diagnostics);
     let outcome = match form {
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
@@ -86,7 +73,7 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
     if form.is_none() {
-        judge_names(&options, &arguments, diagnostics);
+        judge_names(options.context.as_ref(), &options.clone, &arguments, diagnostics);
     }
     let (blocking, mut body) = match form? {
         Form::Async => (false, Body::whole(&function)),
@@ -115,9 +102,22 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         }
         None => options,
     };
-    judge_names(&options, &arguments, diagnostics);
-    let Options { strategy, policy, idempotent, max_time, attempt_timeout, context, clone, observer, timer, .. } =
-        options;
+    let Options {
+        strategy,
+        policy,
+        idempotent,
+        idempotent_option: _,
+        max_time,
+        attempt_timeout,
+        attempt_timeout_option: _,
+        context,
+        clone,
+        observer,
+        timer,
+        blocking: _,
+        crate_path,
+    } = options;
+    judge_names(context.as_ref(), &clone, &arguments, diagnostics);
     let source = |expr: Expr| Source::of(&expr, &arguments, &locals);
     let mut call = Call {
         blocking,
@@ -144,10 +144,28 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         arguments,
         receiver: None,
         clone,
-        crate_path: options.crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
+        crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
     };
     rebind::lend(&mut call);
     Some(call)
+}
+
+/// Options that can't stand together.
+fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
+    if let (Some(_), Some(option)) = (&options.policy, &options.idempotent_option) {
+        diagnostics.error(
+            option,
+            "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \
+             `policy = StandardRetryPolicy::new().idempotent(true)`",
+        );
+    }
+    if let (Some(_), Some(option)) = (&options.blocking, &options.attempt_timeout_option) {
+        diagnostics.error(
+            option,
+            "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and \
+             starts with `max_time`",
+        );
+    }
 }
 
 /// How a function runs its attempts.
@@ -222,9 +240,8 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
 }
 
 /// The names in the options, which must be those of arguments, or must not.
-fn judge_names(options: &Options, arguments: &[Argument], diagnostics: &mut Diagnostics) {
-    let Options { clone, context, .. } = options;
-    if let Some(context) = context.as_ref().filter(|name| arguments.iter().any(|argument| argument.ident == **name)) {
+fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument], diagnostics: &mut Diagnostics) {
+    if let Some(context) = context.filter(|name| arguments.iter().any(|argument| argument.ident == **name)) {
         diagnostics.error(context, format!("`{context}` is an argument already; give the context another name"));
     }
     for (index, name) in clone.iter().enumerate() {

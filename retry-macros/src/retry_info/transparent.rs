@@ -1,0 +1,82 @@
+//! Judges `transparent`: the field that is meant, and what can't stand beside it.
+
+use crate::diagnostics::Diagnostics;
+use crate::options::Written;
+use crate::retry_info::attr::{self, Case, CaseOptions};
+use crate::retry_info::marks::{Marks, only};
+
+/// Nothing may stand beside `transparent`: it would override what the field says, or be overridden.
+pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
+    let CaseOptions {
+        answers: _,
+        throttling,
+        timeout,
+        conflict,
+        safe,
+        never,
+        fault,
+        retry_after,
+        http_status,
+        with,
+        transparent: _,
+        exhaustive: _,
+        crate_path: _,
+    } = &case.options;
+    let instead = "remove it, or mark the field `#[retry(source)]` instead, which answers only what is not said here";
+    let on_case: [Option<&Written>; 9] = [
+        throttling.as_ref(),
+        timeout.as_ref(),
+        conflict.as_ref(),
+        safe.as_ref(),
+        never.as_ref(),
+        fault.as_ref(),
+        retry_after.as_ref(),
+        http_status.as_ref(),
+        with.as_ref().map(|(option, _)| option),
+    ];
+    let on_fields = case.fields.iter().flat_map(|field| {
+        let attr::Field { ident: _, ty: _, retry_after, http_status, error_code, safe, with, source, transparent: _ } =
+            field;
+        let others = [
+            retry_after.as_ref().map(|(option, _)| option),
+            http_status.as_ref(),
+            error_code.as_ref(),
+            safe.as_ref(),
+            with.as_ref().map(|(option, _)| option),
+        ];
+        let others = others.into_iter().flatten().map(|option| (option, instead));
+        others.chain(source.as_ref().map(|option| (option, "remove one of the two")))
+    });
+    for (option, mend) in on_case.into_iter().flatten().map(|option| (option, instead)).chain(on_fields) {
+        let name = &option.name;
+        diagnostics.error(option, format!("`transparent` takes everything from the field, `{name}` too; {mend}"));
+    }
+}
+
+/// The marked field, else the only one, else the one that is named `source`.
+pub(super) fn transparent_field<'a>(
+    case: &'a Case,
+    marks: &Marks<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, &'a attr::Field)> {
+    let fields = || case.fields.iter().enumerate();
+    let mend = "an error can take the answers of one only";
+    let found = if let Some(mark) = only(&marks.transparent, mend, diagnostics) {
+        Some((mark.index, mark.field))
+    } else if case.fields.len() == 1 {
+        fields().next()
+    } else {
+        fields().find(|(_, field)| field.ident.as_ref().is_some_and(|ident| ident == "source"))
+    };
+    if found.is_none() {
+        let what = if case.fields.is_empty() { "has no field" } else { "has several fields, and none named `source`" };
+        let mend = if case.fields.is_empty() {
+            "say what it means itself, as in `#[retry(throttling)]`"
+        } else {
+            "mark the one that is meant: `#[retry(transparent)]`"
+        };
+        diagnostics
+            .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));
+    }
+    found
+}
