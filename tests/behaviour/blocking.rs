@@ -1,6 +1,7 @@
 //! Functions that block their thread.
 
 use crate::script::{Error, time_was_up};
+use crate::support::timers::Noted;
 use crate::support::{Failed, Flaky, Recorder, millis, secs};
 use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
 use retry_core::{
@@ -13,30 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A clock that its own sleeps move, and so can whoever has it.
-#[derive(Default)]
-struct OwnTime {
-    now: Cell<Duration>,
-    sleeps: RefCell<Vec<Duration>>,
-}
-
-impl OwnTime {
-    fn pass(&self, time: Duration) {
-        self.now.set(self.now.get() + time);
-    }
-}
-
-impl Clock for OwnTime {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_origin(self.now.get())
-    }
-}
-
-impl BlockingTimer for OwnTime {
-    fn block(&self, delay: Duration) {
-        self.pass(delay);
-        self.sleeps.borrow_mut().push(delay);
-    }
+/// So many waits of a thread, in seconds.
+fn blocks<const N: usize>(waits: [u64; N]) -> [(&'static str, Duration); N] {
+    waits.map(|wait| ("block", secs(wait)))
 }
 
 fn standard() -> StandardRetryStrategy {
@@ -44,32 +24,32 @@ fn standard() -> StandardRetryStrategy {
 }
 
 #[retryable(strategy = strategy, timer = time, blocking)]
-fn call(strategy: &StandardRetryStrategy, time: &OwnTime, flaky: &Flaky) -> Result<u32, Failed> {
+fn call(strategy: &StandardRetryStrategy, time: &Noted, flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
 #[test]
 fn attempts_backoff_and_quota_are_those_of_the_strategy() {
-    let (strategy, time) = (standard(), OwnTime::default());
+    let (strategy, time) = (standard(), Noted::default());
     assert_eq!(call(&strategy, &time, &Flaky::new(2, Failed::THROTTLED)), Ok(3));
-    assert_eq!(time.sleeps.take(), [secs(1), secs(2)]);
+    assert_eq!(time.asked(), blocks([1, 2]));
     assert_eq!(strategy.quota().available(), 500 - 5 - 5 + 1);
     assert_eq!(call(&strategy, &time, &Flaky::new(9, Failed::SAFE)), Err(Failed::SAFE));
-    assert_eq!(time.sleeps.take(), [1, 2, 4, 8].map(secs));
+    assert_eq!(time.asked(), blocks([1, 2, 4, 8]));
     assert_eq!(call(&strategy, &time, &Flaky::new(9, Failed::FATAL)), Err(Failed::FATAL));
-    assert!(time.sleeps.take().is_empty());
+    assert!(time.asked().is_empty());
 }
 
 #[test]
 fn a_strategy_may_hold_back_the_first_attempt_and_asks_for_several_waits() {
     #[retryable(strategy = strategy, timer = time, blocking)]
-    fn call(strategy: &Recorder, time: &OwnTime) -> Result<u32, Failed> {
+    fn call(strategy: &Recorder, time: &Noted) -> Result<u32, Failed> {
         Ok(1)
     }
 
-    let (waiting, time) = (Recorder::new().waiting([secs(3), Duration::ZERO]), OwnTime::default());
+    let (waiting, time) = (Recorder::new().waiting([secs(3), Duration::ZERO]), Noted::default());
     assert_eq!(call(&waiting, &time), Ok(1));
-    assert_eq!(time.sleeps.take(), [secs(3)], "a wait of zero is none");
+    assert_eq!(time.asked(), [("park", secs(3))], "a wait of zero is none");
     assert_eq!(waiting.calls(), ["initial", "ready", "ready", "success"]);
     let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
     assert_eq!(call(&refusing, &time), Ok(1));
@@ -80,7 +60,7 @@ fn a_strategy_may_hold_back_the_first_attempt_and_asks_for_several_waits() {
 fn question_mark_return_and_arguments_work_as_in_any_function() {
     #[retryable(strategy = "standard", timer = time, clone(name), blocking)]
     fn shout(
-        time: &OwnTime,
+        time: &Noted,
         calls: &mut Vec<u32>,
         mut tries: u32,
         name: String,
@@ -99,7 +79,7 @@ fn question_mark_return_and_arguments_work_as_in_any_function() {
         Ok(owned)
     }
 
-    let (time, mut calls) = (OwnTime::default(), Vec::new());
+    let (time, mut calls) = (Noted::default(), Vec::new());
     let name = shout(&time, &mut calls, 10, "name".to_owned(), (1, 2));
     assert_eq!(name.unwrap().to_string(), "name");
     assert_eq!(calls, [11 + 2 + 2; 3], "each attempt starts anew");
@@ -109,7 +89,7 @@ fn question_mark_return_and_arguments_work_as_in_any_function() {
 fn methods_lend_all_of_self_to_each_attempt() {
     struct Client {
         retry: AdaptiveRetryStrategy,
-        time: Arc<OwnTime>,
+        time: Arc<Noted>,
         sent: u32,
     }
 
@@ -124,7 +104,7 @@ fn methods_lend_all_of_self_to_each_attempt() {
     let retry = AdaptiveRetryStrategy::over(standard());
     let mut client = Client { retry, time: Arc::default(), sent: 0 };
     assert_eq!(client.send(), Ok(3));
-    assert_eq!(client.time.sleeps.take(), [secs(1), secs(2)]);
+    assert_eq!(client.time.asked(), blocks([1, 2]));
 }
 
 #[test]
@@ -133,13 +113,13 @@ fn values_may_be_retried_by_a_policy() {
         true => RetryDirective::succeed(),
         false => RetryDirective::retry(RetryErrorType::Other),
     })]
-    fn poll(time: &OwnTime, polls: &Cell<u32>) -> bool {
+    fn poll(time: &Noted, polls: &Cell<u32>) -> bool {
         polls.set(polls.get() + 1);
         polls.get() == 3
     }
 
     let polls = Cell::new(0);
-    assert!(poll(&OwnTime::default(), &polls));
+    assert!(poll(&Noted::default(), &polls));
     assert_eq!(polls.get(), 3);
 }
 
@@ -148,37 +128,37 @@ fn max_time_bounds_waits_and_starts() {
     #[retryable(strategy = strategy, timer = time, max_time = "5s", context = context, blocking)]
     fn limited(
         strategy: &StandardRetryStrategy,
-        time: &OwnTime,
+        time: &Noted,
         attempt: Duration,
         left: &RefCell<Vec<Option<Duration>>>,
     ) -> Result<u32, Error> {
         left.borrow_mut().push(context.time_left());
-        time.pass(attempt);
+        time.timer.advance(attempt);
         Err(Error::Failed(Failed::SAFE))
     }
 
     let safe = Err(Error::Failed(Failed::SAFE));
-    let (strategy, time, left) = (standard(), OwnTime::default(), RefCell::default());
+    let (strategy, time, left) = (standard(), Noted::default(), RefCell::default());
     assert_eq!(limited(&strategy, &time, millis(500), &left), safe);
-    assert_eq!(time.sleeps.take(), [secs(1), secs(2)], "a wait of 4 s would end too late");
+    assert_eq!(time.asked(), blocks([1, 2]), "a wait of 4 s would end too late");
     assert_eq!(left.take(), [Some(secs(5)), Some(millis(3500)), Some(secs(1))]);
     assert_eq!(strategy.quota().available(), 490);
 
     assert_eq!(limited(&strategy, &time, secs(60), &left), safe, "an attempt is not cut");
-    assert!(time.sleeps.take().is_empty());
+    assert!(time.asked().is_empty());
 }
 
 #[test]
 fn a_strategy_that_ignores_max_time_cannot_break_it() {
     #[retryable(strategy = strategy, timer = time, max_time = "5s", blocking)]
-    fn limited(strategy: &Recorder, time: &OwnTime) -> Result<u32, Error> {
+    fn limited(strategy: &Recorder, time: &Noted) -> Result<u32, Error> {
         Err(Error::Failed(Failed::SAFE))
     }
 
-    let (slow, time) = (Recorder::new().waiting([secs(6)]), OwnTime::default());
+    let (slow, time) = (Recorder::new().waiting([secs(6)]), Noted::default());
     let outcome = limited(&slow, &time);
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Operation, secs(5))));
-    assert!(time.sleeps.take().is_empty());
+    assert!(time.asked().is_empty());
     assert_eq!(slow.calls(), ["initial", "ready", "release"]);
 
     let slow = Recorder::new().waiting([Duration::ZERO, secs(6)]);

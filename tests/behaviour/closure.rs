@@ -1,5 +1,6 @@
 //! Retries without macros.
 
+use crate::support::timers::{Noted, run};
 use crate::support::{Failed, Flaky, assert_send, millis, secs};
 use retry_core::time::Timestamp;
 use retry_core::{Clock, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, Timer, retry};
@@ -85,42 +86,12 @@ async fn idempotence_is_said_at_the_call() {
     assert_eq!([attempts(Some(true)).await, attempts(Some(false)).await, attempts(None).await], [2, 1, 1]);
 }
 
-/// A clock that its own sleeps move.
-#[derive(Default)]
-struct OwnTime {
-    now: Cell<Duration>,
-    sleeps: Cell<Vec<Duration>>,
-}
-
-impl Clock for OwnTime {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_origin(self.now.get())
-    }
-}
-
-impl Timer for OwnTime {
-    type Sleep = std::future::Ready<()>;
-
-    fn sleep(&self, delay: Duration) -> Self::Sleep {
-        self.now.set(self.now.get() + delay);
-        let mut sleeps = self.sleeps.take();
-        sleeps.push(delay);
-        self.sleeps.set(sleeps);
-        std::future::ready(())
-    }
-}
-
 #[test]
 fn a_timer_of_the_users_own_needs_no_runtime() {
-    let time = OwnTime::default();
-    let flaky = Flaky::new(3, Failed::SAFE.after(millis(2500)));
-    let call = retry(&STRATEGY, || async { flaky.call() }).timer(&time).report();
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let std::task::Poll::Ready(report) = std::pin::pin!(call).poll(&mut context) else {
-        panic!("it never waits for anything real");
-    };
+    let (time, flaky) = (Noted::default(), Flaky::new(3, Failed::SAFE.after(millis(2500))));
+    let report = run(&time.timer, retry(&STRATEGY, || async { flaky.call() }).timer(&time).report());
     assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(4), 4, millis(2500 + 2500 + 4000)));
-    assert_eq!(time.sleeps.take(), [millis(2500), millis(2500), secs(4)]);
+    assert_eq!(time.asked(), [millis(2500), millis(2500), secs(4)].map(|delay| ("sleep", delay)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! The timer that is moved by hand: its clock, its sleeps, and operations in its time.
 
 use crate::script::Error;
+use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, Wakes, assert_send, millis, secs};
 use retry_core::time::{BlockingTimer, Clock, ManualSleep, ManualTimer, Timestamp};
 use retry_core::{Jitter, RetryError, RetryQuota, StandardRetryStrategy, TimeLimit, Timer, retry, retryable};
@@ -15,10 +16,6 @@ static STRATEGY: LazyLock<StandardRetryStrategy> = LazyLock::new(standard);
 
 fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
-}
-
-fn since_start(timer: &ManualTimer) -> Duration {
-    timer.now().saturating_since(Timestamp::START)
 }
 
 fn poll<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Arc<impl Wake + Send + Sync + 'static>) -> Poll<F::Output> {
@@ -195,31 +192,16 @@ fn blocking(timer: &ManualTimer, flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
-/// Moves the clock from one wake to the next, and returns the outcome.
-fn advance_until_ready<T>(timer: &ManualTimer, operation: impl Future<Output = T>) -> T {
-    let (mut operation, wakes) = (pin!(operation), Arc::new(Wakes::default()));
-    loop {
-        if let Poll::Ready(outcome) = poll(operation.as_mut(), &wakes) {
-            return outcome;
-        }
-        let before = wakes.count();
-        while wakes.count() == before {
-            assert!(since_start(timer) < secs(3600), "nobody is woken any more");
-            timer.advance(millis(500));
-        }
-    }
-}
-
 #[test]
 fn it_is_the_timer_of_an_operation_in_each_form() {
     let flaky = || Flaky::new(3, Failed::SAFE);
     let timer = ManualTimer::new();
-    assert_eq!(advance_until_ready(&timer, attribute(&timer, &flaky())), Ok(4));
+    assert_eq!(run(&timer, attribute(&timer, &flaky())), Ok(4));
     assert_eq!(since_start(&timer), secs(1 + 2 + 4));
 
     let (timer, service) = (ManualTimer::new(), flaky());
     let call = retry(&*STRATEGY, || async { service.call() }).timer(timer.clone());
-    let report = advance_until_ready(&timer, assert_send(call.report()));
+    let report = run(&timer, assert_send(call.report()));
     assert_eq!((report.outcome, report.elapsed, since_start(&timer)), (Ok(4), secs(7), secs(7)));
 
     let timer = ManualTimer::new();
@@ -231,7 +213,7 @@ fn limits_are_limits_in_its_time() {
     let (timer, strategy) = (ManualTimer::new(), standard());
     let stuck = || std::future::pending::<Result<u32, Error>>();
     let call = retry(&strategy, stuck).timer(&timer).attempt_timeout(secs(3)).max_time(secs(10));
-    let report = advance_until_ready(&timer, call.report());
+    let report = run(&timer, call.report());
     // Attempts from 0 to 3 and from 4 to 7 seconds, and a third one that would begin at 9 and is cut at 10.
     assert_eq!((report.attempts, report.reason, report.elapsed), (3, Some(RetryError::MaxTime), secs(10)));
     let Err(Error::TimedOut(cut)) = report.outcome else { panic!("{:?}", report.outcome) };

@@ -1,15 +1,13 @@
 //! Policies and timers of the user's own, in the attribute and at a closure.
 
+use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};
-use retry_core::time::Timestamp;
+use retry_core::time::ManualTimer;
 use retry_core::{
-    Clock, ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
-    StandardRetryPolicy, StandardRetryStrategy, Timer, policy_fn, retry, retryable,
+    ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
+    StandardRetryPolicy, StandardRetryStrategy, policy_fn, retry, retryable,
 };
 use std::cell::Cell;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(100_000);
@@ -113,27 +111,8 @@ async fn a_policy_is_named_or_made_on_the_spot() {
     assert_eq!(flaky.calls(), 1);
 }
 
-/// A clock that its own sleeps move.
-#[derive(Default)]
-struct OwnTime(Cell<Duration>);
-
-impl Clock for OwnTime {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_origin(self.0.get())
-    }
-}
-
-impl Timer for OwnTime {
-    type Sleep = std::future::Ready<()>;
-
-    fn sleep(&self, delay: Duration) -> Self::Sleep {
-        self.0.set(self.0.get() + delay);
-        std::future::ready(())
-    }
-}
-
 struct Client {
-    time: OwnTime,
+    time: ManualTimer,
     calls: u32,
 }
 
@@ -145,27 +124,21 @@ impl Client {
     }
 
     #[retryable(strategy = STRATEGY, timer = Box::new(time))]
-    async fn made(&self, time: &OwnTime, flaky: &Flaky) -> Result<u32, Failed> {
+    async fn made(&self, time: &ManualTimer, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 }
 
 #[test]
-fn a_timer_of_the_users_own_needs_no_runtime() {
-    fn now<T>(future: impl Future<Output = T>) -> T {
-        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(output) => output,
-            Poll::Pending => panic!("nothing real is waited for"),
-        }
-    }
+fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
+    let time = ManualTimer::new();
+    let mut client = Client { time: time.clone(), calls: 0 };
+    assert_eq!(run(&time, client.field(3)), Ok(4));
+    assert_eq!(since_start(&time), secs(1 + 2 + 4));
 
-    let mut client = Client { time: OwnTime::default(), calls: 0 };
-    assert_eq!(now(client.field(3)), Ok(4));
-    assert_eq!(client.time.0.get(), secs(1 + 2 + 4));
-
-    let time = OwnTime::default();
-    assert_eq!(now(client.made(&time, &Flaky::new(1, Failed::SAFE.after(millis(1500))))), Ok(2));
-    assert_eq!(time.0.get(), millis(1500));
+    let time = ManualTimer::new();
+    assert_eq!(run(&time, client.made(&time, &Flaky::new(1, Failed::SAFE.after(millis(1500))))), Ok(2));
+    assert_eq!(since_start(&time), millis(1500));
 }
 
 #[tokio::test(start_paused = true)]

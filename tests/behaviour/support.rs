@@ -1,5 +1,7 @@
 //! What the tests share: an error that can be anything, and functions that fail as they are told.
 
+pub(crate) mod timers;
+
 use retry_core::strategy::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready};
 use retry_core::time::Timestamp;

@@ -2,69 +2,18 @@
 
 use super::{Outcome, one_slot};
 use crate::script::{Error, SAFE};
+use crate::support::timers::{Noted, run};
 use crate::support::{ByHand, Failed, secs};
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
-use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
+use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success, Timer,
+    Clock, Failure, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, Success,
     policy_fn, retry, retryable,
 };
 use std::cell::RefCell;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
-
-/// A timer that writes down what it is asked for.
-#[derive(Default)]
-struct Noted {
-    timer: ManualTimer,
-    asked: RefCell<Vec<(&'static str, u64)>>,
-}
-
-impl Noted {
-    fn note(&self, what: &'static str, delay: Duration) {
-        self.asked.borrow_mut().push((what, delay.as_secs()));
-    }
-}
-
-impl Clock for Noted {
-    fn now(&self) -> Timestamp {
-        self.timer.now()
-    }
-}
-
-impl Timer for Noted {
-    type Sleep = ManualSleep;
-
-    fn sleep(&self, delay: Duration) -> ManualSleep {
-        self.note("sleep", delay);
-        self.timer.sleep(delay)
-    }
-}
-
-impl BlockingTimer for Noted {
-    fn block(&self, delay: Duration) {
-        self.note("block", delay);
-        self.timer.block(delay);
-    }
-
-    fn park(&self, delay: Duration) {
-        self.note("park", delay);
-        self.timer.block(delay);
-    }
-}
-
-/// Polls an operation, a second after the other, until it is over.
-fn drive<T>(operation: impl Future<Output = T>, timer: &Noted) -> T {
-    let mut operation = pin!(operation);
-    for _ in 0..1000 {
-        if let Poll::Ready(outcome) = operation.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return outcome;
-        }
-        timer.timer.advance(secs(1));
-    }
-    panic!("it goes on for ever");
-}
 
 /// What happened, and at which second.
 type Log = RefCell<Vec<(&'static str, u64)>>;
@@ -193,9 +142,12 @@ fn in_each_form<S: RetryStrategy + Default>(
         let (strategy, timer) = (S::default(), Noted::default());
         let attempt = |timer: &Noted| attempt(&strategy, timer);
         let outcome = match form.0 {
-            "attribute" => drive(attribute(&strategy, &timer, &attempt), &timer),
-            "limits" => drive(limited(&strategy, &timer, &attempt), &timer),
-            "closure" => drive(retry(&strategy, || std::future::ready(attempt(&timer))).timer(&timer).run(), &timer),
+            "attribute" => run(&timer.timer, attribute(&strategy, &timer, &attempt)),
+            "limits" => run(&timer.timer, limited(&strategy, &timer, &attempt)),
+            "closure" => {
+                let call = retry(&strategy, || std::future::ready(attempt(&timer)));
+                run(&timer.timer, call.timer(&timer).run())
+            }
             "blocking" => blocking(&strategy, &timer, &attempt),
             _ => limited_blocking(&strategy, &timer, &attempt),
         };
@@ -227,13 +179,10 @@ fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
             ("success", 14),
         ];
         assert_eq!(strategy.0.log.take(), log, "{form}");
-        let asked = timer.asked.take();
-        let waits: Vec<_> = asked.iter().filter(|(_, delay)| *delay < 100).copied().collect();
-        let expected = if blocks {
-            [("block", 3), ("park", 2), ("block", 7), ("park", 2)]
-        } else {
-            [("sleep", 3), ("sleep", 2), ("sleep", 7), ("sleep", 2)]
-        };
+        // The deadlines of attempts apart.
+        let waits: Vec<_> = timer.asked().into_iter().filter(|(_, delay)| *delay < secs(100)).collect();
+        let (delay, wait) = if blocks { ("block", "park") } else { ("sleep", "sleep") };
+        let expected = [(delay, secs(3)), (wait, secs(2)), (delay, secs(7)), (wait, secs(2))];
         assert_eq!(waits, expected, "{form}");
     });
 }
@@ -263,7 +212,7 @@ fn a_delay_is_asked_about_once_it_is_slept_however_often_it_is_polled() {
         assert!(operation.as_mut().poll(context).is_pending());
     }
     assert_eq!(strategy.0.log.take(), [("initial", 0), ("ready", 3)]);
-    assert_eq!(timer.asked.take(), [("sleep", 3), ("sleep", 2)]);
+    assert_eq!(timer.asked(), [("sleep", secs(3)), ("sleep", secs(2))]);
 }
 
 #[test]
@@ -297,12 +246,12 @@ fn a_final_failure_keeps_its_class_and_its_hint() {
 
     let (strategy, timer) = (Steady::default(), Noted::default());
     let fails = |_: &u32| RetryDirective::fail(None).after(Some(secs(9)));
-    drive(retry(&strategy, async || 0).policy(policy_fn(fails)).timer(&timer).run(), &timer);
+    run(&timer.timer, retry(&strategy, async || 0).policy(policy_fn(fails)).timer(&timer).run());
     is_final("a policy", &strategy, None);
 
     let (strategy, timer) = (Steady::default(), Noted::default());
     let call = retry(&strategy, async || Err::<(), _>("busy")).when(|_| false).retry_after(|_| Some(secs(9)));
-    drive(call.timer(&timer).run(), &timer).unwrap_err();
+    run(&timer.timer, call.timer(&timer).run()).unwrap_err();
     is_final("closures", &strategy, Some(RetryErrorType::Other));
 }
 

@@ -2,8 +2,9 @@
 
 use super::standard;
 use crate::script::{Error, SAFE, time_was_up};
+use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Recorder, assert_send, millis, poll_once, secs};
-use retry_core::time::Timestamp;
+use retry_core::time::{ManualTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Observer, RetryError, RetryInfo, RetryQuota, RetrySafety,
     RetryStrategy, StandardRetryStrategy, Success, TimeLimit, TimedOut, Timer, TokioTimer, retry, retryable,
@@ -13,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::{Instant, advance, sleep};
+use tokio::time::{advance, sleep};
 
 const BACKOFF: Duration = millis(10);
 
@@ -102,58 +103,27 @@ async fn an_attempt_that_never_yields_to_the_runtime_is_cut_all_the_same() {
     assert!(report.elapsed < millis(1300), "{:?}", report.elapsed);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_clock_that_goes_backwards_gives_no_time_back() {
-    /// The attempts set it.
-    #[derive(Default)]
-    struct ByAttempts(Cell<Duration>);
-    impl Clock for ByAttempts {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_origin(self.0.get())
-        }
-    }
-    impl Timer for ByAttempts {
-        type Sleep = std::future::Ready<()>;
-
-        fn sleep(&self, delay: Duration) -> Self::Sleep {
-            self.0.set(self.0.get() + delay);
-            std::future::ready(())
-        }
-    }
-
-    let clock = ByAttempts(Cell::new(secs(100)));
+#[test]
+fn a_clock_that_goes_backwards_gives_no_time_back() {
+    let timer = ManualTimer::new();
     let recorder = Recorder::new().refusing_retries(RetryError::MaxAttempts);
     let call = retry(&recorder, || async {
-        clock.0.set(secs(20));
+        timer.set(Timestamp::START.saturating_sub(secs(80)));
         SAFE
     });
-    let report = call.timer(&clock).max_time(secs(10)).report().await;
+    let report = run(&timer, call.timer(&timer).max_time(secs(10)).report());
     assert_eq!(report.outcome, SAFE);
     assert_eq!(recorder.last_failure().unwrap().remaining(), Some(secs(10)), "no time has passed");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
-    struct Blocking(Cell<Duration>);
-    impl Clock for Blocking {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_origin(self.0.get())
-        }
-    }
-    impl Timer for Blocking {
-        type Sleep = std::future::Pending<()>;
-
-        fn sleep(&self, _: Duration) -> Self::Sleep {
-            std::future::pending()
-        }
-    }
-
-    let (time, strategy) = (Blocking(Cell::default()), standard());
+#[test]
+fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
+    let (timer, strategy) = (ManualTimer::new(), standard());
     let call = retry(&strategy, || async {
-        time.0.set(secs(60));
+        timer.advance(secs(60));
         SAFE
     });
-    let report = call.timer(&time).max_time(secs(5)).report().await;
+    let report = run(&timer, call.timer(&timer).max_time(secs(5)).report());
     assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
 }
 
@@ -253,30 +223,25 @@ async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_time_that_an_observer_takes_counts() {
-    struct Slow<'a>(&'a Cell<Duration>);
-    impl Observer for Slow<'_> {
+#[test]
+fn the_time_that_an_observer_takes_counts() {
+    struct Slow(ManualTimer);
+    impl Observer for Slow {
         fn observe(&self, _: &Event) {
-            self.0.set(self.0.get() + secs(2));
-        }
-    }
-    struct Steps<'a>(&'a Cell<Duration>);
-    impl Clock for Steps<'_> {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_origin(self.0.get())
-        }
-    }
-    impl Timer for Steps<'_> {
-        type Sleep = tokio::time::Sleep;
-
-        fn sleep(&self, delay: Duration) -> Self::Sleep {
-            sleep(delay)
+            self.0.advance(secs(2));
         }
     }
 
-    let (now, strategy, started) = (Cell::default(), standard(), Instant::now());
-    let call = retry(&strategy, std::future::pending::<Result<u32, Error>>).observer(Slow(&now)).timer(Steps(&now));
-    assert!(call.max_time(secs(3)).run().await.is_err());
-    assert_eq!(started.elapsed(), secs(1), "two of the three seconds were the observer's");
+    let (timer, strategy) = (ManualTimer::new(), standard());
+    let call = retry(&strategy, std::future::pending::<Result<u32, Error>>);
+    let call = call.observer(Slow(timer.clone())).timer(&timer).max_time(secs(3));
+    let mut call = pin!(call.run());
+    poll_once(call.as_mut());
+    assert_eq!(since_start(&timer), secs(2), "the attempt has begun");
+    assert!(run(&timer, call).is_err());
+    assert_eq!(
+        since_start(&timer),
+        secs(3 + 2),
+        "two of the three seconds were the observer's, who was told of the end"
+    );
 }

@@ -1,0 +1,76 @@
+//! What tests do with the timer that is moved by hand.
+
+use super::Wakes;
+use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
+use retry_core::{Clock, Timer};
+use std::cell::RefCell;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// A timer that is moved by hand, and writes down what it is asked for.
+#[derive(Default)]
+pub(crate) struct Noted {
+    pub(crate) timer: ManualTimer,
+    asked: RefCell<Vec<(&'static str, Duration)>>,
+}
+
+impl Noted {
+    /// Returns what it was asked for since this was asked last: `sleep`, `block` or `park`, and for how long.
+    pub(crate) fn asked(&self) -> Vec<(&'static str, Duration)> {
+        self.asked.take()
+    }
+
+    fn note(&self, what: &'static str, delay: Duration) {
+        self.asked.borrow_mut().push((what, delay));
+    }
+}
+
+impl Clock for Noted {
+    fn now(&self) -> Timestamp {
+        self.timer.now()
+    }
+}
+
+impl Timer for Noted {
+    type Sleep = ManualSleep;
+
+    fn sleep(&self, delay: Duration) -> ManualSleep {
+        self.note("sleep", delay);
+        self.timer.sleep(delay)
+    }
+}
+
+impl BlockingTimer for Noted {
+    fn block(&self, delay: Duration) {
+        self.note("block", delay);
+        self.timer.block(delay);
+    }
+
+    fn park(&self, delay: Duration) {
+        self.note("park", delay);
+        self.timer.park(delay);
+    }
+}
+
+/// Returns how far the clock of a timer is ahead of where it began.
+pub(crate) fn since_start(timer: &ManualTimer) -> Duration {
+    timer.now().saturating_since(Timestamp::START)
+}
+
+/// Polls a future whenever it is woken, moves the clock by half seconds until it is, and returns the output.
+pub(crate) fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T {
+    let (mut future, woken) = (pin!(future), Arc::new(Wakes::default()));
+    let waker = Waker::from(Arc::clone(&woken));
+    loop {
+        let before = woken.count();
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        while woken.count() == before {
+            assert!(since_start(timer) < Duration::from_secs(3600), "nobody wakes it any more");
+            timer.advance(Duration::from_millis(500));
+        }
+    }
+}
