@@ -50,12 +50,7 @@ struct Kept {
 
 impl SendQueue {
     pub(super) fn new(now: Timestamp) -> Self {
-        Self {
-            limiter: Limiter::new(now),
-            expected: VecDeque::new(),
-            kept: None,
-            next_ticket: 0,
-        }
+        Self { limiter: Limiter::new(now), expected: VecDeque::new(), kept: None, next_ticket: 0 }
     }
 
     pub(super) const fn limiter(&self) -> &Limiter {
