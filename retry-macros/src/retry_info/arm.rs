@@ -5,7 +5,6 @@ use crate::retry_info::model::{Fault, Field, Safety, Unit, WaitField, With};
 use crate::retry_info::precedence::{Asked, Chain, Last, Wait, Waits};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use std::collections::BTreeMap;
 use std::time::Duration;
 use syn::spanned::Spanned;
 use syn::{Path, parse_quote};
@@ -15,8 +14,8 @@ pub(super) struct Arm<'a> {
     krate: &'a Path,
     /// The method, which has the same name wherever an answer comes from.
     method: Ident,
-    /// The fields that were asked.
-    fields: BTreeMap<usize, &'a Field>,
+    /// The fields that were asked, in their order.
+    fields: Vec<&'a Field>,
     /// What they must be able to answer.
     needs: Vec<Need<'a>>,
 }
@@ -39,7 +38,7 @@ pub(super) fn name(field: &Field) -> Ident {
 impl<'a> Arm<'a> {
     pub(super) fn new(krate: &'a Path, method: &str) -> Self {
         let method = Ident::new(method, Span::mixed_site());
-        Self { krate, method, fields: BTreeMap::new(), needs: Vec::new() }
+        Self { krate, method, fields: Vec::new(), needs: Vec::new() }
     }
 
     /// The first that has an answer gives it.
@@ -65,7 +64,7 @@ impl<'a> Arm<'a> {
     }
 
     fn finish(self, value: TokenStream) -> Answer<'a> {
-        Answer { value, fields: self.fields.into_values().collect(), needs: self.needs }
+        Answer { value, fields: self.fields, needs: self.needs }
     }
 
     fn ask_all(&mut self, asked: &[Asked<'a>]) -> Option<TokenStream> {
@@ -183,7 +182,9 @@ impl<'a> Arm<'a> {
     }
 
     fn bind(&mut self, field: &'a Field) -> Ident {
-        self.fields.insert(field.index, field);
+        if let Err(place) = self.fields.binary_search_by_key(&field.index, |asked| asked.index) {
+            self.fields.insert(place, field);
+        }
         name(field)
     }
 }

@@ -13,8 +13,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    GenericArgument, Generics, Path, PathArguments, Token, Type, TypeParam, TypeParamBound, TypePath, WherePredicate,
-    parse_quote_spanned,
+    Expr, GenericArgument, Generics, Path, PathArguments, Token, Type, TypeParam, TypeParamBound, TypePath,
+    WherePredicate, parse_quote_spanned,
 };
 
 /// A trait that a field's type must implement.
@@ -186,6 +186,8 @@ fn contains(ty: &Type, name: &Ident) -> bool {
             self.found |= (bare && ty.qself.is_none()) || ty.path.is_ident("Self");
             visit::visit_type_path(self, ty);
         }
+
+        fn visit_expr(&mut self, _: &'ast Expr) {}
     }
 
     let mut finder = Finder { name, found: false };

@@ -4,7 +4,7 @@ use crate::retry_info::arm::{self, Answer, Arm};
 use crate::retry_info::bounds::{self, Need};
 use crate::retry_info::model::{Fault, Model, Says};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{DeriveInput, Path};
 
 pub(super) fn expand(model: &Model) -> TokenStream {
@@ -12,26 +12,26 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     let no_fault = arm::fault(Fault::Other, krate);
     let mut needs = Vec::new();
 
-    let fault = method(model, "fault", &quote!(#krate::ErrorFault), Some(&no_fault), &mut needs, |arm, says| {
+    let fault = method(model, "fault", &quote!(#krate::ErrorFault), Some(&no_fault), &mut needs, &|arm, says| {
         arm.answer(&says.fault(), |fault| arm::fault(*fault, krate))
     });
-    let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut needs, |arm, says| {
+    let safety = method(model, "is_retry_safe", &quote!(#krate::RetrySafety), None, &mut needs, &|arm, says| {
         arm.answer(&says.safety(), |safety| arm::safety(*safety, krate))
     });
     let (bool, no) = (quote!(::core::primitive::bool), quote!(false));
-    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut needs, |arm, says| {
-        arm.answer(&says.throttling(), |throttling| quote!(#throttling))
+    let throttle = method(model, "is_throttle", &bool, Some(&no), &mut needs, &|arm, says| {
+        arm.answer(&says.throttling(), ToTokens::to_token_stream)
     });
-    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut needs, |arm, says| {
-        arm.answer(&says.timeout(), |timeout| quote!(#timeout))
+    let timeout = method(model, "is_timeout", &bool, Some(&no), &mut needs, &|arm, says| {
+        arm.answer(&says.timeout(), ToTokens::to_token_stream)
     });
-    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut needs, |arm, says| {
-        arm.answer(&says.conflict(), |conflict| quote!(#conflict))
+    let conflict = method(model, "is_conflict", &bool, Some(&no), &mut needs, &|arm, says| {
+        arm.answer(&says.conflict(), ToTokens::to_token_stream)
     });
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
-        method(model, "retry_after", &wait, Some(&no_wait), &mut needs, |arm, says| arm.wait(&says.retry_after()));
+        method(model, "retry_after", &wait, Some(&no_wait), &mut needs, &|arm, says| arm.wait(&says.retry_after()));
 
     let mut generics = generics.clone();
     let bounds = bounds::of(model, &needs);
@@ -74,7 +74,7 @@ fn method<'a>(
     result: &TokenStream,
     default: Option<&TokenStream>,
     needs: &mut Vec<Need<'a>>,
-    answer: impl Fn(Arm<'a>, &'a Says) -> Answer<'a>,
+    answer: &dyn Fn(Arm<'a>, &'a Says) -> Answer<'a>,
 ) -> TokenStream {
     let mut plain: Vec<(TokenStream, Vec<TokenStream>)> = Vec::new();
     let mut arms = Vec::new();

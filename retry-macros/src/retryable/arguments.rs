@@ -6,8 +6,8 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, GenericArgument, Pat, PatIdent, Path, PathArguments, ReceiverKind, Signature, Token, Type,
-    TypePath, TypeReference,
+    Attribute, Block, Expr, FnArg, GenericArgument, Pat, PatIdent, Path, PathArguments, ReceiverKind, Signature, Token,
+    Type, TypePath, TypeReference,
 };
 
 /// A name that an argument binds.
@@ -155,6 +155,13 @@ pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], matched: Matched
     names.arguments
 }
 
+/// The names that a pattern binds, and no more about them.
+pub(super) fn names(pat: &Pat) -> Vec<Ident> {
+    let mut names = Names { arguments: Vec::new(), cfg: Vec::new() };
+    names.visit_pat(pat);
+    names.arguments.into_iter().map(|name| name.ident).collect()
+}
+
 struct Names {
     arguments: Vec<Argument>,
     cfg: Vec<Attribute>,
@@ -221,6 +228,12 @@ impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
         self.bind_name(pattern, Matched::Unknown);
     }
+
+    // What these bind in a pattern, they bind for themselves. Without an end here, a visitor compiles the walk through
+    // everything that can stand in a block.
+    fn visit_block(&mut self, _: &'ast Block) {}
+    fn visit_expr(&mut self, _: &'ast Expr) {}
+    fn visit_type(&mut self, _: &'ast Type) {}
 }
 
 /// Whether a pattern and a type name the same struct, so that no reference is between them.
@@ -244,6 +257,10 @@ pub(super) fn declare_mut<'a>(pats: impl IntoIterator<Item = &'a mut Pat>, ident
             }
             visit_mut::visit_pat_ident_mut(self, pattern);
         }
+
+        fn visit_block_mut(&mut self, _: &mut Block) {}
+        fn visit_expr_mut(&mut self, _: &mut Expr) {}
+        fn visit_type_mut(&mut self, _: &mut Type) {}
     }
 
     let mut declare = Declare { ident, found: false };

@@ -5,8 +5,7 @@ use crate::retryable::moved;
 use crate::retryable::tail::Tail;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::visit::{self, Visit};
-use syn::{Expr, FnArg, ItemFn, PatIdent, Signature, Stmt};
+use syn::{Expr, FnArg, ItemFn, Signature, Stmt};
 
 /// The statements of one attempt, and the place that the loop takes.
 pub(super) struct Body {
@@ -55,21 +54,11 @@ impl Body {
 
     /// The names that the function itself binds around the block.
     pub(super) fn locals(&self) -> Vec<Ident> {
-        struct Names(Vec<Ident>);
-        impl<'ast> Visit<'ast> for Names {
-            fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
-                self.0.push(pattern.ident.clone());
-                visit::visit_pat_ident(self, pattern);
-            }
-        }
-
-        let mut names = Names(Vec::new());
-        for statement in self.once() {
-            if let Stmt::Local(local) = statement {
-                names.visit_pat(&local.pat);
-            }
-        }
-        names.0
+        let names_of = |statement: &Stmt| match statement {
+            Stmt::Local(local) => arguments::names(&local.pat),
+            _ => Vec::new(),
+        };
+        self.once().iter().flat_map(names_of).collect()
     }
 
     /// What is done once in each call.

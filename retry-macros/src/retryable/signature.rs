@@ -7,8 +7,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Receiver, ReceiverKind, ReturnType, Signature,
-    TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
+    Expr, FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver, ReceiverKind, ReturnType,
+    Signature, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Reads the item, which must be a function with a body.
@@ -67,6 +67,8 @@ pub(super) fn inferred(mut ty: Type) -> Type {
                 visit_mut::visit_type_mut(self, ty);
             }
         }
+
+        fn visit_expr_mut(&mut self, _: &mut Expr) {}
     }
 
     Inferred.visit_type_mut(&mut ty);
@@ -197,4 +199,8 @@ impl<'ast> Visit<'ast> for Lifetimes {
             self.found.push((named, lifetime.to_token_stream()));
         }
     }
+
+    // Nothing is borrowed there.
+    fn visit_expr(&mut self, _: &'ast Expr) {}
+    fn visit_pat(&mut self, _: &'ast Pat) {}
 }
