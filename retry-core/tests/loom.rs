@@ -1,6 +1,9 @@
 //! Every interleaving of a few threads, within bounds: `.ci/loom` runs this.
 #![cfg(loom)]
 
+#[path = "loom/early_wake.rs"]
+mod early_wake;
+
 use loom::sync::Arc;
 use loom::thread;
 use retry_core::strategy::Ready;

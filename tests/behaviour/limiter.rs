@@ -9,8 +9,10 @@ mod wakes;
 use crate::script::{Error, SAFE};
 use crate::support::{Wakes, millis, poll_once, secs};
 use in_flight::InFlight;
-use retry_core::strategy::{AdaptiveRetryToken, StandardRetryToken};
-use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retry, retryable};
+use retry_core::strategy::{AdaptiveRetryToken, Operations, Share, StandardRetryToken};
+use retry_core::{
+    ErasedStrategy, Jitter, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable,
+};
 use std::cell::{Cell, RefCell};
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -101,9 +103,7 @@ async fn those_who_wait_go_on_in_their_order_as_soon_as_an_answer_comes_in() {
             }
         };
         let requests: Vec<_> = (1..=9).map(request).collect();
-        let (calls, local) =
-            (requests.iter().map(|request| form.call(&limiter, request)), tokio::task::LocalSet::new());
-        let outcomes = local.run_until(join_all(calls)).await;
+        let outcomes = join_all(requests.iter().map(|request| form.call(&limiter, request))).await;
         assert_eq!(outcomes, (1..=9).map(Ok).collect::<Vec<_>>());
         assert_eq!(order.take(), (1..=9).collect::<Vec<_>>(), "{form:?}");
         assert_eq!(started.elapsed(), Duration::ZERO, "{form:?}: a wake was lost");
@@ -237,6 +237,35 @@ async fn a_request_that_is_cut_gives_its_slot_back() {
     assert_eq!(limiter.counts(), (1, 0, 2));
     assert!(attribute_with_limits(&limiter, &never, millis(10)).await.is_err());
     assert_eq!(limiter.counts(), (1, 0, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limiter_works_through_handles_that_know_its_type_or_do_not() {
+    async fn take_turns<S: RetryStrategy + Clone>(strategy: S)
+    where
+        Operations: Share<S>,
+    {
+        let started = Instant::now();
+        let mut abandoned = Box::pin(retry(strategy.clone(), never).run());
+        let request = || async {
+            tokio::task::yield_now().await;
+            Ok::<_, Error>(1)
+        };
+        poll_once(abandoned.as_mut());
+        let abandon = async { drop(abandoned) };
+        let (first, second) = (retry(strategy.clone(), request), retry(strategy, request));
+        assert_eq!(tokio::join!(first.run(), second.run(), abandon), (Ok(1), Ok(1), ()));
+        assert_eq!(started.elapsed(), Duration::ZERO);
+    }
+
+    static SCOPES: ScopedRetryStrategy<u8, InFlight> = ScopedRetryStrategy::new(one_slot);
+    let limiter = Arc::new(one_slot());
+    take_turns(&*limiter).await;
+    take_turns(Arc::clone(&limiter)).await;
+    take_turns(SCOPES.scope(&1)).await;
+    take_turns(ErasedStrategy::new(Arc::clone(&limiter))).await;
+    take_turns(ErasedStrategy::new(ErasedStrategy::new(Arc::clone(&limiter)))).await;
+    assert_eq!((limiter.counts().0, SCOPES.scope(&1).counts().0), (1, 1));
 }
 
 #[test]

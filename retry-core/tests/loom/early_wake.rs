@@ -1,0 +1,216 @@
+//! Waits that a strategy ends early, while the task asks, begins to wait, moves to another one or goes away.
+
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::sync::{Mutex, Notify};
+use loom::thread;
+use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, ErrorInfo, Failure, RetryError, RetryInfo, RetryStrategy, RetryToken, Success, Timer, retry};
+use std::future::{Pending, pending, ready};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+#[derive(Debug)]
+struct Failed;
+
+impl ErrorInfo for Failed {}
+
+impl RetryInfo for Failed {}
+
+/// A timer whose sleeps never end: a wake that is lost is a deadlock, which the model finds.
+struct Endless;
+
+impl Clock for Endless {
+    fn now(&self) -> Timestamp {
+        Timestamp::START
+    }
+}
+
+impl Timer for Endless {
+    type Sleep = Pending<()>;
+
+    fn sleep(&self, _: Duration) -> Pending<()> {
+        pending()
+    }
+}
+
+/// Lets a number of attempts be in flight, and wakes the one that waits.
+struct Gate(Mutex<Inside>);
+
+struct Inside {
+    free: u32,
+    waiting: Option<Waker>,
+}
+
+struct First;
+
+impl RetryToken for First {
+    fn attempt(&self) -> u32 {
+        1
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl Gate {
+    fn new(free: u32) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Inside { free, waiting: None })))
+    }
+
+    /// Wakes the attempt that waits, and lets it go on if it may.
+    fn wake(&self, freed: u32) {
+        let waiting = {
+            let mut inside = self.0.lock().unwrap();
+            inside.free += freed;
+            inside.waiting.take()
+        };
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+}
+
+impl RetryStrategy for Gate {
+    type Token = First;
+
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<First, RetryError> {
+        Ok(First)
+    }
+
+    fn refresh_retry_token(&self, _: First, _: &Failure, _: &dyn Clock) -> Result<First, RetryError> {
+        Err(RetryError::Refused)
+    }
+
+    fn record_success(&self, _: First, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+        self.wake(1);
+        Ok(())
+    }
+
+    fn ready(&self, _: &mut First, _: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        let waker = waker.map(LazyWaker::waker);
+        let mut inside = self.0.lock().unwrap();
+        if let Some(free) = inside.free.checked_sub(1) {
+            inside.free = free;
+            return Ready::Now;
+        }
+        inside.waiting = waker;
+        Ready::After(Duration::MAX)
+    }
+}
+
+/// A task that counts how often it is woken.
+struct Task {
+    notify: Notify,
+    wakes: AtomicU32,
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
+        self.notify.notify();
+    }
+}
+
+impl Task {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { notify: Notify::new(), wakes: AtomicU32::new(0) })
+    }
+
+    fn poll<T>(self: &Arc<Self>, operation: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+        operation.poll(&mut Context::from_waker(&Waker::from(Arc::clone(self))))
+    }
+
+    fn wakes(&self) -> u32 {
+        self.wakes.load(Ordering::SeqCst)
+    }
+
+    /// Polls an operation whenever the task is woken.
+    fn run<T>(self: &Arc<Self>, mut operation: Pin<&mut impl Future<Output = T>>) -> T {
+        loop {
+            if let Poll::Ready(outcome) = self.poll(operation.as_mut()) {
+                return outcome;
+            }
+            self.notify.wait();
+        }
+    }
+}
+
+fn operation(gate: &Arc<Gate>) -> impl Future<Output = Result<u32, Failed>> + use<> {
+    retry(Arc::clone(gate), || ready(Ok(1))).timer(Endless).run()
+}
+
+#[test]
+fn a_wake_is_not_lost_wherever_the_task_is() {
+    loom::model(|| {
+        let gate = Gate::new(0);
+        let other = Arc::clone(&gate);
+        let thread = thread::spawn(move || other.wake(1));
+        assert!(Task::new().run(pin!(operation(&gate))).is_ok());
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_wake_for_nothing_does_not_cover_the_one_that_follows() {
+    loom::model(|| {
+        let gate = Gate::new(0);
+        let other = Arc::clone(&gate);
+        let thread = thread::spawn(move || {
+            other.wake(0);
+            other.wake(1);
+        });
+        assert!(Task::new().run(pin!(operation(&gate))).is_ok());
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_wake_reaches_the_task_that_the_operation_has_moved_to() {
+    loom::model(|| {
+        let gate = Gate::new(0);
+        let other = Arc::clone(&gate);
+        let thread = thread::spawn(move || other.wake(1));
+        let mut operation = pin!(operation(&gate));
+        if Task::new().poll(operation.as_mut()).is_pending() {
+            assert!(Task::new().run(operation).is_ok());
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn an_answer_wakes_the_operation_that_waits_for_the_slot() {
+    loom::model(|| {
+        let gate = Gate::new(1);
+        let other = Arc::clone(&gate);
+        let thread = thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok());
+        assert!(Task::new().run(pin!(operation(&gate))).is_ok());
+        assert!(thread.join().unwrap());
+        assert_eq!(gate.0.lock().unwrap().free, 1);
+    });
+}
+
+#[test]
+fn an_operation_that_goes_away_while_it_is_woken_leaves_its_task_alone() {
+    loom::model(|| {
+        let (gate, task, is_gone) = (Gate::new(0), Task::new(), Arc::new(AtomicBool::new(false)));
+        let mut waiting = Box::pin(operation(&gate));
+        assert!(task.poll(waiting.as_mut()).is_pending());
+        let (other, gone) = (Arc::clone(&gate), Arc::clone(&is_gone));
+        let thread = thread::spawn(move || {
+            let was_gone = gone.load(Ordering::Acquire);
+            other.wake(1);
+            was_gone
+        });
+        drop(waiting);
+        is_gone.store(true, Ordering::Release);
+        let was_gone = thread.join().unwrap();
+        assert!(!was_gone || task.wakes() == 0, "it was woken although it was gone");
+        assert_eq!(Arc::strong_count(&task), 1);
+    });
+}
