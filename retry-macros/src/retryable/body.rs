@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, ItemFn, PatIdent, Signature, Stmt};
 
-/// The statements of one attempt, and the place that the loop takes.
+/// The statements of one attempt, and where in the function the loop goes.
 pub(super) struct Body {
     /// One attempt.
     pub(super) attempt: Vec<Stmt>,
