@@ -8,11 +8,11 @@ use quote::ToTokens;
 use std::time::Duration;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
 
-/// A kind of place where options stand. `O` is the enum of the options there.
-pub(crate) struct Place<O: 'static> {
-    /// As it reads in a sentence: "a variant".
+/// The options that an attribute takes on a kind of item. `O` is the enum of these options.
+pub(crate) struct OptionTable<O: 'static> {
+    /// The item, as it reads in a sentence: "a variant".
     pub(crate) what: &'static str,
-    /// As it begins a sentence: "A variant".
+    /// The item, as it begins a sentence: "A variant".
     pub(crate) subject: &'static str,
     /// The options that it takes, by name.
     pub(crate) options: &'static [(&'static str, O)],
@@ -24,7 +24,7 @@ pub(crate) struct Place<O: 'static> {
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
 }
 
-impl<O> Place<O> {
+impl<O> OptionTable<O> {
     /// A sentence that lists the options.
     pub(crate) fn takes(&self) -> String {
         format!("{} takes {}", self.subject, choices(self.names()))
@@ -47,11 +47,11 @@ impl ToTokens for Written {
     }
 }
 
-/// The options of all attributes of a place, each of them known to it and none twice; and whether there was more that
+/// The options of all attributes of an item, each of them in the table and none twice; and whether there was more that
 /// is no such option.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
-    place: &Place<O>,
+    table: &OptionTable<O>,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<(O, Written)>, bool) {
     let mut others = false;
@@ -67,12 +67,12 @@ pub(crate) fn read<O: Copy>(
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                let meant = place.main.map_or_else(
+                let meant = table.main.map_or_else(
                     || ".".to_owned(),
                     |main| format!("; did you mean `{main} = {}`?", literal.to_token_stream()),
                 );
                 others = true;
-                diagnostics.error(literal, format!("expected the name of an option{meant} {}", place.takes()));
+                diagnostics.error(literal, format!("expected the name of an option{meant} {}", table.takes()));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
@@ -81,7 +81,7 @@ pub(crate) fn read<O: Copy>(
                 continue;
             }
         };
-        let Some((option, name)) = known_option(&meta, place, diagnostics) else {
+        let Some((option, name)) = known_option(&meta, table, diagnostics) else {
             others = true;
             continue;
         };
@@ -95,23 +95,23 @@ pub(crate) fn read<O: Copy>(
 }
 
 /// The option that is written, and its name as it is written.
-fn known_option<O: Copy>(meta: &Meta, place: &Place<O>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
+fn known_option<O: Copy>(meta: &Meta, table: &OptionTable<O>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
     let (path, alone) = (meta.path(), matches!(meta, Meta::Path(_)));
     let ident = path.get_ident();
     let name = ident.map(ToString::to_string).unwrap_or_default();
-    if let (Some((_, option)), Some(ident)) = (place.options.iter().find(|(known, _)| *known == name), ident) {
+    if let (Some((_, option)), Some(ident)) = (table.options.iter().find(|(known, _)| *known == name), ident) {
         return Some((*option, ident.clone()));
     }
     let written = path.to_token_stream().to_string().replace(' ', "");
-    let said = |table: &'static [(&str, &str)]| table.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
-    let takes = place.takes();
-    let message = if let Some(where_to) = said(place.elsewhere) {
-        format!("`{name}` belongs on {where_to}, not on {}. {takes}", place.what)
-    } else if let Some(ours) = said(place.synonyms) {
+    let lookup = |words: &'static [(&str, &str)]| words.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
+    let takes = table.takes();
+    let message = if let Some(where_to) = lookup(table.elsewhere) {
+        format!("`{name}` belongs on {where_to}, not on {}. {takes}", table.what)
+    } else if let Some(ours) = lookup(table.synonyms) {
         format!("unknown option `{name}`; {ours}. {takes}")
-    } else if let Some(meant) = nearest(&name, place.names()) {
+    } else if let Some(meant) = nearest(&name, table.names()) {
         format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
-    } else if let (Some(main), true) = (place.main, alone) {
+    } else if let (Some(main), true) = (table.main, alone) {
         format!("unknown option `{written}`; did you mean `{main} = {written}`? {takes}")
     } else {
         format!("unknown option `{written}`. {takes}")

@@ -32,7 +32,7 @@ fn is_in_braces(text: &str, name: &str) -> bool {
     })
 }
 
-/// The same tokens, with another name in place of this one.
+/// The same tokens, with one name replaced by another.
 pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStream {
     let renamed = |token| match token {
         TokenTree::Ident(ident) if ident == name => TokenTree::Ident(Ident::new(&new.to_string(), new.span())),

@@ -97,8 +97,9 @@ pub fn error_code(code: Option<&str>, status: Option<u16>) -> Said {
     verdict(&known_code(code, status))
 }
 
-/// What a server's answer says: its error code if that is known, else its status, with the wait that came with it.
-pub fn answered(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Said {
+/// What the response of a server says: its error code if that is known, else its status, with the wait that came
+/// with it.
+pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Said {
     let by_status = || status.map(|status| http::status_with(status, wait));
     verdict(&known_code(code, status).or_else(by_status))
 }

@@ -7,7 +7,7 @@ mod verdict;
 mod wait_field;
 
 // What `#[derive(RetryInfo)]` names.
-pub use answer_field::{ErrorCodeField, HttpStatusField, answered, error_code};
+pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
 pub use source_field::{SourceField, source};
 pub use verdict::{SafeField, Said, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};

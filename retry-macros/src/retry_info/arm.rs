@@ -1,8 +1,8 @@
 //! One arm of a method: what it answers for one case.
 
 use crate::retry_info::bounds::Need;
-use crate::retry_info::model::{Fault, Field, Safety, Unit, WaitField, With};
-use crate::retry_info::precedence::{Asked, Chain, Last, Wait, Waits};
+use crate::retry_info::model::{Fault, Field, HintField, Safety, Unit, With};
+use crate::retry_info::precedence::{Asked, Chain, Hint, Hints, Last};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl<'a> Arm<'a> {
         let asked = self.ask_all(&chain.asked);
         let last = match &chain.last {
             Last::Word(value) => word(value),
-            Last::Status(status, wait) => self.constant_status(*status, *wait),
+            Last::Status(status, hint) => self.constant_status(*status, *hint),
             Last::Transparent(field) => self.inner(field),
         };
         let value = match (asked, &chain.last) {
@@ -57,10 +57,10 @@ impl<'a> Arm<'a> {
         self.finish(value)
     }
 
-    /// The first that has a wait gives it, if there is one.
-    pub(super) fn wait(mut self, waits: &Waits<'a>) -> Answer<'a> {
-        let asked = self.ask_all(&waits.asked);
-        self.finish(or_constant(asked, waits.constant))
+    /// The first that has a retry-after hint gives it, if there is one.
+    pub(super) fn hint(mut self, hints: &Hints<'a>) -> Answer<'a> {
+        let asked = self.ask_all(&hints.asked);
+        self.finish(or_constant(asked, hints.constant))
     }
 
     fn finish(self, value: TokenStream) -> Answer<'a> {
@@ -83,9 +83,9 @@ impl<'a> Arm<'a> {
     fn ask(&mut self, asked: &Asked<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
         match asked {
-            Asked::Wait(wait) => self.wait_field(wait),
+            Asked::Hint(hint) => self.hint_field(hint),
             Asked::With(with) => {
-                let verdict = self.call(with);
+                let verdict = self.with_verdict(with);
                 quote!(#krate::__private::verdict(#verdict).#method())
             }
             Asked::Safe(field) => self.trait_call(field, "SafeField", "safety"),
@@ -94,12 +94,12 @@ impl<'a> Arm<'a> {
                 let status = some(status.map(|status| quote!(#status)));
                 quote!(#krate::__private::error_code(#code, #status).#method())
             }
-            Asked::Answer { code, status, wait } => {
+            Asked::Response { code, status, hint } => {
                 let code = code.map(|code| self.trait_call(code, "ErrorCodeField", "code"));
                 let code = code.unwrap_or_else(|| some(None));
                 let status = self.trait_call(status, "HttpStatusField", "status");
-                let wait = self.wait_of_status(*wait);
-                quote!(#krate::__private::answered(#code, #status, #wait).#method())
+                let hint = self.status_hint(*hint);
+                quote!(#krate::__private::response(#code, #status, #hint).#method())
             }
             Asked::Source(field) => self.source(field),
             Asked::Transparent(field) => self.inner(field),
@@ -107,15 +107,15 @@ impl<'a> Arm<'a> {
     }
 
     /// The answer itself, at compile time if there is no field to ask.
-    fn constant_status(&mut self, status: u16, wait: Wait<'a>) -> TokenStream {
+    fn constant_status(&mut self, status: u16, hint: Hint<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
-        let judged = if wait.field.is_none() && wait.constant.is_none() {
+        let judged = if hint.field.is_none() && hint.constant.is_none() {
             quote!(#krate::classify::http::status(#status).#method())
         } else {
-            let wait = self.wait_of_status(wait);
-            quote!(#krate::classify::http::status_with(#status, #wait).#method())
+            let hint = self.status_hint(hint);
+            quote!(#krate::classify::http::status_with(#status, #hint).#method())
         };
-        if wait.field.is_none() { quote!(const { #judged }) } else { judged }
+        if hint.field.is_none() { quote!(const { #judged }) } else { judged }
     }
 
     /// The answer of an error inside, if it is there.
@@ -143,7 +143,7 @@ impl<'a> Arm<'a> {
     }
 
     /// The verdict of a fn, its span that of the fn's path, so that one of a wrong type is reported there.
-    fn call(&mut self, with: &'a With) -> TokenStream {
+    fn with_verdict(&mut self, with: &'a With) -> TokenStream {
         let path = &with.path;
         let arguments: Vec<Ident> = with.fields.iter().map(|field| self.bind(field)).collect();
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#(#arguments),*));
@@ -152,10 +152,10 @@ impl<'a> Arm<'a> {
         quote_spanned!(path.span()=> &#path #arguments)
     }
 
-    fn wait_field(&mut self, wait: &'a WaitField) -> TokenStream {
-        let number = |arm: &mut Self| arm.trait_call(&wait.field, "RetryAfterNumber", "number");
-        match wait.unit {
-            None => self.trait_call(&wait.field, "RetryAfterField", "wait"),
+    fn hint_field(&mut self, hint: &'a HintField) -> TokenStream {
+        let number = |arm: &mut Self| arm.trait_call(&hint.field, "RetryAfterNumber", "number");
+        match hint.unit {
+            None => self.trait_call(&hint.field, "RetryAfterField", "wait"),
             Some(Unit::Secs) => {
                 let number = number(self);
                 quote!(#number.map(::core::time::Duration::from_secs))
@@ -167,9 +167,9 @@ impl<'a> Arm<'a> {
         }
     }
 
-    fn wait_of_status(&mut self, wait: Wait<'a>) -> TokenStream {
-        let field = wait.field.map(|field| self.wait_field(field));
-        or_constant(field, wait.constant)
+    fn status_hint(&mut self, hint: Hint<'a>) -> TokenStream {
+        let field = hint.field.map(|field| self.hint_field(field));
+        or_constant(field, hint.constant)
     }
 
     /// Asks a field by a trait that is there for it.

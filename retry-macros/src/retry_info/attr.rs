@@ -1,9 +1,9 @@
 //! What stands in the attributes, as it was written.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::{self, Place, Written};
+use crate::options::{self, OptionTable, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
-use crate::retry_info::places::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
+use crate::retry_info::tables::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
 use syn::{Attribute, Data, DeriveInput, ExprPath, Generics, Ident, Meta, Path, Type};
 
@@ -57,7 +57,7 @@ pub(super) struct Case {
     pub(super) fields: Vec<Field>,
 }
 
-/// The options of a variant, a struct or an enum, with the words that said them.
+/// The options of a variant, a struct or an enum: the answers that they give, and each option as it is written.
 #[derive(Default)]
 pub(super) struct CaseOptions {
     pub(super) answers: Answers,
@@ -124,21 +124,25 @@ fn labelled(attrs: &[Attribute], fields: &ast::Fields<FieldReceiver>) -> bool {
     !attrs.is_empty() || fields.iter().any(|field| !field.attrs.is_empty())
 }
 
-/// The options of all `#[retry(...)]` of one place.
-fn read_options<O: Copy>(attrs: &[Attribute], place: &Place<O>, diagnostics: &mut Diagnostics) -> Vec<(O, Written)> {
+/// The options of all `#[retry(...)]` of one item.
+fn read_options<O: Copy>(
+    attrs: &[Attribute],
+    table: &OptionTable<O>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<(O, Written)> {
     let mut lists = Vec::new();
     for attr in attrs {
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
-            _ => diagnostics.error(attr, format!("this says nothing; write `#[retry(...)]`. {}", place.takes())),
+            _ => diagnostics.error(attr, format!("this says nothing; write `#[retry(...)]`. {}", table.takes())),
         }
     }
-    options::read(lists, place, diagnostics).0
+    options::read(lists, table, diagnostics).0
 }
 
-fn read_case(attrs: &[Attribute], place: &Place<CaseOption>, diagnostics: &mut Diagnostics) -> CaseOptions {
+fn read_case(attrs: &[Attribute], table: &OptionTable<CaseOption>, diagnostics: &mut Diagnostics) -> CaseOptions {
     let mut case = CaseOptions::default();
-    for (name, option) in read_options(attrs, place, diagnostics) {
+    for (name, option) in read_options(attrs, table, diagnostics) {
         match name {
             CaseOption::Throttling => {
                 option.flag(diagnostics);

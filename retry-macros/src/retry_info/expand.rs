@@ -31,7 +31,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     let wait = quote!(::core::option::Option<::core::time::Duration>);
     let no_wait = quote!(::core::option::Option::None);
     let retry_after =
-        method(model, "retry_after", &wait, Some(&no_wait), &mut needs, &|arm, says| arm.wait(&says.retry_after()));
+        method(model, "retry_after", &wait, Some(&no_wait), &mut needs, &|arm, says| arm.hint(&says.retry_after()));
 
     let mut generics = generics.clone();
     let bounds = bounds::of(model, &needs);

@@ -6,10 +6,10 @@ mod bounds;
 mod expand;
 mod marks;
 mod model;
-mod places;
 mod precedence;
 #[cfg(test)]
 mod snapshots;
+mod tables;
 mod transparent;
 mod validate;
 

@@ -28,14 +28,14 @@ pub(super) enum Says {
 
 /// All that is written of a case.
 pub(super) struct Options {
-    pub(super) said: Answers,
+    pub(super) answers: Answers,
     /// It beats the constant.
-    pub(super) wait: Option<WaitField>,
+    pub(super) hint: Option<HintField>,
     pub(super) with: Option<With>,
     /// A field that holds the verdict.
     pub(super) safe: Option<Field>,
     pub(super) code: Option<Field>,
-    /// It holds the status, so there is none in `said`.
+    /// It holds the status, so there is none in `answers`.
     pub(super) status: Option<Field>,
     pub(super) source: Option<Field>,
     /// What the enum says where the case is silent.
@@ -49,7 +49,8 @@ pub(super) struct Field {
     pub(super) ty: Type,
 }
 
-pub(super) struct WaitField {
+/// A field that holds the retry-after hint.
+pub(super) struct HintField {
     pub(super) field: Field,
     pub(super) unit: Option<Unit>,
 }
@@ -60,7 +61,7 @@ pub(super) struct With {
     pub(super) fields: Vec<Field>,
 }
 
-/// What one place says in so many words.
+/// The answers that the options of an enum, a struct or a variant give as constants.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Answers {
     pub(super) throttling: bool,

@@ -3,7 +3,7 @@
 //! What the case says > what it implies (`with`, field `safe` > code and status in a field > throttling, timeout, conflict > a
 //! constant status > source) > the same for the enum > what follows from the fault > no.
 
-use crate::retry_info::model::{Answers, Fault, Field, Options, Safety, Says, WaitField, With};
+use crate::retry_info::model::{Answers, Fault, Field, HintField, Options, Safety, Says, With};
 use std::time::Duration;
 
 /// Those who may have nothing to say, in order, and who has the last word.
@@ -13,47 +13,48 @@ pub(super) struct Chain<'a, T> {
 }
 
 pub(super) enum Asked<'a> {
-    Wait(&'a WaitField),
+    Hint(&'a HintField),
     With(&'a With),
     Safe(&'a Field),
     /// An error code, and the constant status beside it.
     Code(&'a Field, Option<u16>),
-    /// An error code, else a status with the wait that came with it.
-    Answer {
+    /// An error code, else a status with the hint that came with it.
+    Response {
         code: Option<&'a Field>,
         status: &'a Field,
-        wait: Wait<'a>,
+        hint: Hint<'a>,
     },
     /// An error inside, if it is there.
     Source(&'a Field),
-    /// An error inside, of which nothing but the wait may be missing.
+    /// An error inside, of which nothing but the hint may be missing.
     Transparent(&'a Field),
 }
 
 pub(super) enum Last<'a, T> {
     Word(T),
-    /// A constant status, and the wait that it is judged with.
-    Status(u16, Wait<'a>),
+    /// A constant status, and the hint that it is judged with.
+    Status(u16, Hint<'a>),
     /// The error inside.
     Transparent(&'a Field),
 }
 
-/// The same for a wait. Any may be missing, so that even a source is followed by others, and perhaps there is none.
-pub(super) struct Waits<'a> {
+/// The same for the retry-after hint. Any may be missing, so that even a source is followed by others, and perhaps there
+/// is none.
+pub(super) struct Hints<'a> {
     pub(super) asked: Vec<Asked<'a>>,
     pub(super) constant: Option<Duration>,
 }
 
-/// A wait that came with a status.
+/// The retry-after hint that came with a status: a field, a constant, or neither.
 #[derive(Clone, Copy)]
-pub(super) struct Wait<'a> {
-    pub(super) field: Option<&'a WaitField>,
+pub(super) struct Hint<'a> {
+    pub(super) field: Option<&'a HintField>,
     pub(super) constant: Option<Duration>,
 }
 
-/// All that is said of one answer in so many words.
+/// The constants that the options give for one answer.
 struct Words<T> {
-    said: Option<T>,
+    explicit: Option<T>,
     implied: Option<T>,
     container: Option<T>,
     container_implied: Option<T>,
@@ -62,8 +63,8 @@ struct Words<T> {
 
 impl Says {
     pub(super) fn fault(&self) -> Chain<'_, Fault> {
-        self.chain(None, |said, container| Words {
-            said: said.fault,
+        self.chain(None, |case, container| Words {
+            explicit: case.fault,
             implied: None,
             container: container.fault,
             container_implied: None,
@@ -76,13 +77,13 @@ impl Says {
             Self::Options(options) => options.safe.as_ref(),
             Self::Transparent(_) => None,
         };
-        self.chain(safe, |said, container| Words {
-            said: said.safety,
-            implied: said.implied_safety(),
+        self.chain(safe, |case, container| Words {
+            explicit: case.safety,
+            implied: case.implied_safety(),
             container: container.safety,
             container_implied: container.implied_safety(),
             // Whoever else knows a fault knows the safety as well, and was asked before.
-            otherwise: match said.fault.or(container.fault) {
+            otherwise: match case.fault.or(container.fault) {
                 Some(Fault::Server) => Safety::Maybe,
                 _ => Safety::No,
             },
@@ -90,29 +91,29 @@ impl Says {
     }
 
     pub(super) fn throttling(&self) -> Chain<'_, bool> {
-        self.chain(None, |said, container| Words::flag(said.throttling, container.throttling))
+        self.chain(None, |case, container| Words::flag(case.throttling, container.throttling))
     }
 
     pub(super) fn timeout(&self) -> Chain<'_, bool> {
-        self.chain(None, |said, container| Words::flag(said.timeout, container.timeout))
+        self.chain(None, |case, container| Words::flag(case.timeout, container.timeout))
     }
 
     pub(super) fn conflict(&self) -> Chain<'_, bool> {
-        self.chain(None, |said, container| Words::flag(said.conflict, container.conflict))
+        self.chain(None, |case, container| Words::flag(case.conflict, container.conflict))
     }
 
-    pub(super) fn retry_after(&self) -> Waits<'_> {
+    pub(super) fn retry_after(&self) -> Hints<'_> {
         let options = match self {
-            Self::Transparent(field) => return Waits { asked: vec![Asked::Transparent(field)], constant: None },
+            Self::Transparent(field) => return Hints { asked: vec![Asked::Transparent(field)], constant: None },
             Self::Options(options) => options,
         };
-        let mut asked: Vec<_> = options.wait.iter().map(Asked::Wait).collect();
-        if options.said.retry_after.is_some() {
-            return Waits { asked, constant: options.said.retry_after };
+        let mut asked: Vec<_> = options.hint.iter().map(Asked::Hint).collect();
+        if options.answers.retry_after.is_some() {
+            return Hints { asked, constant: options.answers.retry_after };
         }
         asked.extend(options.with.iter().map(Asked::With));
         asked.extend(options.source.iter().map(Asked::Source));
-        Waits { asked, constant: options.container.retry_after }
+        Hints { asked, constant: options.container.retry_after }
     }
 
     fn chain<'a, T>(
@@ -122,7 +123,7 @@ impl Says {
     ) -> Chain<'a, T> {
         match self {
             Self::Transparent(field) => Chain { asked: Vec::new(), last: Last::Transparent(field) },
-            Self::Options(options) => options.chain(safe, words(&options.said, &options.container)),
+            Self::Options(options) => options.chain(safe, words(&options.answers, &options.container)),
         }
     }
 }
@@ -130,28 +131,28 @@ impl Says {
 impl Options {
     fn chain<'a, T>(&'a self, safe: Option<&'a Field>, words: Words<T>) -> Chain<'a, T> {
         let mut asked = Vec::new();
-        if let Some(word) = words.said {
+        if let Some(word) = words.explicit {
             return Chain { asked, last: Last::Word(word) };
         }
         asked.extend(self.with.iter().map(Asked::With));
         asked.extend(safe.map(Asked::Safe));
-        let own = Wait { field: self.wait.as_ref(), constant: self.said.retry_after };
+        let own = Hint { field: self.hint.as_ref(), constant: self.answers.retry_after };
         match (self.code.as_ref(), self.status.as_ref()) {
-            (code, Some(status)) => asked.push(Asked::Answer { code, status, wait: own }),
-            (Some(code), None) => asked.push(Asked::Code(code, self.said.http_status)),
+            (code, Some(status)) => asked.push(Asked::Response { code, status, hint: own }),
+            (Some(code), None) => asked.push(Asked::Code(code, self.answers.http_status)),
             (None, None) => {}
         }
         if let Some(word) = words.implied {
             return Chain { asked, last: Last::Word(word) };
         }
-        if let Some(status) = self.said.http_status {
+        if let Some(status) = self.answers.http_status {
             return Chain { asked, last: Last::Status(status, own) };
         }
         asked.extend(self.source.iter().map(Asked::Source));
         let last = if let Some(word) = words.container.or(words.container_implied) {
             Last::Word(word)
         } else if let Some(status) = self.container.http_status {
-            Last::Status(status, Wait { constant: own.constant.or(self.container.retry_after), ..own })
+            Last::Status(status, Hint { constant: own.constant.or(self.container.retry_after), ..own })
         } else {
             Last::Word(words.otherwise)
         };
@@ -160,9 +161,9 @@ impl Options {
 }
 
 impl Words<bool> {
-    fn flag(said: bool, container: bool) -> Self {
+    fn flag(case: bool, container: bool) -> Self {
         Self {
-            said: said.then_some(true),
+            explicit: case.then_some(true),
             implied: None,
             container: container.then_some(true),
             container_implied: None,

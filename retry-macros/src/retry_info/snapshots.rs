@@ -312,7 +312,7 @@ fn a_status_and_a_code() {
                 fn fault(&self) -> ::retry_core::ErrorFault {
                     match self {
                         Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::answered(
+                            ::retry_core::__private::response(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
                                     ),
@@ -332,7 +332,7 @@ fn a_status_and_a_code() {
                 fn is_retry_safe(&self) -> ::retry_core::RetrySafety {
                     match self {
                         Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::answered(
+                            ::retry_core::__private::response(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
                                     ),
@@ -349,7 +349,7 @@ fn a_status_and_a_code() {
                 fn is_throttle(&self) -> ::core::primitive::bool {
                     match self {
                         Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::answered(
+                            ::retry_core::__private::response(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
                                     ),
@@ -369,7 +369,7 @@ fn a_status_and_a_code() {
                 fn is_conflict(&self) -> ::core::primitive::bool {
                     match self {
                         Self { status: __field0, code: __field1, .. } => {
-                            ::retry_core::__private::answered(
+                            ::retry_core::__private::response(
                                     <String as ::retry_core::__private::ErrorCodeField>::code(
                                         __field1,
                                     ),

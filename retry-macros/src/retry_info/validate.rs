@@ -5,7 +5,7 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
-use crate::retry_info::model::{self, Answers, Model, Options, Says, Unit, WaitField, With};
+use crate::retry_info::model::{self, Answers, HintField, Model, Options, Says, Unit, With};
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
 use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
@@ -112,12 +112,12 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
         let message = format!("`http_status` stands on the {what} and on its field; keep one of the two");
         diagnostics.error(mark.option, message);
     }
-    let wait = wait_field(retry_after, diagnostics);
+    let hint = hint_field(retry_after, diagnostics);
     let with = with(&case.fields, on_case.as_ref(), on_fields, diagnostics);
     let mut field = |marks: &[Mark<'_>], mend: &str| only(marks, mend, diagnostics).map(|mark| mark.model());
     Options {
-        said: *answers,
-        wait,
+        answers: *answers,
+        hint,
         with,
         safe: field(safe, "keep the one that holds the verdict"),
         code: field(error_code, "keep the one that holds the code"),
@@ -148,14 +148,14 @@ fn with(
     Some(With { path: path.clone(), fields })
 }
 
-fn wait_field(marks: &[(Mark<'_>, Option<Unit>)], diagnostics: &mut Diagnostics) -> Option<WaitField> {
+fn hint_field(marks: &[(Mark<'_>, Option<Unit>)], diagnostics: &mut Diagnostics) -> Option<HintField> {
     for (mark, unit) in marks {
         integer_without_unit(mark.option, &mark.field.ty, unit.is_some(), diagnostics);
     }
     let (_, unit) = marks.first()?;
     let marks: Vec<_> = marks.iter().map(|(mark, _)| *mark).collect();
     let mark = only(&marks, "keep the one that holds the wait", diagnostics)?;
-    Some(WaitField { field: mark.model(), unit: *unit })
+    Some(HintField { field: mark.model(), unit: *unit })
 }
 
 fn integer_without_unit(option: &Written, ty: &Type, has_unit: bool, diagnostics: &mut Diagnostics) {

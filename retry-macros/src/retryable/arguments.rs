@@ -195,8 +195,8 @@ impl Names {
         let rest = elements.iter().position(|pat| matches!(pat, Pat::Rest(_))).unwrap_or(elements.len());
         for (index, pat) in elements.iter().enumerate() {
             let behind = elements.len().saturating_sub(index);
-            let place = if index < rest { Some(index) } else { types.len().checked_sub(behind) };
-            let ty = place.and_then(|place| types.get(place));
+            let position = if index < rest { Some(index) } else { types.len().checked_sub(behind) };
+            let ty = position.and_then(|position| types.get(position));
             self.bind(pat, ty.map_or(Matched::Unknown, Matched::Type));
         }
     }

@@ -1,7 +1,7 @@
 //! The options in the attribute's parentheses.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::options::{self, Place, Written};
+use crate::options::{self, OptionTable, Written};
 use crate::retryable::body;
 use crate::retryable::strategy::{OWN, Own};
 use proc_macro2::{Ident, TokenStream};
@@ -26,7 +26,7 @@ enum RetryableOption {
     Crate,
 }
 
-const OPTIONS: Place<RetryableOption> = Place {
+const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
     options: &[
@@ -74,17 +74,17 @@ pub(super) struct Options {
     pub(super) strategy: Option<Strategy>,
     pub(super) policy: Option<Expr>,
     pub(super) idempotent: Option<bool>,
-    /// The words that said the one above.
+    /// The option above as it is written.
     pub(super) idempotent_option: Option<Written>,
     pub(super) max_time: Option<Limit>,
     pub(super) attempt_timeout: Option<Limit>,
-    /// The words that said the one above.
+    /// The option above as it is written.
     pub(super) attempt_timeout_option: Option<Written>,
     pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
     pub(super) observer: Option<Expr>,
     pub(super) timer: Option<Expr>,
-    /// The words that said so.
+    /// The option as it is written.
     pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
 }

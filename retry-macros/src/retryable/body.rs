@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, FnArg, ItemFn, Signature, Stmt};
 
-/// The statements of one attempt, and the place that the loop takes.
+/// The statements of one attempt, and where in the function the loop goes.
 pub(super) struct Body {
     /// One attempt.
     pub(super) attempt: Vec<Stmt>,

@@ -2,24 +2,24 @@
 
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
-use crate::retryable::strategy::{Own, Source};
-use crate::retryable::validate::{Call, Policy};
+use crate::retryable::strategy::{Dependency, Own};
+use crate::retryable::validate::{Policy, RetriedFunction};
 use crate::tokens::local;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-pub(super) fn expand(call: &Call) -> TokenStream {
-    let Call { function, body, outcome, context, crate_path, .. } = call;
+pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
+    let RetriedFunction { function, body, outcome, context, crate_path, .. } = retried;
     let private = quote!(#crate_path::__private);
     let attrs = &function.attrs;
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
-    let (call_setup, retried_call) = call_value(call, &private);
+    let (call_setup, retried_call) = call_value(retried, &private);
     let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
-    let directive = directive(call, &result, &private);
+    let directive = directive(retried, &result, &private);
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
@@ -28,7 +28,7 @@ pub(super) fn expand(call: &Call) -> TokenStream {
             quote!(#state.remember(#directive)),
         ),
     };
-    let Limited { limits, last, setup: last_setup } = limited(&call.limits, &private);
+    let Limited { limits, last, setup: last_setup } = limited(&retried.limits, &private);
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let [settled, kept] = [quote!(&mut #operation), last.clone()].map(|tokens| respan(tokens, outcome.span()));
@@ -37,17 +37,17 @@ pub(super) fn expand(call: &Call) -> TokenStream {
     // A function that blocks waits in one call, which knows by itself whether the delay was slept.
     let is_delayed = local("is_delayed");
     let (is_delayed, delay_again) =
-        if call.blocking { (quote!(_), None) } else { (quote!(mut #is_delayed), Some(quote!(#is_delayed = true;))) };
+        if retried.blocking { (quote!(_), None) } else { (quote!(mut #is_delayed), Some(quote!(#is_delayed = true;))) };
     let begin = match limits {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
-    let (wait, attempt) = if call.blocking {
+    let (wait, attempt) = if retried.blocking {
         let wait = parts.block(is_limited);
-        (quote!(#wait #context), attempt(call))
+        (quote!(#wait #context), attempt(retried))
     } else {
         let wait = parts.wait();
-        let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(call));
+        let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(retried));
         (quote!(#wait #before), attempt)
     };
 
@@ -77,17 +77,17 @@ pub(super) fn expand(call: &Call) -> TokenStream {
 }
 
 /// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
-fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let function = call.function.sig.ident.unraw().to_string();
+fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let function = retried.function.sig.ident.unraw().to_string();
     // The library looks for this name in the path of the closure.
     let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
-    let (strategy_setup, retried_call) = with_strategy(call, &name, private);
-    let (timer_setup, timer) = match (call.blocking, &call.timer) {
+    let (strategy_setup, retried_call) = with_strategy(retried, &name, private);
+    let (timer_setup, timer) = match (retried.blocking, &retried.timer) {
         (true, None) => (TokenStream::new(), quote!(.blocking())),
         (true, timer) => surrounding("blocking_timer", timer.as_ref(), private),
         (false, timer) => surrounding("timer", timer.as_ref(), private),
     };
-    let (observer_setup, observer) = surrounding("observer", call.observer.as_ref(), private);
+    let (observer_setup, observer) = surrounding("observer", retried.observer.as_ref(), private);
     let setup = quote! {
         #strategy_setup
         static #name: #private::Name = #private::function_name!(#function);
@@ -98,15 +98,15 @@ fn call_value(call: &Call, private: &TokenStream) -> (TokenStream, TokenStream) 
 }
 
 /// What the policy makes of an outcome.
-fn directive(call: &Call, result: &Ident, private: &TokenStream) -> TokenStream {
-    match &call.policy {
+fn directive(retried: &RetriedFunction, result: &Ident, private: &TokenStream) -> TokenStream {
+    match &retried.policy {
         Policy::Standard { idempotent } => {
             let judged = match idempotent {
                 None => quote!(#private::judge(&#result)),
                 Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
             };
             // Whether the outcome can be judged depends on the return type, too.
-            respan(judged, call.outcome.span())
+            respan(judged, retried.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
         Policy::Value(policy) => {
@@ -193,14 +193,14 @@ impl Parts<'_> {
 }
 
 /// One attempt, as a future or, if it blocks, as a call.
-fn attempt(call: &Call) -> TokenStream {
-    let (rebound, body, outcome) = (rebound(call), &call.body.attempt, &call.outcome);
-    let crate_path = &call.crate_path;
+fn attempt(retried: &RetriedFunction) -> TokenStream {
+    let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
+    let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    if call.blocking {
+    if retried.blocking {
         return quote!(#private::attempt_blocking(|| -> #outcome { #rebound #(#body)* }));
     }
-    let borrows = borrows(call);
+    let borrows = borrows(retried);
     quote! {
         async {
             if false {
@@ -230,10 +230,10 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
 }
 
 /// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
-fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let crate_path = &call.crate_path;
-    match &call.strategy {
-        Source::Own(own) => {
+fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
+    let crate_path = &retried.crate_path;
+    match &retried.strategy {
+        Dependency::Own(own) => {
             let ty = match own {
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
@@ -242,11 +242,11 @@ fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStre
             (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))
         }
         // Everywhere alike, so that rustc says once what is wrong with a `const`.
-        Source::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
-        Source::Place(place) => {
+        Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
+        Dependency::Place(place) => {
             (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
         }
-        Source::Once(expr) => {
+        Dependency::Once(expr) => {
             let once = local("strategy");
             let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
             (setup, quote!(#private::call_with(&#name, &#once)))
@@ -255,15 +255,15 @@ fn with_strategy(call: &Call, name: &Ident, private: &TokenStream) -> (TokenStre
 }
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
-fn surrounding(name: &str, source: Option<&Source>, private: &TokenStream) -> (TokenStream, TokenStream) {
+fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStream) -> (TokenStream, TokenStream) {
     let [method, with] = [name.to_owned(), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
-    match source {
-        None | Some(Source::Own(_)) => (TokenStream::new(), TokenStream::new()),
-        Some(Source::Static(place) | Source::Place(place)) => {
+    match dependency {
+        None | Some(Dependency::Own(_)) => (TokenStream::new(), TokenStream::new()),
+        Some(Dependency::Static(place) | Dependency::Place(place)) => {
             let place = respan(quote!(#private::#method(&#place)), place.span());
             (TokenStream::new(), quote!(.#with(#place)))
         }
-        Some(Source::Once(expr)) => {
+        Some(Dependency::Once(expr)) => {
             let once = local(name);
             // Whether it is what it should be is a matter of the user's expression, so that is where rustc shall point.
             let reference = respan(quote!(#private::#method(&#once)), expr.span());

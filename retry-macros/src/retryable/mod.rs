@@ -17,13 +17,13 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream {
-    let call = Diagnostics::collect(|diagnostics| {
+    let retried = Diagnostics::collect(|diagnostics| {
         let options = attr::read(options, diagnostics);
         let function = signature::parse(item.clone(), diagnostics)?;
         validate::validate(options, function, diagnostics)
     });
-    match call {
-        Ok(call) => expand::expand(&call),
+    match retried {
+        Ok(retried) => expand::expand(&retried),
         Err(error) => {
             // The item stays, so that whoever calls it isn't told that it is missing.
             let errors = error.to_compile_error();

@@ -14,28 +14,28 @@ pub(super) struct Moves {
 
 /// Takes the moves out of an attempt, which would use the arguments up: what they bind are the arguments from then on.
 ///
-/// Only what comes before everything else is taken, so that nothing else changes its place.
+/// Only what comes before everything else is taken, so that nothing else is reordered.
 pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signature: &Signature) -> Moves {
     let mut moves = Moves::default();
     let mut kept = Vec::new();
     for statement in std::mem::take(attempt) {
         // `#[async_trait]` begins with an `if` for the sake of the return type.
         let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
-        let source = match &statement {
-            Stmt::Local(local) if is_first => source(local, arguments),
+        let taken = match &statement {
+            Stmt::Local(local) if is_first => moved_argument(local, arguments),
             _ => None,
         };
-        match (statement, source) {
-            (Stmt::Local(mut local), Some(source)) => {
-                let matched = type_of(&source, signature).map_or(Matched::Unknown, Matched::Type);
+        match (statement, taken) {
+            (Stmt::Local(mut local), Some(taken)) => {
+                let matched = type_of(&taken, signature).map_or(Matched::Unknown, Matched::Type);
                 let mut bound = take_bindings(&mut local.pat, &local.attrs, matched);
-                if source == "self"
+                if taken == "self"
                     && let Some(receiver) = bound.first_mut()
                 {
                     receiver.lending = arguments::receiver(signature);
                     moves.receiver = Some(receiver.ident.clone());
                 }
-                arguments.retain(|argument| argument.ident != source);
+                arguments.retain(|argument| argument.ident != taken);
                 arguments.extend(bound);
                 moves.statements.push(local);
             }
@@ -47,21 +47,21 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
 }
 
 /// The argument that a `let` moves, if it does: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
-fn source(local: &Local, arguments: &[Argument]) -> Option<Ident> {
+fn moved_argument(local: &Local, arguments: &[Argument]) -> Option<Ident> {
     let is_argument = |name: &Ident| arguments.iter().any(|argument| argument.ident == *name);
     let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
-    if let Some(source) = path(init) {
+    if let Some(taken) = path(init) {
         let Pat::Ident(name) = &local.pat else { return None };
         // By another name, an argument could be needed besides.
-        let moves = source == "self" || (name.ident == source && is_argument(&source));
-        return moves.then_some(source);
+        let moves = taken == "self" || (name.ident == taken && is_argument(&taken));
+        return moves.then_some(taken);
     }
     let Expr::Block(block) = &**init else { return None };
     let [Stmt::Local(inner), Stmt::Expr(last, None)] = block.block.stmts.as_slice() else { return None };
     let Pat::Ident(name) = &inner.pat else { return None };
-    let source = path(&inner.init.as_ref()?.expr)?;
-    let moves = name.ident == source && path(last)? == source && is_argument(&source);
-    moves.then_some(source)
+    let taken = path(&inner.init.as_ref()?.expr)?;
+    let moves = name.ident == taken && path(last)? == taken && is_argument(&taken);
+    moves.then_some(taken)
 }
 
 fn path(expr: &Expr) -> Option<Ident> {

@@ -82,35 +82,35 @@ pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, S
     let ReturnType::Type(_, output) = &signature.output else { return None };
     let mut borrows = Lifetimes::default();
     borrows.visit_type(output);
-    let sources: Vec<Source> = signature.inputs.iter().map(Source::of).collect();
+    let lenders: Vec<Lender> = signature.inputs.iter().map(Lender::of).collect();
 
-    borrows.found.into_iter().find_map(|(lifetime, place)| {
-        let source = match lifetime {
+    borrows.found.into_iter().find_map(|(lifetime, borrow)| {
+        let lender = match lifetime {
             Some(name) => {
                 // Another argument may lend for that lifetime just as well.
-                let lenders: Vec<&Source> = sources.iter().filter(|source| source.lends(&name)).collect();
-                let [only] = lenders.as_slice() else { return None };
+                let named: Vec<&Lender> = lenders.iter().filter(|lender| lender.lends(&name)).collect();
+                let [only] = named.as_slice() else { return None };
                 (only.mutable && only.outermost.as_ref() == Some(&name)).then_some(*only)
             }
-            None => elided(&sources),
+            None => elided(&lenders),
         };
-        Some((place, source?.name.clone()))
+        Some((borrow, lender?.name.clone()))
     })
 }
 
 /// The argument that an elided lifetime of the return type comes from, if that is a `&mut` one: the receiver, or the
 /// only one that borrows.
-fn elided(sources: &[Source]) -> Option<&Source> {
-    let mut candidates = sources.iter().filter(|source| source.borrows > 0);
-    let source = match sources.iter().find(|source| source.receiver && source.borrows > 0) {
+fn elided(lenders: &[Lender]) -> Option<&Lender> {
+    let mut candidates = lenders.iter().filter(|lender| lender.borrows > 0);
+    let lender = match lenders.iter().find(|lender| lender.receiver && lender.borrows > 0) {
         Some(receiver) => receiver,
         None => candidates.next().filter(|only| only.borrows == 1 && candidates.next().is_none())?,
     };
-    source.mutable.then_some(source)
+    lender.mutable.then_some(lender)
 }
 
-/// An argument as a source of borrows.
-struct Source {
+/// An argument that the return type may borrow from.
+struct Lender {
     name: String,
     receiver: bool,
     lifetimes: Vec<Option<Lifetime>>,
@@ -121,7 +121,7 @@ struct Source {
     outermost: Option<Lifetime>,
 }
 
-impl Source {
+impl Lender {
     fn of(input: &FnArg) -> Self {
         let mut lifetimes = Lifetimes::default();
         lifetimes.visit_fn_arg(input);

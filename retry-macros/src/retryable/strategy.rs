@@ -5,13 +5,13 @@ use crate::retryable::arguments::Argument;
 use proc_macro2::Ident;
 use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp, parse_quote};
 
-/// Where what a loop needs again and again is found.
-pub(super) enum Source {
+/// The strategy, timer or observer of a loop, by how the loop gets at it.
+pub(super) enum Dependency {
     /// A static that the function brings with it.
     Own(Own),
     /// A static of the user's, or a place in one.
     Static(Expr),
-    /// A place that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
+    /// A place expression that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
     Place(Expr),
     /// Anything else: it is evaluated once in each call.
     Once(Expr),
@@ -27,7 +27,7 @@ pub(super) enum Own {
 /// The names that stand in quotes.
 pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
-impl Source {
+impl Dependency {
     /// `locals` are names that the function binds besides its arguments.
     pub(super) fn of(expr: &Expr, arguments: &[Argument], locals: &[Ident]) -> Self {
         let place = match ungrouped(expr) {

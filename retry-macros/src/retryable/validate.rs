@@ -7,7 +7,7 @@ use crate::retryable::attr::{self, Limit, Options};
 use crate::retryable::body::Body;
 use crate::retryable::rebind;
 use crate::retryable::signature;
-use crate::retryable::strategy::Source;
+use crate::retryable::strategy::Dependency;
 use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::Ident;
@@ -15,7 +15,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
-pub(super) struct Call {
+pub(super) struct RetriedFunction {
     pub(super) function: ItemFn,
     pub(super) body: Body,
     /// It blocks its thread, and is not async.
@@ -26,14 +26,14 @@ pub(super) struct Call {
     /// The arguments that each attempt gets a clone of.
     pub(super) clone: Vec<Ident>,
     pub(super) outcome: Type,
-    pub(super) strategy: Source,
+    pub(super) strategy: Dependency,
     pub(super) policy: Policy,
     pub(super) limits: Limits,
     /// The name by which the body knows its context.
     pub(super) context: Option<Ident>,
-    pub(super) observer: Option<Source>,
+    pub(super) observer: Option<Dependency>,
     /// None for the default one.
-    pub(super) timer: Option<Source>,
+    pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
 }
 
@@ -56,7 +56,11 @@ pub(super) enum Policy {
     Value(Expr),
 }
 
-pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut Diagnostics) -> Option<Call> {
+pub(super) fn validate(
+    options: Options,
+    mut function: ItemFn,
+    diagnostics: &mut Diagnostics,
+) -> Option<RetriedFunction> {
     contradictions(&options, diagnostics);
     let form = form(&function, options.blocking.as_ref(), diagnostics);
     let outcome = match form {
@@ -118,14 +122,14 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
-    let source = |expr: Expr| Source::of(&expr, &arguments, &locals);
-    let mut call = Call {
+    let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
+    let mut retried = RetriedFunction {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
         strategy: match strategy? {
-            attr::Strategy::Own(own) => Source::Own(own),
-            attr::Strategy::Expr(expr) => source(expr),
+            attr::Strategy::Own(own) => Dependency::Own(own),
+            attr::Strategy::Expr(expr) => dependency(expr),
         },
         policy: match policy {
             None => Policy::Standard { idempotent },
@@ -138,16 +142,16 @@ pub(super) fn validate(options: Options, mut function: ItemFn, diagnostics: &mut
             (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
         },
         context,
-        observer: observer.map(source),
-        timer: timer.map(source),
+        observer: observer.map(dependency),
+        timer: timer.map(dependency),
         function,
         arguments,
         receiver: None,
         clone,
         crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
     };
-    rebind::lend(&mut call);
-    Some(call)
+    rebind::lend(&mut retried);
+    Some(retried)
 }
 
 /// Options that can't stand together.
@@ -228,9 +232,9 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
         mutable_receiver(receiver, diagnostics);
     }
     // The future of a tail borrows, which is all right; whether its outcome does is left to rustc.
-    if let Some((place, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {
+    if let Some((borrow, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {
         diagnostics.error(
-            place,
+            borrow,
             format!(
                 "the return type borrows from the `&mut` argument `{argument}`, which the next attempt needs again; \
                  return an owned value, or borrow from a shared reference"

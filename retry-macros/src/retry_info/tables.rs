@@ -1,6 +1,6 @@
-//! Which options stand where, and what to say of those that don't.
+//! The options of enums, structs, variants and fields, and what to say of those that belong elsewhere.
 
-use crate::options::Place;
+use crate::options::OptionTable;
 
 /// An option of an enum, a struct or a variant.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 const CONSTANT: &str = "a variant, a struct or an enum";
 
-pub(super) const ON_ENUM: Place<CaseOption> = Place {
+pub(super) const ON_ENUM: OptionTable<CaseOption> = OptionTable {
     what: "an enum",
     subject: "An enum",
     options: &[
@@ -88,7 +88,7 @@ pub(super) const ON_ENUM: Place<CaseOption> = Place {
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_STRUCT: Place<CaseOption> = Place {
+pub(super) const ON_STRUCT: OptionTable<CaseOption> = OptionTable {
     what: "a struct",
     subject: "A struct",
     options: &[
@@ -109,7 +109,7 @@ pub(super) const ON_STRUCT: Place<CaseOption> = Place {
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_VARIANT: Place<CaseOption> = Place {
+pub(super) const ON_VARIANT: OptionTable<CaseOption> = OptionTable {
     what: "a variant",
     subject: "A variant",
     options: &[
@@ -134,7 +134,7 @@ pub(super) const ON_VARIANT: Place<CaseOption> = Place {
     synonyms: SYNONYMS,
 };
 
-pub(super) const ON_FIELD: Place<FieldOption> = Place {
+pub(super) const ON_FIELD: OptionTable<FieldOption> = OptionTable {
     what: "a field",
     subject: "A field",
     options: &[
