@@ -1,7 +1,7 @@
 //! The environment and the shared config file as sources of settings.
 
 use super::profile::{self, Value};
-use super::{ConfigError, ConfigSource, RetryConfig, Said};
+use super::{ConfigError, ConfigSource, RetryConfig, Sourced};
 use crate::support::InvalidSetting;
 use std::env;
 use std::ffi::OsString;
@@ -200,13 +200,13 @@ impl RetryConfig {
 }
 
 /// Takes the value of a source for a setting that is still open.
-fn fill<T>(setting: &mut Option<Said<T>>, value: Option<Value>, source: &ConfigSource) -> Result<(), ConfigError>
+fn fill<T>(setting: &mut Option<Sourced<T>>, value: Option<Value>, source: &ConfigSource) -> Result<(), ConfigError>
 where
     T: FromStr<Err = InvalidSetting>,
 {
     if let (None, Some(Value { text, continued_at })) = (&setting, value) {
         let invalid = |invalid| ConfigError::setting_in(source.clone(), invalid).continued_at(continued_at);
-        *setting = Some(Said { value: text.parse().map_err(invalid)?, source: source.clone() });
+        *setting = Some(Sourced { value: text.parse().map_err(invalid)?, source: source.clone() });
     }
     Ok(())
 }

@@ -66,8 +66,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetryConfig {
-    retry_mode: Option<Said<RetryMode>>,
-    max_attempts: Option<Said<MaxAttempts>>,
+    retry_mode: Option<Sourced<RetryMode>>,
+    max_attempts: Option<Sourced<MaxAttempts>>,
     /// Base and cap.
     backoff: Option<(Duration, Duration)>,
     throttling_base: Option<Duration>,
@@ -91,7 +91,7 @@ impl RetryConfig {
     /// Sets which strategy is made: the standard one if it is left open.
     #[must_use]
     pub fn retry_mode(mut self, retry_mode: RetryMode) -> Self {
-        self.retry_mode = Some(Said::by_code(retry_mode));
+        self.retry_mode = Some(Sourced::by_code(retry_mode));
         self
     }
 
@@ -104,7 +104,7 @@ impl RetryConfig {
     pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
         let max_attempts =
             MaxAttempts::new(max_attempts).map_err(|setting| ConfigError::setting_in(ConfigSource::Code, setting))?;
-        self.max_attempts = Some(Said::by_code(max_attempts));
+        self.max_attempts = Some(Sourced::by_code(max_attempts));
         Ok(self)
     }
 
@@ -211,24 +211,24 @@ impl RetryConfig {
     }
 }
 
-/// A value, and who said it.
+/// A value and its source.
 #[derive(Clone, Debug)]
-struct Said<T> {
+struct Sourced<T> {
     value: T,
     source: ConfigSource,
 }
 
-impl<T> Said<T> {
+impl<T> Sourced<T> {
     const fn by_code(value: T) -> Self {
         Self { value, source: ConfigSource::Code }
     }
 }
 
-/// Who said it makes no difference.
-impl<T: PartialEq> PartialEq for Said<T> {
+/// The source is ignored in comparisons.
+impl<T: PartialEq> PartialEq for Sourced<T> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl<T: Eq> Eq for Said<T> {}
+impl<T: Eq> Eq for Sourced<T> {}

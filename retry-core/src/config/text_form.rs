@@ -1,6 +1,6 @@
 //! What a [`RetryConfig`] looks like in a format of the user's.
 
-use super::{RetryConfig, RetryMode, Said};
+use super::{RetryConfig, RetryMode, Sourced};
 use crate::support::InvalidSetting;
 use humantime::{format_duration, parse_duration};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
@@ -80,8 +80,8 @@ impl Fields<Text, Text, Text> {
         };
         let backoff = |Backoff { base, cap }| Ok((time("backoff.base", base)?, time("backoff.cap", cap)?));
         Ok(RetryConfig {
-            retry_mode: self.retry_mode.map(|text| text.0.parse().map(Said::by_code)).transpose()?,
-            max_attempts: self.max_attempts.map(|text| text.0.parse().map(Said::by_code)).transpose()?,
+            retry_mode: self.retry_mode.map(|text| text.0.parse().map(Sourced::by_code)).transpose()?,
+            max_attempts: self.max_attempts.map(|text| text.0.parse().map(Sourced::by_code)).transpose()?,
             backoff: self.backoff.map(backoff).transpose()?,
             throttling_base: self.throttling_base.map(|text| time("throttling_base", text)).transpose()?,
             max_retry_after: self.max_retry_after.map(|text| time("max_retry_after", text)).transpose()?,

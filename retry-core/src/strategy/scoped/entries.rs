@@ -25,7 +25,7 @@ pub(super) struct Entries<K, S> {
     /// is to look at all entries, and then it serves for as many evictions or uses as it is long.
     candidates: Vec<(u64, u64)>,
     /// How many new keys to let in before the next list, because the last one was too short to pay for itself.
-    patience: usize,
+    unlisted_inserts: usize,
 }
 
 /// A list of candidates pays for itself if it has at least this part of all entries.
@@ -33,7 +33,7 @@ const WORTHWHILE_PART: usize = 64;
 
 impl<K, S> Entries<K, S> {
     pub(super) const fn new() -> Self {
-        Self { by_hash: HashMap::with_hasher(Unhashed), len: 0, candidates: Vec::new(), patience: 0 }
+        Self { by_hash: HashMap::with_hasher(Unhashed), len: 0, candidates: Vec::new(), unlisted_inserts: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -57,8 +57,8 @@ impl<K, S> Entries<K, S> {
         while self.len > max_scopes {
             if let Some((last_use, hash)) = self.candidates.pop() {
                 evicted.extend(self.remove(last_use, hash));
-            } else if self.patience > 0 {
-                self.patience -= 1;
+            } else if self.unlisted_inserts > 0 {
+                self.unlisted_inserts -= 1;
                 break;
             } else {
                 self.list_candidates();
@@ -76,7 +76,7 @@ impl<K, S> Entries<K, S> {
             self.candidates.extend(unused.map(|entry| (entry.last_use.load(Ordering::Relaxed), *hash)));
         }
         self.candidates.sort_unstable_by_key(|candidate| Reverse(*candidate));
-        self.patience = (self.len / WORTHWHILE_PART).saturating_sub(self.candidates.len());
+        self.unlisted_inserts = (self.len / WORTHWHILE_PART).saturating_sub(self.candidates.len());
     }
 
     /// The entry that was used last at this number, unless it is in use or was used since.
