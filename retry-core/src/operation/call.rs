@@ -114,7 +114,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Begins an operation.
     #[doc(hidden)]
-    fn begin(&self, operation: Name, clock: &dyn Clock) -> Self::State;
+    fn begin(&self, operation: Name, clock: &impl Clock) -> Self::State;
 
     /// Returns whether an event has to be built.
     #[doc(hidden)]
@@ -122,7 +122,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Tells an event.
     #[doc(hidden)]
-    fn tell(&self, state: &Self::State, clock: &dyn Clock, attempt: u32, kind: EventKind);
+    fn tell(&self, state: &Self::State, clock: &impl Clock, attempt: u32, kind: EventKind);
 }
 
 /// The absence of an observer, which costs nothing.
@@ -142,14 +142,14 @@ impl OptionalObserver for Unobserved {
     }
 
     #[inline]
-    fn begin(&self, _: Name, _: &dyn Clock) {}
+    fn begin(&self, _: Name, _: &impl Clock) {}
 
     #[inline]
     fn is_interested((): &()) -> bool {
         false
     }
 
-    fn tell(&self, (): &(), _: &dyn Clock, _: u32, _: EventKind) {}
+    fn tell(&self, (): &(), _: &impl Clock, _: u32, _: EventKind) {}
 }
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
@@ -176,7 +176,7 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
     }
 
     #[inline]
-    fn begin(&self, operation: Name, clock: &dyn Clock) -> Option<Began> {
+    fn begin(&self, operation: Name, clock: &impl Clock) -> Option<Began> {
         let operation = operation.get();
         if self.is_interested(operation) { Some(Began { operation, at: clock.now() }) } else { None }
     }
@@ -186,7 +186,7 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
         began.is_some()
     }
 
-    fn tell(&self, began: &Option<Began>, clock: &dyn Clock, attempt: u32, kind: EventKind) {
+    fn tell(&self, began: &Option<Began>, clock: &impl Clock, attempt: u32, kind: EventKind) {
         if let Some(Began { operation, at }) = *began {
             self.observe(&Event { operation, attempt, elapsed: clock.now().saturating_since(at), kind });
         }

@@ -45,15 +45,15 @@ pub trait TimeLimits: Copy + sealed::Sealed {
 
     /// Begins the operation.
     #[doc(hidden)]
-    fn start(&mut self, clock: &dyn Clock);
+    fn start(&mut self, clock: &impl Clock);
 
     /// Returns how much time the operation has left; `None` without a limit.
     #[doc(hidden)]
-    fn remaining(&mut self, clock: &dyn Clock) -> Option<Duration>;
+    fn remaining(&mut self, clock: &impl Clock) -> Option<Duration>;
 
     /// Returns the limit that is over after this wait, if one is.
     #[doc(hidden)]
-    fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<Self::Cut>;
+    fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<Self::Cut>;
 
     /// Shortens a wait to the time that is left.
     ///
@@ -61,7 +61,7 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     ///
     /// If no time is left.
     #[doc(hidden)]
-    fn shorten(&mut self, wait: Duration, clock: &dyn Clock) -> Result<Duration, Self::Cut>;
+    fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, Self::Cut>;
 
     /// Returns when an attempt is cut that begins when `remaining` was asked last, and by what.
     #[doc(hidden)]
@@ -113,20 +113,20 @@ impl TimeLimits for Unlimited {
     type Cut = Infallible;
 
     #[inline]
-    fn start(&mut self, _: &dyn Clock) {}
+    fn start(&mut self, _: &impl Clock) {}
 
     #[inline]
-    fn remaining(&mut self, _: &dyn Clock) -> Option<Duration> {
+    fn remaining(&mut self, _: &impl Clock) -> Option<Duration> {
         None
     }
 
     #[inline]
-    fn is_over(&mut self, _: Duration, _: &dyn Clock) -> Option<Infallible> {
+    fn is_over(&mut self, _: Duration, _: &impl Clock) -> Option<Infallible> {
         None
     }
 
     #[inline]
-    fn shorten(&mut self, wait: Duration, _: &dyn Clock) -> Result<Duration, Infallible> {
+    fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, Infallible> {
         Ok(wait)
     }
 
@@ -171,17 +171,17 @@ pub struct AttemptTimeout(pub(crate) Duration);
 impl TimeLimits for AttemptTimeout {
     type Cut = TimedOut;
 
-    fn start(&mut self, _: &dyn Clock) {}
+    fn start(&mut self, _: &impl Clock) {}
 
-    fn remaining(&mut self, _: &dyn Clock) -> Option<Duration> {
+    fn remaining(&mut self, _: &impl Clock) -> Option<Duration> {
         None
     }
 
-    fn is_over(&mut self, _: Duration, _: &dyn Clock) -> Option<TimedOut> {
+    fn is_over(&mut self, _: Duration, _: &impl Clock) -> Option<TimedOut> {
         None
     }
 
-    fn shorten(&mut self, wait: Duration, _: &dyn Clock) -> Result<Duration, TimedOut> {
+    fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, TimedOut> {
         Ok(wait)
     }
 
@@ -234,7 +234,7 @@ impl MaxTime {
     }
 
     /// Returns the time that is left now. A clock that went backwards takes nothing, and gives nothing back.
-    fn update(&mut self, clock: &dyn Clock) -> Option<Duration> {
+    fn update(&mut self, clock: &impl Clock) -> Option<Duration> {
         let now = clock.now();
         let passed = self.updated.map_or(Duration::ZERO, |updated| now.saturating_since(updated));
         self.updated = Some(now);
@@ -250,22 +250,22 @@ impl MaxTime {
 impl TimeLimits for MaxTime {
     type Cut = TimedOut;
 
-    fn start(&mut self, clock: &dyn Clock) {
+    fn start(&mut self, clock: &impl Clock) {
         self.updated = Some(clock.now());
     }
 
-    fn remaining(&mut self, clock: &dyn Clock) -> Option<Duration> {
+    fn remaining(&mut self, clock: &impl Clock) -> Option<Duration> {
         Some(self.update(clock).unwrap_or_default())
     }
 
-    fn is_over(&mut self, wait: Duration, clock: &dyn Clock) -> Option<TimedOut> {
+    fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<TimedOut> {
         match self.update(clock) {
             Some(left) if wait <= left => None,
             _ => Some(self.timed_out()),
         }
     }
 
-    fn shorten(&mut self, wait: Duration, clock: &dyn Clock) -> Result<Duration, TimedOut> {
+    fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, TimedOut> {
         match self.update(clock) {
             Some(left) if !left.is_zero() => Ok(wait.min(left)),
             _ => Err(self.timed_out()),

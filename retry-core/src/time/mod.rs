@@ -62,28 +62,33 @@ impl Timestamp {
     ///
     /// The clocks of this library begin 136 years after it, at [`START`](Timestamp::START). A clock that counts from the
     /// origin therefore does not fit strategies that the library's clocks serve too.
+    #[inline]
     pub const fn from_origin(elapsed: Duration) -> Self {
         Self(elapsed)
     }
 
     /// Returns how long after the origin this point lies.
+    #[inline]
     pub const fn since_origin(self) -> Duration {
         self.0
     }
 
     /// Returns the point this much later. It saturates.
+    #[inline]
     #[must_use]
     pub const fn saturating_add(self, time: Duration) -> Self {
         Self(self.0.saturating_add(time))
     }
 
     /// Returns the point this much earlier, or the origin if that lies before it.
+    #[inline]
     #[must_use]
     pub const fn saturating_sub(self, time: Duration) -> Self {
         Self(self.0.saturating_sub(time))
     }
 
     /// Returns the time from an earlier point to this one; zero if the clock went backwards in between.
+    #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -170,6 +175,7 @@ pub trait BlockingTimer: Clock {
 macro_rules! forward_timers {
     ($($pointer:ty),+) => {$(
         impl<T: Clock + ?Sized> Clock for $pointer {
+            #[inline]
             fn now(&self) -> Timestamp {
                 (**self).now()
             }
@@ -178,16 +184,19 @@ macro_rules! forward_timers {
         impl<T: Timer + ?Sized> Timer for $pointer {
             type Sleep = T::Sleep;
 
+            #[inline]
             fn sleep(&self, delay: Duration) -> Self::Sleep {
                 (**self).sleep(delay)
             }
         }
 
         impl<T: BlockingTimer + ?Sized> BlockingTimer for $pointer {
+            #[inline]
             fn block(&self, delay: Duration) {
                 (**self).block(delay);
             }
 
+            #[inline]
             fn park(&self, delay: Duration) {
                 (**self).park(delay);
             }

@@ -13,16 +13,19 @@ use std::time::{Duration, Instant};
 pub struct StdTimer;
 
 impl Clock for StdTimer {
+    #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from(Instant::now())
     }
 }
 
 impl BlockingTimer for StdTimer {
+    #[inline]
     fn block(&self, delay: Duration) {
         thread::sleep(delay);
     }
 
+    #[inline]
     fn park(&self, delay: Duration) {
         thread::park_timeout(delay);
     }

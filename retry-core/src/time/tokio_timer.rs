@@ -12,6 +12,7 @@ use tokio::time::{Instant, Sleep};
 pub struct TokioTimer;
 
 impl Clock for TokioTimer {
+    #[inline]
     fn now(&self) -> Timestamp {
         Timestamp::from(Instant::now().into_std())
     }
@@ -21,6 +22,7 @@ impl Timer for TokioTimer {
     /// An attempt that uses up the budget of its task must not keep its own deadline from being seen.
     type Sleep = Unconstrained<Sleep>;
 
+    #[inline]
     fn sleep(&self, delay: Duration) -> Self::Sleep {
         unconstrained(tokio::time::sleep(delay))
     }
