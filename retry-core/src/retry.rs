@@ -243,16 +243,16 @@ where
 {
     // The bound on the policy stands at each method: there rustc says what is missing in our words.
 
-    /// Carries the call out, and gives its last outcome.
-    pub async fn run(mut self) -> Fut::Output
+    /// Makes the attempts, and returns the last outcome.
+    pub fn run(self) -> impl Future<Output = Fut::Output>
     where
         P: RetryPolicy<Fut::Output>,
     {
-        self.conclude().await.outcome
+        self.drive(|_| (), |(), _, end| end.outcome)
     }
 
-    /// Carries the call out, and gives the outcome together with the attempts made, the reason why there were no more,
-    /// and the elapsed time. (The attribute has no such form, since the signature of its function is the user's; there,
+    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
+    /// more, and the elapsed time. (The attribute has no such form, since the signature of its function is the user's; there,
     /// events tell.)
     ///
     /// ```
@@ -270,55 +270,71 @@ where
     /// }
     /// # }
     /// ```
-    pub async fn report(mut self) -> Report<Fut::Output>
+    pub fn report(self) -> impl Future<Output = Report<Fut::Output>>
     where
         P: RetryPolicy<Fut::Output>,
     {
-        let started = self.timer.now();
-        let Conclusion { outcome, attempts, reason } = self.conclude().await;
-        Report { outcome, attempts, reason, elapsed: self.timer.now().saturating_since(started) }
+        self.drive(T::now, |started, timer, End { outcome, attempts, reason }| Report {
+            outcome,
+            attempts,
+            reason,
+            elapsed: timer.now().saturating_since(started),
+        })
     }
 
-    async fn conclude(&mut self) -> Conclusion<Fut::Output>
+    /// Makes the attempts. The result is made of what `start` returned and of the end of the call, so that one future
+    /// serves both forms: a second one around it would hold the call twice.
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` holds its arguments twice")]
+    fn drive<B, R>(
+        mut self,
+        start: impl FnOnce(&T) -> B,
+        conclude: impl FnOnce(B, &T, End<Fut::Output>) -> R,
+    ) -> impl Future<Output = R>
     where
         P: RetryPolicy<Fut::Output>,
     {
-        let mut operation = self.call().begin(self.limits);
-        let mut is_delayed = operation.is_delayed();
-        let mut last = L::Last::default();
-        loop {
-            // A `while let` would hold timer and observer while it waits.
-            loop {
-                let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
-                wait.await;
-                is_delayed = false;
-            }
-            let outcome = if L::ARE_NONE {
-                (self.function.attempt)().await
-            } else {
-                let (deadline, sleep) = self.call().deadline(&mut operation);
-                // The closure is called when the attempt is polled, which it isn't if the time is up.
-                let attempt = async { (self.function.attempt)().await };
-                let attempted = Attempt::new(deadline, pin!(sleep), pin!(attempt)).await;
-                match attempted {
-                    Ok(outcome) => outcome,
-                    Err(cut) => match self.call().cut(&operation, cut, &mut last) {
-                        ControlFlow::Continue(outcome) => outcome,
-                        ControlFlow::Break(outcome) => {
-                            let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
-                            return Conclusion { outcome, attempts, reason };
-                        }
-                    },
+        async move {
+            let started = start(&self.timer);
+            let mut operation = self.call().begin(self.limits);
+            let mut is_delayed = operation.is_delayed();
+            let mut last = L::Last::default();
+            let end = loop {
+                // A `while let` would hold timer and observer while it waits.
+                loop {
+                    let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
+                    wait.await;
+                    is_delayed = false;
+                }
+                let outcome = if L::ARE_NONE {
+                    (self.function.attempt)().await
+                } else {
+                    let (deadline, sleep) = self.call().deadline(&mut operation);
+                    // The closure is not called if the time is up.
+                    let attempted = match deadline.over() {
+                        Some(cut) => Err(cut),
+                        None => Attempt::new(deadline, pin!(sleep), pin!((self.function.attempt)())).await,
+                    };
+                    match attempted {
+                        Ok(outcome) => outcome,
+                        Err(cut) => match self.call().cut(&operation, cut, &mut last) {
+                            ControlFlow::Continue(outcome) => outcome,
+                            ControlFlow::Break(outcome) => {
+                                let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
+                                break End { outcome, attempts, reason };
+                            }
+                        },
+                    }
+                };
+                let directive = self.policy.evaluate(&outcome);
+                match self.call().settle(&mut operation, directive) {
+                    Decision::Retry => {
+                        self.call().keep(&mut operation, &mut last, outcome);
+                        is_delayed = true;
+                    }
+                    Decision::Stop { attempts, reason } => break End { outcome, attempts, reason },
                 }
             };
-            let directive = self.policy.evaluate(&outcome);
-            match self.call().settle(&mut operation, directive) {
-                Decision::Retry => {
-                    self.call().keep(&mut operation, &mut last, outcome);
-                    is_delayed = true;
-                }
-                Decision::Stop { attempts, reason } => return Conclusion { outcome, attempts, reason },
-            }
+            conclude(started, &self.timer, end)
         }
     }
 
@@ -328,8 +344,8 @@ where
     }
 }
 
-/// How a call ended.
-struct Conclusion<R> {
+/// The end of a call.
+struct End<R> {
     outcome: R,
     attempts: u32,
     reason: Option<RetryError>,

@@ -8,12 +8,27 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The deadline of the next attempt.
+///
+/// Without a limit it has no size, since `C` then has no values.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline<C> {
+pub enum Deadline<C> {
+    /// There is no limit.
+    Never,
+    /// The attempt is cut when the sleep is over.
+    Sleep(C),
     /// The time was up before the attempt could begin, so it is not made.
-    is_over: bool,
-    /// None without a limit.
-    cut: Option<C>,
+    Over(C),
+}
+
+impl<C: Copy> Deadline<C> {
+    /// Returns what keeps the attempt from being made.
+    #[inline]
+    pub(crate) fn over(self) -> Option<C> {
+        match self {
+            Self::Over(cut) => Some(cut),
+            Self::Never | Self::Sleep(_) => None,
+        }
+    }
 }
 
 /// The deadline of an attempt under these limits, and the sleep until then.
@@ -24,8 +39,8 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// nor without time that is left, in which case the attempt is polled once. Neither borrows the timer.
     #[inline]
     pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
-        if operation.stopped.is_some() {
-            return (Deadline { is_over: true, cut: operation.stopped }, None);
+        if let Some(cut) = operation.stopped {
+            return (Deadline::Over(cut), None);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // The clock is read once more, since an observer may have taken time.
@@ -33,7 +48,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let (time, cut) = operation.limits.next_cut().unzip();
         let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer(), time));
         guard.disarm();
-        (Deadline { is_over: false, cut }, sleep)
+        (cut.map_or(Deadline::Never, Deadline::Sleep), sleep)
     }
 }
 
@@ -60,15 +75,19 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { body, sleep, deadline } = self.get_mut();
-        if !deadline.is_over {
-            // An outcome that is there when the time is up counts.
-            if let Poll::Ready(outcome) = body.as_mut().poll(context) {
-                return Poll::Ready(Ok(outcome));
-            }
-            if let Some(sleep) = sleep.as_mut().as_pin_mut() {
-                ready!(sleep.poll(context));
-            }
+        if let Some(cut) = deadline.over() {
+            return Poll::Ready(Err(cut));
         }
-        deadline.cut.map_or(Poll::Pending, |cut| Poll::Ready(Err(cut)))
+        // An outcome that is there when the time is up counts.
+        if let Poll::Ready(outcome) = body.as_mut().poll(context) {
+            return Poll::Ready(Ok(outcome));
+        }
+        if let Some(sleep) = sleep.as_mut().as_pin_mut() {
+            ready!(sleep.poll(context));
+        }
+        match *deadline {
+            Deadline::Sleep(cut) | Deadline::Over(cut) => Poll::Ready(Err(cut)),
+            Deadline::Never => Poll::Pending,
+        }
     }
 }
