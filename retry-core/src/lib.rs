@@ -86,7 +86,7 @@
 //! | `attempt_started` | trace | |
 //! | `attempt_failed` | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | debug | `error_type`, `delay_ms`, `delay_source`, `quota` |
-//! | `stopped` | debug if the failure is not retryable, else warn | `reason`, `error_type`, `quota` |
+//! | `stopped` | debug if the failure is not retryable or retries are switched off, else warn | `reason`, `error_type`, `quota` |
 //! | `succeeded` | trace at the first attempt, debug after a retry, warn if it was not recorded | `recorded`, `quota` |
 //!
 //! `operation` is the [path of the function](Event::operation), or of the closure for [`retry()`] if it was given no name;
@@ -119,7 +119,7 @@ pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry};
 pub use strategy::{
     AdaptiveRetryStrategy, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
-    StandardRetryStrategy,
+    StandardRetryStrategy, retries_enabled, set_retries_enabled,
 };
 pub use support::InvalidSetting;
 #[cfg(feature = "tokio")]

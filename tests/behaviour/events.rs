@@ -103,6 +103,16 @@ async fn last(operation: impl Future) -> String {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {
+    let strategy = StandardRetryStrategy::new();
+    strategy.set_enabled(false);
+    assert_eq!(
+        last(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("get").run()).await,
+        r#"DEBUG stopped: operation="get" attempt=1 reason="disabled" error_type="other" quota=500"#
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_reason_to_stop_is_an_event() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(25);
     let stopped = |error: Failed| {

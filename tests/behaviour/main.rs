@@ -29,5 +29,6 @@ mod standard;
 mod stored;
 mod strategy_option;
 mod support;
+mod switch;
 mod time_limits;
 mod vectors;

@@ -38,6 +38,16 @@ impl ConfiguredStrategy {
             Self::Adaptive(strategy) => strategy.standard(),
         }
     }
+
+    /// Turns the retries of this strategy on or off, see [`StandardRetryStrategy::set_enabled`].
+    pub fn set_enabled(&self, enabled: bool) {
+        self.standard().set_enabled(enabled);
+    }
+
+    /// Returns whether retries of this strategy are on, see [`set_enabled`](ConfiguredStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.standard().is_enabled()
+    }
 }
 
 /// The token of a [`ConfiguredStrategy`].

@@ -20,7 +20,7 @@ pub use wait::Wait;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::policy::{RetryDirective, Success};
-use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
@@ -106,14 +106,16 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     #[inline(never)]
     fn fail<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, directive: RetryDirective) -> Decision {
         let remaining = operation.limits.remaining(&self.timer());
-        let failure = Failure::from_directive(directive).with_remaining(remaining);
+        let failure = Failure::from_directive(directive)
+            .with_remaining(remaining)
+            .with_retries_enabled(strategy::retries_enabled());
         let TokenState::Held(token) = operation.token.take() else {
             self.tell(&operation.observed, Level::Debug, 1, || EventKind::AttemptFailed { failure });
             return self.stop(operation, &failure, 1, RetryError::Refused);
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        match self.strategy.refresh_retry_token(token, &failure, &self.timer()) {
+        match strategy::refresh_if_enabled(self.strategy, token, &failure, &self.timer()) {
             Ok(token) => {
                 operation.token = TokenState::Held(token);
                 self.schedule(operation, &failure, attempts);
@@ -145,7 +147,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         attempts: u32,
         reason: RetryError,
     ) -> Decision {
-        let level = if reason == RetryError::NotRetryable { Level::Debug } else { Level::Warn };
+        let level = match reason {
+            RetryError::NotRetryable | RetryError::Disabled => Level::Debug,
+            _ => Level::Warn,
+        };
         self.tell(&operation.observed, level, attempts, || EventKind::Stopped {
             reason,
             error_type: failure.error_type(),

@@ -3,6 +3,7 @@
 use crate::policy::Success;
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
+    Switch, Switched, forward_strategy,
 };
 use crate::time::Clock;
 use std::any::Any;
@@ -53,7 +54,7 @@ use std::time::Duration;
 /// `Arc<dyn RetryStrategy<Token = StandardRetryToken> + Send + Sync>` is a strategy without allocations.
 #[derive(Clone)]
 pub struct ErasedStrategy {
-    strategy: Arc<dyn RetryStrategy<Token = ErasedToken> + Send + Sync>,
+    strategy: Arc<Switched<dyn RetryStrategy<Token = ErasedToken> + Send + Sync>>,
 }
 
 impl ErasedStrategy {
@@ -63,7 +64,20 @@ impl ErasedStrategy {
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
-        Self { strategy: Arc::new(Erasing(strategy)) }
+        Self { strategy: Arc::new(Switched { switch: Switch::new(), strategy: Erasing(strategy) }) }
+    }
+
+    /// Turns the retries that are made through this handle and its clones on or off. They are on at first.
+    ///
+    /// The strategy behind it keeps its own switch, see
+    /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). Retries are made while both are on.
+    pub fn set_enabled(&self, enabled: bool) {
+        self.strategy.switch.set(enabled);
+    }
+
+    /// Returns whether retries through this handle are on, see [`set_enabled`](ErasedStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.strategy.switch.is_on()
     }
 }
 
@@ -73,37 +87,8 @@ impl fmt::Debug for ErasedStrategy {
     }
 }
 
-impl RetryStrategy for ErasedStrategy {
-    type Token = ErasedToken;
-
-    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
-        self.strategy.acquire_initial_token(clock)
-    }
-
-    fn refresh_retry_token(
-        &self,
-        token: ErasedToken,
-        failure: &Failure,
-        clock: &dyn Clock,
-    ) -> Result<ErasedToken, RetryError> {
-        self.strategy.refresh_retry_token(token, failure, clock)
-    }
-
-    fn record_success(&self, token: ErasedToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        self.strategy.record_success(token, success, clock)
-    }
-
-    fn ready(&self, token: &mut ErasedToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        self.strategy.ready(token, clock, waker)
-    }
-
-    fn release(&self, token: ErasedToken) {
-        self.strategy.release(token);
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.strategy.quota_level()
-    }
+forward_strategy! {
+    [] ErasedStrategy: ErasedToken, self => *self.strategy;
 }
 
 impl Share<ErasedStrategy> for Operations {}

@@ -2,6 +2,7 @@
 
 use crate::error::RetryInfo;
 use crate::policy::{RetryDirective, RetryErrorType, StandardRetryPolicy};
+use crate::strategy::Switch;
 use std::time::Duration;
 
 /// What a strategy is told of an attempt that did not succeed.
@@ -45,6 +46,12 @@ impl Failure {
     pub const fn with_retries_enabled(mut self, enabled: bool) -> Self {
         self.retries_enabled = enabled;
         self
+    }
+
+    /// The same, with retries off if this switch is.
+    #[inline]
+    pub(crate) fn switched_by(self, switch: &Switch) -> Self {
+        self.with_retries_enabled(self.retries_enabled && switch.is_on())
     }
 
     /// Returns whether another attempt makes sense at all.

@@ -7,6 +7,7 @@ mod failure;
 mod scoped;
 mod share;
 mod standard;
+mod switch;
 mod token;
 mod waker;
 
@@ -18,6 +19,8 @@ pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
+pub(crate) use switch::{Switch, Switched, refresh_if_enabled};
+pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;
@@ -147,57 +150,59 @@ pub trait RetryStrategy {
 }
 
 /// Pointers to strategies forward to them: tokens pass from one to the other.
+///
+/// The strategy behind `self` is an expression, and `self` is named beside it because a macro can't name it by itself.
 macro_rules! forward_strategy {
-    ($([$($generics:tt)*] $pointer:ty),+) => {$(
+    ($([$($generics:tt)*] $pointer:ty: $token:ty, $self:ident => $strategy:expr;)+) => {$(
         impl<$($generics)*> RetryStrategy for $pointer {
-            type Token = S::Token;
+            type Token = $token;
 
             #[inline]
-            fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-                (**self).acquire_initial_token(clock)
+            fn acquire_initial_token(&$self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+                ($strategy).acquire_initial_token(clock)
             }
 
             #[inline]
             fn refresh_retry_token(
-                &self,
+                &$self,
                 token: Self::Token,
                 failure: &Failure,
                 clock: &dyn Clock,
             ) -> Result<Self::Token, RetryError> {
-                (**self).refresh_retry_token(token, failure, clock)
+                ($strategy).refresh_retry_token(token, failure, clock)
             }
 
             #[inline]
             fn record_success(
-                &self,
+                &$self,
                 token: Self::Token,
                 success: &Success,
                 clock: &dyn Clock,
             ) -> Result<(), ForeignToken> {
-                (**self).record_success(token, success, clock)
+                ($strategy).record_success(token, success, clock)
             }
 
             #[inline]
-            fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-                (**self).ready(token, clock, waker)
+            fn ready(&$self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+                ($strategy).ready(token, clock, waker)
             }
 
             #[inline]
-            fn release(&self, token: Self::Token) {
-                (**self).release(token);
+            fn release(&$self, token: Self::Token) {
+                ($strategy).release(token);
             }
 
-            fn quota_level(&self) -> Option<u32> {
-                (**self).quota_level()
+            fn quota_level(&$self) -> Option<u32> {
+                ($strategy).quota_level()
             }
         }
     )+};
 }
 
-forward_strategy!(
-    [S: RetryStrategy + ?Sized] &S,
-    [S: RetryStrategy + ?Sized] Box<S>,
-    [S: RetryStrategy + ?Sized] Arc<S>,
-    [S: RetryStrategy, F: FnOnce() -> S] LazyLock<S, F>
-);
+forward_strategy! {
+    [S: RetryStrategy + ?Sized] &S: S::Token, self => **self;
+    [S: RetryStrategy + ?Sized] Box<S>: S::Token, self => **self;
+    [S: RetryStrategy + ?Sized] Arc<S>: S::Token, self => **self;
+    [S: RetryStrategy, F: FnOnce() -> S] LazyLock<S, F>: S::Token, self => **self;
+}
 pub(crate) use forward_strategy;

@@ -100,6 +100,17 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
         &self.standard
     }
 
+    /// Turns the retries of this strategy on or off, see
+    /// [`StandardRetryStrategy::set_enabled`]. The limiter goes on learning and limiting.
+    pub fn set_enabled(&self, enabled: bool) {
+        self.standard.set_enabled(enabled);
+    }
+
+    /// Returns whether retries of this strategy are on, see [`set_enabled`](AdaptiveRetryStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.standard.is_enabled()
+    }
+
     /// The rate that sends are limited to now, per second; `None` as long as nothing was throttled.
     pub fn send_rate(&self) -> Option<f64> {
         self.lock().as_ref().map(SendQueue::limiter).filter(|limiter| limiter.is_enabled()).map(limiter::Limiter::rate)

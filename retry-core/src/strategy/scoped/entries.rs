@@ -1,6 +1,7 @@
 //! The entries of the map, and who goes when there are too many. Nothing in here calls the user's code: all of it runs
 //! under the lock.
 
+use crate::strategy::Switched;
 use crate::support::sync::{AtomicU64, Ordering};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 /// A key and its strategy. Handles don't know the type of the key.
 pub(super) struct Entry<S, K: ?Sized = dyn Send + Sync> {
-    pub(super) strategy: S,
+    pub(super) switched: Switched<S>,
     /// The number of its last use.
     pub(super) last_use: AtomicU64,
     pub(super) key: K,
@@ -49,6 +50,10 @@ impl<K, S> Entries<K, S> {
     pub(super) fn insert(&mut self, hash: u64, entry: Arc<Entry<S, K>>) {
         self.by_hash.entry(hash).or_insert_with(|| Vec::with_capacity(1)).push(entry);
         self.len += 1;
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<S, K>> {
+        self.by_hash.values().flatten().map(|entry| &**entry)
     }
 
     /// Takes out what is too many, the least recently used first.

@@ -5,7 +5,8 @@ mod entries;
 use crate::policy::Success;
 use crate::strategy::standard::StandardRetryStrategy;
 use crate::strategy::{
-    Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, Share, forward_strategy,
+    Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, Share, Switch, Switched,
+    forward_strategy,
 };
 use crate::support::InvalidSetting;
 use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -68,6 +69,8 @@ use std::sync::{Arc, LazyLock, Weak};
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
     max_scopes: usize,
+    /// What new entries begin with. It is set under the write lock.
+    switch: Switch,
     /// The number of the latest use. Each has one of its own, from 2 on. Nothing but the number is read from it, so
     /// relaxed order suffices.
     uses: AtomicU64,
@@ -89,7 +92,13 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// If two threads ask for a new key at the same time, `make` may be called by both; the key gets one of the
     /// strategies, and the other is dropped.
     pub const fn new(make: fn() -> S) -> Self {
-        Self { make, max_scopes: 1024, uses: AtomicU64::new(1), entries: RwLock::new(Entries::new()) }
+        Self {
+            make,
+            max_scopes: 1024,
+            switch: Switch::new(),
+            uses: AtomicU64::new(1),
+            entries: RwLock::new(Entries::new()),
+        }
     }
 
     /// Sets how many keys are kept at most.
@@ -159,6 +168,24 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         }
     }
 
+    /// Turns the retries of all scopes on or off, of those that exist and of those to come. They are on at first.
+    ///
+    /// A scope's strategy keeps its own switch, as in `STORES.scope("photos").set_enabled(false)`. Retries are made while both
+    /// are on.
+    pub fn set_enabled(&self, enabled: bool) {
+        // The lock keeps out other calls of this method, and new entries, so that none misses the change.
+        let entries = self.write();
+        self.switch.set(enabled);
+        for entry in entries.iter() {
+            entry.switched.switch.set(enabled);
+        }
+    }
+
+    /// Returns whether retries are on, see [`set_enabled`](ScopedRetryStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
+    }
+
     /// How many keys it keeps at the moment.
     pub fn len(&self) -> usize {
         self.read().len()
@@ -171,8 +198,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 
     #[cold]
     fn make(&self, key: K) -> Arc<Entry<S, K>> {
-        let strategy = (self.make)();
-        Arc::new(Entry { strategy, last_use: AtomicU64::new(0), key })
+        let switched = Switched { switch: Switch::new(), strategy: (self.make)() };
+        Arc::new(Entry { switched, last_use: AtomicU64::new(0), key })
     }
 
     /// Another entry with this hash whose key is yet to be compared; if there is none, `made` is now among the entries.
@@ -186,6 +213,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         let found = entries.find(hash, others);
         if found.is_none() {
             self.touch(&made.last_use);
+            made.switched.switch.set(self.switch.is_on());
             entries.insert(hash, Arc::clone(made));
             let evicted = entries.evict(self.max_scopes);
             // In this order: keys and strategies are dropped after the lock was given back.
@@ -244,7 +272,7 @@ impl<S> Deref for Scope<S> {
 
     #[inline]
     fn deref(&self) -> &S {
-        &self.entry.strategy
+        &self.entry.switched.strategy
     }
 }
 
@@ -254,7 +282,9 @@ impl<S: fmt::Debug> fmt::Debug for Scope<S> {
     }
 }
 
-forward_strategy!([S: RetryStrategy] Scope<S>);
+forward_strategy! {
+    [S: RetryStrategy] Scope<S>: S::Token, self => self.entry.switched;
+}
 
 impl<S: RetryStrategy> Share<Scope<S>> for Operations {}
 

@@ -15,6 +15,7 @@ pub(crate) use max_attempts::MaxAttempts;
 
 use crate::backoff::{ExponentialBackoff, Jitter};
 use crate::quota::TokenBucket;
+use crate::strategy::Switch;
 use crate::support::InvalidSetting;
 use std::time::Duration;
 
@@ -59,6 +60,7 @@ pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     settings: StandardRetrySettings,
     backoff: B,
     quota: Q,
+    switch: Switch,
 }
 
 impl StandardRetryStrategy {
@@ -93,8 +95,8 @@ impl StandardRetryStrategy {
     ///     StandardRetryStrategy::aws_2_1().with_quota(&QUOTA);
     /// ```
     pub const fn with_quota<Q>(self, quota: Q) -> StandardRetryStrategy<ExponentialBackoff, Q> {
-        let Self { settings, backoff, quota: _ } = self;
-        StandardRetryStrategy { settings, backoff, quota }
+        let Self { settings, backoff, quota: _, switch } = self;
+        StandardRetryStrategy { settings, backoff, quota, switch }
     }
 
     /// Exchanges the backoff for one of your own. For another quota besides, see
@@ -110,8 +112,8 @@ impl StandardRetryStrategy {
     ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
     /// ```
     pub const fn with_backoff<B>(self, backoff: B) -> StandardRetryStrategy<B> {
-        let Self { settings, backoff: _, quota } = self;
-        StandardRetryStrategy { settings, backoff, quota }
+        let Self { settings, backoff: _, quota, switch } = self;
+        StandardRetryStrategy { settings, backoff, quota, switch }
     }
 }
 
@@ -138,7 +140,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// );
     /// ```
     pub const fn from_parts(settings: StandardRetrySettings, backoff: B, quota: Q) -> Self {
-        Self { settings, backoff, quota }
+        Self { settings, backoff, quota, switch: Switch::new() }
     }
 
     /// Sets how many attempts an operation makes at most, the first one included: 1 means no retries.
@@ -190,6 +192,20 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
         self.settings = self.settings.max_retry_after(max_retry_after);
         self
+    }
+
+    /// Turns the retries of this strategy on or off while it runs, as in an incident. They are on at first.
+    ///
+    /// While they are off, a failure that would be retried ends its operation with
+    /// [`RetryError::Disabled`](crate::RetryError::Disabled). The quota is left alone, and retries that already wait are still
+    /// sent. For the whole process, see [`set_retries_enabled`](crate::set_retries_enabled).
+    pub fn set_enabled(&self, enabled: bool) {
+        self.switch.set(enabled);
+    }
+
+    /// Returns whether retries of this strategy are on, see [`set_enabled`](StandardRetryStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
     }
 
     /// Returns the settings.

@@ -91,7 +91,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
             return Err(RetryError::NotRetryable);
         };
-        if !failure.retries_enabled() {
+        if !(failure.retries_enabled() && self.switch.is_on()) {
             return Err(RetryError::Disabled);
         }
         if token.attempt() >= self.settings.max_attempts {

@@ -1,0 +1,108 @@
+//! Switches that turn retries off: one for the process, and one in each strategy.
+
+use crate::policy::Success;
+use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy};
+use crate::time::Clock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A switch, on at first.
+///
+/// Its value alone is read and nothing is published by it, so relaxed order suffices.
+#[derive(Debug)]
+pub(crate) struct Switch(AtomicBool);
+
+impl Switch {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicBool::new(true))
+    }
+
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, on: bool) {
+        self.0.store(on, Ordering::Relaxed);
+    }
+}
+
+static PROCESS: Switch = Switch::new();
+
+/// Turns retries on or off for the whole process, as in an incident. They are on at first.
+///
+/// While they are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. The quota is
+/// left alone, retries that already wait are still sent, and a limiter goes on learning and limiting. Strategies of your
+/// own are held to it too: if one grants a retry all the same, the operation releases it.
+///
+/// To turn off the retries of one strategy, see
+/// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). Retries are made while both switches
+/// are on.
+pub fn set_retries_enabled(enabled: bool) {
+    PROCESS.set(enabled);
+}
+
+/// Returns whether retries are on for the process, see [`set_retries_enabled`].
+#[inline]
+pub fn retries_enabled() -> bool {
+    PROCESS.is_on()
+}
+
+/// Refreshes a token, unless the failure says that retries are off: a strategy that grants one all the same gets it back.
+#[inline]
+pub(crate) fn refresh_if_enabled<S: RetryStrategy + ?Sized>(
+    strategy: &S,
+    token: S::Token,
+    failure: &Failure,
+    clock: &dyn Clock,
+) -> Result<S::Token, RetryError> {
+    let token = strategy.refresh_retry_token(token, failure, clock)?;
+    if failure.retries_enabled() {
+        Ok(token)
+    } else {
+        strategy.release(token);
+        Err(RetryError::Disabled)
+    }
+}
+
+/// Any strategy behind a switch.
+pub(crate) struct Switched<S: ?Sized> {
+    pub(crate) switch: Switch,
+    pub(crate) strategy: S,
+}
+
+impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
+    type Token = S::Token;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
+        self.strategy.acquire_initial_token(clock)
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: S::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<S::Token, RetryError> {
+        refresh_if_enabled(&self.strategy, token, &failure.switched_by(&self.switch), clock)
+    }
+
+    #[inline]
+    fn record_success(&self, token: S::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        self.strategy.record_success(token, success, clock)
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut S::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        self.strategy.ready(token, clock, waker)
+    }
+
+    #[inline]
+    fn release(&self, token: S::Token) {
+        self.strategy.release(token);
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.strategy.quota_level()
+    }
+}

@@ -1,0 +1,155 @@
+//! Switches that turn retries off while a program runs.
+
+use crate::support::{Failed, Flaky, Recorder, poll_once, secs};
+use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::{
+    AdaptiveRetryStrategy, ErasedStrategy, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy,
+    ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retries_enabled, retry, set_retries_enabled,
+};
+use std::env;
+use std::pin::pin;
+use std::process::Command;
+use std::sync::Arc;
+use tokio::time::advance;
+
+const fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+/// Calls a service that fails once, and returns the number of attempts and the reason to stop.
+async fn attempts<S: RetryStrategy>(strategy: &S) -> (u32, Option<RetryError>) {
+    let service = Flaky::new(1, Failed::SAFE);
+    let report = retry(strategy, async || service.call()).report().await;
+    assert_eq!(report.attempts, service.calls());
+    (report.attempts, report.reason)
+}
+
+const OFF: (u32, Option<RetryError>) = (1, Some(RetryError::Disabled));
+const ON: (u32, Option<RetryError>) = (2, None);
+
+#[tokio::test(start_paused = true)]
+async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
+    macro_rules! check {
+        ($switch:expr, $strategy:expr) => {{
+            let (switch, strategy) = ($switch, $strategy);
+            assert!(switch.is_enabled());
+            assert_eq!(attempts(&strategy).await, ON);
+            let quota = strategy.quota_level();
+            switch.set_enabled(false);
+            assert!(!switch.is_enabled());
+            assert_eq!(attempts(&strategy).await, OFF);
+            assert_eq!(strategy.quota_level(), quota, "the quota is left alone");
+            switch.set_enabled(true);
+            assert_eq!(attempts(&strategy).await, ON);
+        }};
+    }
+
+    let strategy = standard();
+    check!(&strategy, &strategy);
+    let strategy = Arc::new(standard());
+    check!(Arc::clone(&strategy), strategy);
+    let strategy = AdaptiveRetryStrategy::over(standard());
+    check!(&strategy, &strategy);
+    for mode in [RetryMode::Standard, RetryMode::Adaptive] {
+        let strategy: ConfiguredStrategy = RetryConfig::new().retry_mode(mode).build();
+        check!(&strategy, &strategy);
+    }
+    let strategy = ErasedStrategy::new(standard());
+    check!(&strategy, strategy.clone());
+    let strategy: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard);
+    check!(&strategy, strategy.scope(&7));
+    check!(strategy.scope(&8), strategy.scope(&8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_map_of_scopes_switches_those_to_come_and_no_other_map() {
+    let (one, other) = (ScopedRetryStrategy::<u32>::new(standard), ScopedRetryStrategy::<u32>::new(standard));
+    let before = one.scope(&1);
+    one.set_enabled(false);
+    assert_eq!(attempts(&before).await, OFF);
+    assert_eq!(attempts(&one.scope(&2)).await, OFF);
+    assert_eq!(attempts(&other.scope(&1)).await, ON);
+    one.set_enabled(true);
+    assert_eq!(attempts(&one.scope(&2)).await, ON);
+    assert_eq!(attempts(&one.scope(&3)).await, ON);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_waits_already_is_sent() {
+    let (strategy, service) = (standard(), Flaky::new(2, Failed::SAFE));
+    let mut call = pin!(retry(&strategy, async || service.call()).report());
+    poll_once(call.as_mut());
+    strategy.set_enabled(false);
+    advance(secs(1)).await;
+    let report = call.await;
+    assert_eq!((service.calls(), report.reason), (2, Some(RetryError::Disabled)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limiter_goes_on_learning_and_limiting() {
+    let strategy = AdaptiveRetryStrategy::over(standard());
+    strategy.set_enabled(false);
+    let service = Flaky::new(1, Failed::THROTTLED);
+    let report = retry(&strategy, async || service.call()).report().await;
+    assert_eq!(report.reason, Some(RetryError::Disabled));
+    assert!(strategy.send_rate().is_some(), "the throttling was learned from");
+}
+
+#[test]
+fn the_switch_is_asked_after_whether_a_retry_makes_sense_and_before_the_number_of_attempts() {
+    let strategy = standard().max_attempts(1);
+    let refusal = |failure: &Failure| {
+        let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
+        strategy.refresh_retry_token(token, failure, &TokioTimer).unwrap_err()
+    };
+    let (safe, fatal) = (Failure::of(&Failed::SAFE), Failure::of(&Failed::FATAL));
+    assert_eq!(refusal(&safe), RetryError::MaxAttempts);
+    assert_eq!(refusal(&safe.with_retries_enabled(false)), RetryError::Disabled);
+    strategy.set_enabled(false);
+    assert_eq!(refusal(&safe), RetryError::Disabled);
+    assert_eq!(refusal(&fatal), RetryError::NotRetryable);
+}
+
+/// A strategy that never asks whether retries are on.
+async fn a_retry_that_is_granted_all_the_same<S: RetryStrategy>(strategy: S) -> Option<RetryError> {
+    let report = retry(&strategy, async || Err::<(), _>(Failed::SAFE)).report().await;
+    assert_eq!(report.attempts, 1);
+    report.reason
+}
+
+#[tokio::test]
+async fn a_retry_that_a_strategy_grants_all_the_same_is_released() {
+    let scopes: ScopedRetryStrategy<u32, Recorder> = ScopedRetryStrategy::new(Recorder::new);
+    scopes.set_enabled(false);
+    let scope = scopes.scope(&1);
+    assert_eq!(a_retry_that_is_granted_all_the_same(scope.clone()).await, Some(RetryError::Disabled));
+    assert_eq!(scope.calls(), ["initial", "ready", "refresh", "release"]);
+    assert_eq!(scope.last_failure().map(|failure| failure.retries_enabled()), Some(false));
+}
+
+/// The switch of the process would be seen by the tests beside this one, so this one runs in a process of its own.
+#[tokio::test(start_paused = true)]
+#[ignore = "run in a process of its own by the test below"]
+async fn child() {
+    let (strategy, recorder) = (standard(), Recorder::new());
+    assert_eq!(attempts(&strategy).await, ON);
+    assert!(retries_enabled());
+    set_retries_enabled(false);
+    assert!(!retries_enabled());
+    let quota = strategy.quota().available();
+    assert_eq!(attempts(&strategy).await, OFF);
+    assert_eq!(strategy.quota().available(), quota);
+    assert!(strategy.is_enabled(), "the strategy's own switch is another one");
+    assert_eq!(a_retry_that_is_granted_all_the_same(&recorder).await, Some(RetryError::Disabled));
+    assert_eq!(recorder.calls(), ["initial", "ready", "refresh", "release"]);
+    set_retries_enabled(true);
+    assert_eq!(attempts(&strategy).await, ON);
+}
+
+#[test]
+fn the_process_switches_every_strategy_those_of_users_too() {
+    let mut child = Command::new(env::current_exe().unwrap());
+    let output = child.args(["--exact", "switch::child", "--include-ignored"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 passed"), "the child ran no test");
+}
