@@ -115,7 +115,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        match strategy::refresh_if_enabled(self.strategy, token, &failure, &self.timer()) {
+        match self.strategy.refresh_retry_token(token, &failure, &self.timer()) {
+            Ok(token) if !failure.retries_enabled() => {
+                self.strategy.release(token);
+                self.stop(operation, &failure, attempts, RetryError::Disabled)
+            }
             Ok(token) => {
                 operation.token = TokenState::Held(token);
                 self.schedule(operation, &failure, attempts);

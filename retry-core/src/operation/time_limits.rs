@@ -234,6 +234,7 @@ impl MaxTime {
     }
 
     /// Returns the time that is left now. A clock that went backwards takes nothing, and gives nothing back.
+    #[inline]
     fn update(&mut self, clock: &impl Clock) -> Option<Duration> {
         let now = clock.now();
         let passed = self.updated.map_or(Duration::ZERO, |updated| now.saturating_since(updated));

@@ -19,7 +19,7 @@ pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
-pub(crate) use switch::{Switch, Switched, refresh_if_enabled};
+pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
 pub(crate) use waker::EarlyWake;

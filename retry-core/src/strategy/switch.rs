@@ -47,23 +47,6 @@ pub fn retries_enabled() -> bool {
     PROCESS.is_on()
 }
 
-/// Refreshes a token, unless the failure says that retries are off: a strategy that grants one all the same gets it back.
-#[inline]
-pub(crate) fn refresh_if_enabled<S: RetryStrategy + ?Sized>(
-    strategy: &S,
-    token: S::Token,
-    failure: &Failure,
-    clock: &dyn Clock,
-) -> Result<S::Token, RetryError> {
-    let token = strategy.refresh_retry_token(token, failure, clock)?;
-    if failure.retries_enabled() {
-        Ok(token)
-    } else {
-        strategy.release(token);
-        Err(RetryError::Disabled)
-    }
-}
-
 /// Any strategy behind a switch.
 pub(crate) struct Switched<S: ?Sized> {
     pub(crate) switch: Switch,
@@ -84,7 +67,14 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<S::Token, RetryError> {
-        refresh_if_enabled(&self.strategy, token, &failure.switched_by(&self.switch), clock)
+        let failure = failure.switched_by(&self.switch);
+        let token = self.strategy.refresh_retry_token(token, &failure, clock)?;
+        if failure.retries_enabled() {
+            return Ok(token);
+        }
+        // A strategy that does not ask grants retries all the same.
+        self.strategy.release(token);
+        Err(RetryError::Disabled)
     }
 
     #[inline]
