@@ -223,8 +223,8 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     }
 }
 
-/// How many waits of a blocking call may run to their end while the clock stands still. Where a coarse clock can't see
-/// the waits that a strategy ended early, they are no sign that it stands still.
+/// How many waits of a blocking call may run to their end at one reading of the clock. A wait that the strategy ended
+/// early is not counted: a coarse clock may show the same time after it.
 const MAX_STANDING_WAITS: u32 = 100;
 
 /// Counts waits during which a clock stood still.
