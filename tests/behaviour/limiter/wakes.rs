@@ -265,6 +265,7 @@ fn a_waker_that_is_kept_keeps_no_task_alive() {
 
 #[test]
 fn a_waker_that_wakes_nothing_cannot_be_made() {
+    // An inherent constant takes precedence over that of a trait.
     trait NotDefault {
         const IS_DEFAULT: bool = false;
     }
