@@ -225,8 +225,12 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`](crate::TimedOut) for
     /// its outcome, and the policy judges that like any other. A time of zero leaves each attempt one poll.
     ///
-    /// In a type that is written out, the last parameter is [`AttemptTimeout`], or [`MaxTime`] if the call has a
-    /// [`max_time`](Retry::max_time) too, whichever was set first. Code that is generic over the limits writes
+    /// See [`max_time`](Retry::max_time) for an example with both limits.
+    ///
+    /// # The type of the call
+    ///
+    /// Where the type is written out, its last parameter is [`AttemptTimeout`], or [`MaxTime`] if the call has a `max_time`
+    /// too, whichever was set first. Code that is generic over the limits writes
     /// [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
     ///
     /// ```

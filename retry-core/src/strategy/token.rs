@@ -21,7 +21,8 @@ use std::time::Duration;
 ///
 /// struct Token {
 ///     retries: StandardRetryToken,
-///     slot: Slot,
+///     /// Set by `ready` when the request may be sent.
+///     slot: Option<Slot>,
 /// }
 ///
 /// /// The slot of a request in flight.
@@ -50,8 +51,8 @@ use std::time::Duration;
 /// }
 /// ```
 ///
-/// `Drop` is not implemented for the token itself: fields can't be moved out of such a token (E0509), so its strategy could
-/// not hand the inner token on.
+/// Do not implement `Drop` for the token itself. Fields can't be moved out of a type that implements it (E0509), so the
+/// strategy could not take the token apart and pass the inner one on.
 pub trait RetryToken {
     /// Returns the attempt that this token is for; the first one is 1.
     fn attempt(&self) -> u32;
