@@ -225,7 +225,40 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`](crate::TimedOut) for
     /// its outcome, and the policy judges that like any other. A time of zero leaves each attempt one poll.
     ///
-    /// See [`max_time`](Retry::max_time) for an example.
+    /// See [`max_time`](Retry::max_time) for an example with both limits.
+    ///
+    /// # The type of the call
+    ///
+    /// Where the type is written out, its last parameter is [`AttemptTimeout`], or [`MaxTime`] if the call has a `max_time`
+    /// too, whichever was set first. Code that is generic over the limits writes
+    /// [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
+    ///
+    /// ```
+    /// # use retry_core::{RetryInfo, TimedOut};
+    /// use retry_core::retry::{AttemptTimeout, TimeLimits, Unobserved};
+    /// use retry_core::time::DefaultTimer;
+    /// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy, retry};
+    /// use std::time::Duration;
+    ///
+    /// # #[derive(RetryInfo)]
+    /// # #[retry(transparent)]
+    /// # struct Failed(TimedOut);
+    /// # impl From<TimedOut> for Failed { fn from(error: TimedOut) -> Self { Self(error) } }
+    /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// /// A call with the default timer.
+    /// type Call<F, L> = Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+    ///
+    /// fn bounded<F, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
+    ///     call.attempt_timeout(Duration::from_secs(5))
+    /// }
+    ///
+    /// # async fn example() -> Result<(), Failed> {
+    /// let call: Call<_, AttemptTimeout> = bounded(retry(&STORE, || fetch()));
+    /// call.run().await
+    /// # }
+    /// ```
     pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {
         let limits = self.limits.with_attempt_timeout(time);
         self.within(limits)

@@ -1,6 +1,8 @@
 //! Every interleaving of a few threads, within bounds: `.ci/loom` runs this.
 #![cfg(loom)]
 
+#[path = "loom/blocking.rs"]
+mod blocking;
 #[path = "loom/early_wake.rs"]
 mod early_wake;
 

@@ -94,6 +94,21 @@ fn a_clock_that_goes_back_leaves_the_ends_of_sleeps_where_they_are() {
     assert_eq!((poll(sleep, &wakes), wakes.count()), (Poll::Ready(()), 1));
 }
 
+#[test]
+fn a_sleep_that_has_come_due_stays_due_wherever_the_clock_is_set() {
+    let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
+    let (mut polled, unpolled) = (pin!(timer.sleep(secs(10))), pin!(timer.sleep(secs(10))));
+    let mut later = pin!(timer.sleep(Duration::new(10, 1)));
+    let empty = pin!(timer.sleep(Duration::ZERO));
+    assert!(poll(polled.as_mut(), &wakes).is_pending() && poll(later.as_mut(), &wakes).is_pending());
+    timer.advance(secs(10));
+    timer.set(Timestamp::START.saturating_sub(secs(100)));
+    assert_eq!((poll(polled.as_mut(), &wakes), wakes.count()), (Poll::Ready(()), 1));
+    assert_eq!((poll(unpolled, &wakes), poll(empty, &wakes)), (Poll::Ready(()), Poll::Ready(())));
+    assert_eq!((poll(later, &wakes), wakes.count()), (Poll::Pending, 1), "its end was never reached");
+    assert_eq!(poll(polled, &wakes), Poll::Ready(()), "it may be polled again");
+}
+
 /// Writes its name down when it is woken.
 struct Named(u32, Arc<Mutex<Vec<u32>>>);
 
@@ -206,6 +221,29 @@ fn it_is_the_timer_of_an_operation_in_each_form() {
 
     let timer = ManualTimer::new();
     assert_eq!((blocking(&timer, &flaky()), since_start(&timer)), (Ok(4), secs(7)));
+}
+
+/// A timer that tests of a process share, as they share a strategy.
+static TIMER: LazyLock<ManualTimer> = LazyLock::new(ManualTimer::new);
+
+#[retryable(strategy = STRATEGY, timer = TIMER)]
+async fn in_shared_time(flaky: &Flaky) -> Result<u32, Failed> {
+    flaky.call()
+}
+
+#[retryable(strategy = STRATEGY, timer = TIMER, blocking)]
+fn blocking_in_shared_time(flaky: &Flaky) -> Result<u32, Failed> {
+    flaky.call()
+}
+
+#[test]
+fn it_can_be_a_static() {
+    let flaky = || Flaky::new(3, Failed::SAFE);
+    assert_eq!(run(&TIMER, in_shared_time(&flaky())), Ok(4));
+    assert_eq!(since_start(&TIMER), secs(7));
+    let service = flaky();
+    assert_eq!(run(&TIMER, retry(&*STRATEGY, || async { service.call() }).timer(&TIMER).run()), Ok(4));
+    assert_eq!((blocking_in_shared_time(&flaky()), since_start(&TIMER)), (Ok(4), secs(3 * 7)));
 }
 
 #[test]

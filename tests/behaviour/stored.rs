@@ -118,6 +118,48 @@ fn within<S, F, P, T, O, L: TimeLimits>(
     call.max_time(time)
 }
 
+/// Bounds each attempt of a call, whatever its limits were.
+fn with_attempts_within<S, F, P, T, O, L: TimeLimits>(
+    call: Retry<S, F, P, T, O, L>,
+    time: Duration,
+) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {
+    call.attempt_timeout(time)
+}
+
+/// A call that keeps what a generic function made of it, and carries it out.
+struct Bounded<F, L: TimeLimits> {
+    call: Retry<Shared, F, StandardRetryPolicy, TokioTimer, Unobserved, L::WithAttemptTimeout>,
+}
+
+impl<F, Fut, L> Bounded<F, L>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Outcome>,
+    L: TimeLimits<WithAttemptTimeout: LimitsOn<Outcome>>,
+{
+    async fn report(self) -> Report<Outcome> {
+        self.call.report().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn code_that_is_generic_over_limits_names_those_with_an_attempt_timeout() {
+    let stuck: fn() -> Pending<Outcome> = pending;
+    let call = || retry(&STRATEGY, stuck);
+    let plain: Bounded<_, Unlimited> = Bounded { call: with_attempts_within(call(), secs(2)) };
+    let twice: Bounded<_, AttemptTimeout> =
+        Bounded { call: with_attempts_within(call().attempt_timeout(secs(1)), secs(2)) };
+    for report in [plain.report().await, twice.report().await] {
+        assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Attempt, secs(2))));
+        assert_eq!((report.attempts, report.elapsed), (5, secs(5 * 2 + 15)));
+    }
+    let both: Bounded<_, MaxTime> = Bounded { call: with_attempts_within(call().max_time(secs(4)), secs(2)) };
+    let report = both.report().await;
+    assert_eq!((report.attempts, report.reason, report.elapsed), (2, Some(RetryError::MaxTime), secs(4)));
+    let _: Retry<_, _, _, _, _, AttemptTimeout> = with_attempts_within(call(), secs(2));
+    let _: Retry<_, _, _, _, _, MaxTime> = with_attempts_within(call().max_time(secs(4)), secs(2));
+}
+
 #[tokio::test(start_paused = true)]
 async fn code_is_generic_over_calls_their_observers_and_their_limits() {
     let calls = Calls::new(Attempts::of_a_test());

@@ -75,8 +75,8 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T::Sleep>;
 
-    /// The same limits with one on each attempt.
-    #[doc(hidden)]
+    /// These limits with one on each attempt, which [`Retry::attempt_timeout`](crate::Retry::attempt_timeout) returns:
+    /// [`AttemptTimeout`] for [`Unlimited`], else `Self`.
     type WithAttemptTimeout: TimeLimits;
 
     /// Sets the limit on each attempt.

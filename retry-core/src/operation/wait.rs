@@ -5,11 +5,11 @@ use super::{Call, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
+use crate::support::sync::{Thread, current_thread};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
-use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// A wait of an operation. If it is dropped before it is over, the attempt that follows it is given up.
@@ -109,7 +109,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 guard.disarm();
                 return self.delay(operation);
             }
-            let waker = LazyWaker::default();
+            let waker = LazyWaker::new();
             if let Some(wait) = self.strategy.ready(token, &self.timer(), Some(&waker)).wait() {
                 guard.disarm();
                 return self.hold_back(operation, wait, waker.into_early_wake());
@@ -186,18 +186,22 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
 impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Blocks the thread until the attempt is due, or returns what keeps it from being made.
     ///
-    /// A thread can't yield as a task can. Where the clock stands still, the attempt is sent after [`MAX_QUESTIONS`].
+    /// A thread can't yield as a task can. If the clock stands still, the attempt is sent after [`MAX_STANDING_WAITS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
         let (mut is_delayed, mut standing) = (true, StandingClock::default());
         while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
             is_delayed = false;
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            match reason {
-                Reason::Delay => self.timer().block(wait),
-                Reason::Limiter(Some(wake)) if wake.register(&unparks_this_thread()) => {}
-                Reason::Limiter(_) => self.timer().park(wait),
-            }
-            let send = standing.is_exhausted_at(self.timer().now());
+            let send = match reason {
+                Reason::Delay => {
+                    self.timer().block(wait);
+                    false
+                }
+                Reason::Limiter(wake) => {
+                    let is_woken = self.park(wait, wake.as_ref());
+                    !is_woken && standing.is_exhausted_at(self.timer().now())
+                }
+            };
             if send {
                 let attempt = guard.token.attempts();
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
@@ -209,27 +213,36 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
         }
         operation.stopped
     }
+
+    /// Parks the thread until the wait is over, and returns whether the strategy ended it early.
+    fn park(self, wait: Duration, wake: Option<&EarlyWake>) -> bool {
+        if wake.is_none_or(|wake| !wake.register(&unparks_this_thread())) {
+            self.timer().park(wait);
+        }
+        wake.is_some_and(EarlyWake::is_woken)
+    }
 }
 
-/// How often a strategy is asked while the clock of a blocking call stands still.
-const MAX_QUESTIONS: u32 = 100;
+/// How many waits of a blocking call may run to their end at one reading of the clock. A wait that the strategy ended
+/// early is not counted: a coarse clock may show the same time after it.
+const MAX_STANDING_WAITS: u32 = 100;
 
-/// Counts questions during which a clock stood still.
+/// Counts waits during which a clock stood still.
 #[derive(Default)]
 struct StandingClock {
     latest: Option<Timestamp>,
-    questions: u32,
+    waits: u32,
 }
 
 impl StandingClock {
-    /// Counts a question after which the clock shows this time. Returns whether it was the last one allowed.
+    /// Counts a wait after which the clock shows this time. Returns whether it was the last one allowed.
     fn is_exhausted_at(&mut self, now: Timestamp) -> bool {
         if self.latest == Some(now) {
-            self.questions += 1;
+            self.waits += 1;
         } else {
-            *self = Self { latest: Some(now), questions: 1 };
+            *self = Self { latest: Some(now), waits: 1 };
         }
-        self.questions >= MAX_QUESTIONS
+        self.waits >= MAX_STANDING_WAITS
     }
 }
 
@@ -242,5 +255,5 @@ fn unparks_this_thread() -> Waker {
         }
     }
 
-    Waker::from(Arc::new(Unpark(thread::current())))
+    Waker::from(Arc::new(Unpark(current_thread())))
 }

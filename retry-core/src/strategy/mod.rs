@@ -129,6 +129,10 @@ pub trait RetryStrategy {
     /// keeps a [waker](LazyWaker::waker), wakes it then, and returns a bound: the wait ends with either. Without a waker
     /// (`None`), nobody can be woken early.
     ///
+    /// A strategy wakes waiters only after it has released its own lock: take the wakers out under the lock, release the
+    /// lock, then wake. A wake runs code of the executor, which may poll the operation at once, and that calls the strategy
+    /// again.
+    ///
     /// For a foreign token the answer is now.
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let _ = (token, clock, waker);

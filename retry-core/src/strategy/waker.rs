@@ -19,6 +19,13 @@ enum Source<'w> {
 }
 
 impl LazyWaker<'_> {
+    /// Creates a lazy waker for an operation, which waits with what [`into_early_wake`](LazyWaker::into_early_wake)
+    /// returns.
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self(Source::EarlyWake(OnceCell::new()))
+    }
+
     /// Returns a waker that ends the wait which follows this question, so that the strategy is asked again. It may be
     /// kept and woken from any thread; after the wait it does nothing.
     pub fn waker(&self) -> Waker {
@@ -35,14 +42,6 @@ impl LazyWaker<'_> {
             Source::Given(_) => None,
             Source::EarlyWake(wake) => wake.into_inner(),
         }
-    }
-}
-
-/// One for an operation that has yet to wait.
-impl Default for LazyWaker<'_> {
-    #[inline]
-    fn default() -> Self {
-        Self(Source::EarlyWake(OnceCell::new()))
     }
 }
 
@@ -86,6 +85,11 @@ impl EarlyWake {
             let former = std::mem::replace(&mut self.0.lock().waiting, waiting);
             drop(former);
         }
+        self.is_woken()
+    }
+
+    /// Returns whether the strategy ended the wait.
+    pub(crate) fn is_woken(&self) -> bool {
         self.0.lock().woken
     }
 }

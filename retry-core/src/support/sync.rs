@@ -5,10 +5,14 @@
 pub(crate) use self::checked::{
     AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
+#[cfg(loom)]
+pub(crate) use loom::thread::{Thread, current as current_thread};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(not(loom))]
+pub(crate) use std::thread::{Thread, current as current_thread};
 
 /// Loom's types can't be made in a `const`. These are made when they are first used, which is within a model, and never
 /// dropped, because a `const` can't drop anything either. A model that hands one to several threads uses it once before

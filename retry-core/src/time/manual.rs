@@ -10,8 +10,9 @@ use std::time::Duration;
 /// A clock and timer that is moved by hand, for tests without an async runtime and for simulations.
 ///
 /// It is a handle: clones of it share one clock, which begins at [`Timestamp::START`], as the other clocks of this
-/// library do. Sleeps are over once [`advance`](ManualTimer::advance) or [`set`](ManualTimer::set) moved the clock far
-/// enough. A function that blocks its thread can't wait for that, so its sleeps move the clock themselves.
+/// library do. A sleep is over once [`advance`](ManualTimer::advance) or [`set`](ManualTimer::set) has moved the clock to
+/// its end, and stays so if the clock is then set back. A function that blocks its thread can't wait for that, so its
+/// sleeps move the clock themselves.
 ///
 /// ```
 /// use retry_core::time::{Clock, ManualTimer, Timer};
@@ -29,6 +30,9 @@ use std::time::Duration;
 /// assert!(sleep.as_mut().poll(context).is_ready());
 /// assert_eq!(timer.now().saturating_since(started), Duration::from_secs(60));
 /// ```
+///
+/// A static is made with a [`LazyLock`](std::sync::LazyLock), which forwards to its timer:
+/// `static TIMER: LazyLock<ManualTimer> = LazyLock::new(ManualTimer::new);`
 #[derive(Clone, Debug)]
 pub struct ManualTimer {
     shared: Arc<Mutex<Shared>>,
@@ -39,14 +43,15 @@ struct Shared {
     now: Timestamp,
     /// How many sleeps there were, from which each has a number of its own.
     sleeps: u64,
-    /// The tasks that wait, by the end and the number of their sleeps.
-    waiting: BTreeMap<(Timestamp, u64), Waker>,
+    /// The sleeps that are not over, by their end and their number, with the task that waits for each of them. A sleep
+    /// that is not among them is over.
+    pending: BTreeMap<(Timestamp, u64), Option<Waker>>,
 }
 
 impl ManualTimer {
     /// Creates a timer at [`Timestamp::START`].
     pub fn new() -> Self {
-        let shared = Shared { now: Timestamp::START, sleeps: 0, waiting: BTreeMap::new() };
+        let shared = Shared { now: Timestamp::START, sleeps: 0, pending: BTreeMap::new() };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
@@ -66,11 +71,11 @@ impl ManualTimer {
             let mut shared = self.lock();
             let now = change(shared.now);
             shared.now = now;
-            let later = shared.waiting.split_off(&(now, u64::MAX));
-            std::mem::replace(&mut shared.waiting, later)
+            let later = shared.pending.split_off(&(now, u64::MAX));
+            std::mem::replace(&mut shared.pending, later)
         };
         // Woken after the lock was given back: a waker is the user's code.
-        due.into_values().for_each(Waker::wake);
+        due.into_values().flatten().for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -96,7 +101,11 @@ impl Timer for ManualTimer {
     fn sleep(&self, delay: Duration) -> ManualSleep {
         let mut shared = self.lock();
         shared.sleeps += 1;
-        ManualSleep { timer: self.clone(), until: shared.now.saturating_add(delay), number: shared.sleeps }
+        let place = (shared.now.saturating_add(delay), shared.sleeps);
+        if place.0 > shared.now {
+            shared.pending.insert(place, None);
+        }
+        ManualSleep { timer: self.clone(), place }
     }
 }
 
@@ -111,8 +120,8 @@ impl BlockingTimer for ManualTimer {
 #[must_use = "futures do nothing unless polled"]
 pub struct ManualSleep {
     timer: ManualTimer,
-    until: Timestamp,
-    number: u64,
+    /// Its end and its number.
+    place: (Timestamp, u64),
 }
 
 impl Future for ManualSleep {
@@ -123,10 +132,8 @@ impl Future for ManualSleep {
         let waker = context.waker().clone();
         let former = {
             let mut shared = self.timer.lock();
-            if shared.now >= self.until {
-                return Poll::Ready(());
-            }
-            shared.waiting.insert((self.until, self.number), waker)
+            let Some(waiting) = shared.pending.get_mut(&self.place) else { return Poll::Ready(()) };
+            waiting.replace(waker)
         };
         drop(former);
         Poll::Pending
@@ -135,7 +142,7 @@ impl Future for ManualSleep {
 
 impl Drop for ManualSleep {
     fn drop(&mut self) {
-        let waker = self.timer.lock().waiting.remove(&(self.until, self.number));
+        let waker = self.timer.lock().pending.remove(&self.place);
         drop(waker);
     }
 }

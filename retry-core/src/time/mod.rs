@@ -14,7 +14,7 @@ pub use timed_out::{TimeLimit, TimedOut};
 #[cfg(feature = "tokio")]
 pub use tokio_timer::TokioTimer;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A point in time, at a resolution of a nanosecond.
@@ -153,7 +153,8 @@ pub trait Timer: Clock {
 /// [`StdTimer`] is the default.
 ///
 /// A timer that returns at once should move its own clock by the delay. If it does not, a limiter goes on asking for
-/// waits: after 100 of them during which the clock stood still, the attempt is sent without the limiter's permission.
+/// waits: after 100 of them that ran to their end while the clock stood still, the attempt is sent without the limiter's
+/// permission. Waits that the limiter ended early do not count.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
     label = "this is no `BlockingTimer`",
@@ -172,16 +173,23 @@ pub trait BlockingTimer: Clock {
     }
 }
 
+/// Pointers to clocks and timers forward to them.
 macro_rules! forward_timers {
-    ($($pointer:ty),+) => {$(
-        impl<T: Clock + ?Sized> Clock for $pointer {
+    ($([$($generics:tt)*] $pointer:ty),+) => {$(
+        impl<$($generics)*> Clock for $pointer
+        where
+            T: Clock,
+        {
             #[inline]
             fn now(&self) -> Timestamp {
                 (**self).now()
             }
         }
 
-        impl<T: Timer + ?Sized> Timer for $pointer {
+        impl<$($generics)*> Timer for $pointer
+        where
+            T: Timer,
+        {
             type Sleep = T::Sleep;
 
             #[inline]
@@ -190,7 +198,10 @@ macro_rules! forward_timers {
             }
         }
 
-        impl<T: BlockingTimer + ?Sized> BlockingTimer for $pointer {
+        impl<$($generics)*> BlockingTimer for $pointer
+        where
+            T: BlockingTimer,
+        {
             #[inline]
             fn block(&self, delay: Duration) {
                 (**self).block(delay);
@@ -204,7 +215,7 @@ macro_rules! forward_timers {
     )+};
 }
 
-forward_timers!(&T, Box<T>, Arc<T>);
+forward_timers!([T: ?Sized] &T, [T: ?Sized] Box<T>, [T: ?Sized] Arc<T>, [T, F: FnOnce() -> T] LazyLock<T, F>);
 
 /// The timer that is used when the user names none.
 #[cfg(feature = "tokio")]

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 #[derive(Debug)]
-struct Failed;
+pub(super) struct Failed;
 
 impl ErrorInfo for Failed {}
 
@@ -38,14 +38,14 @@ impl Timer for Endless {
 }
 
 /// Lets a number of attempts be in flight, and wakes the one that waits.
-struct Gate(Mutex<Inside>);
+pub(super) struct Gate(Mutex<Inside>);
 
 struct Inside {
     free: u32,
     waiting: Option<Waker>,
 }
 
-struct First;
+pub(super) struct First;
 
 impl RetryToken for First {
     fn attempt(&self) -> u32 {
@@ -58,12 +58,12 @@ impl RetryToken for First {
 }
 
 impl Gate {
-    fn new(free: u32) -> Arc<Self> {
+    pub(super) fn new(free: u32) -> Arc<Self> {
         Arc::new(Self(Mutex::new(Inside { free, waiting: None })))
     }
 
     /// Wakes the attempt that waits, and lets it go on if it may.
-    fn wake(&self, freed: u32) {
+    pub(super) fn wake(&self, freed: u32) {
         let waiting = {
             let mut inside = self.0.lock().unwrap();
             inside.free += freed;
@@ -72,6 +72,11 @@ impl Gate {
         if let Some(waiting) = waiting {
             waiting.wake();
         }
+    }
+
+    /// Returns how many attempts may begin.
+    pub(super) fn free(&self) -> u32 {
+        self.0.lock().unwrap().free
     }
 }
 
@@ -191,7 +196,7 @@ fn an_answer_wakes_the_operation_that_waits_for_the_slot() {
         let thread = thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok());
         assert!(Task::new().run(pin!(operation(&gate))).is_ok());
         assert!(thread.join().unwrap());
-        assert_eq!(gate.0.lock().unwrap().free, 1);
+        assert_eq!(gate.free(), 1);
     });
 }
 

@@ -10,7 +10,7 @@ use retry_core::{
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 /// Implements what it is asked to be, writes down its calls, and answers what no default answers.
@@ -207,6 +207,7 @@ async fn a_pointer_to_a_timer_forwards_every_method() {
     assert_eq!(sleep(Box::new(&*probe) as Box<Erased<'_>>, &probe).await, expected, "Box<dyn>");
     assert_eq!(sleep(Arc::clone(&probe), &probe).await, expected, "Arc<T>");
     assert_eq!(sleep(Arc::clone(&probe) as Arc<Erased<'_>>, &probe).await, expected, "Arc<dyn>");
+    assert_eq!(sleep(LazyLock::new(|| Arc::clone(&probe)), &probe).await, expected, "LazyLock<T>");
 
     let expected = (now, ["block 3s", "park 4s"].map(str::to_owned).to_vec());
     assert_eq!(block(&*probe, &probe), expected, "&T");
@@ -214,6 +215,7 @@ async fn a_pointer_to_a_timer_forwards_every_method() {
     assert_eq!(block(Box::new(&*probe) as Box<dyn BlockingTimer>, &probe), expected, "Box<dyn>");
     assert_eq!(block(Arc::clone(&probe), &probe), expected, "Arc<T>");
     assert_eq!(block(Arc::clone(&probe) as Arc<dyn BlockingTimer>, &probe), expected, "Arc<dyn>");
+    assert_eq!(block(LazyLock::new(|| Arc::clone(&probe)), &probe), expected, "LazyLock<T>");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,11 +1,12 @@
 //! Threads that wait for a limiter.
 
 use super::in_flight::InFlight;
+use super::wakes::Keeper;
 use super::{Operation, Outcome, never, one_slot};
 use crate::support::{poll_once, secs};
-use retry_core::time::{Clock, ManualTimer, Timestamp};
+use retry_core::time::{BlockingTimer, Clock, ManualTimer, Timestamp};
 use retry_core::{Event, EventKind, Observer, retry, retryable};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -105,4 +106,67 @@ fn a_request_that_panics_gives_its_slot_back() {
     let limiter = one_slot();
     assert!(catch_unwind(AssertUnwindSafe(|| panics(&limiter))).is_err());
     assert_eq!(limiter.counts(), (1, 0, 1));
+}
+
+/// A clock too coarse to see the waits of a thread. Some of them are ended by a wake, the others run to their end.
+struct Coarse<'a> {
+    keeper: &'a Keeper,
+    wakes: fn(park: u32) -> bool,
+    parks: Cell<u32>,
+}
+
+impl<'a> Coarse<'a> {
+    fn new(keeper: &'a Keeper, wakes: fn(park: u32) -> bool) -> Self {
+        Self { keeper, wakes, parks: Cell::new(0) }
+    }
+}
+
+impl Clock for Coarse<'_> {
+    fn now(&self) -> Timestamp {
+        Timestamp::START
+    }
+}
+
+impl BlockingTimer for Coarse<'_> {
+    fn block(&self, _: Duration) {
+        panic!("a limiter's wait can end early");
+    }
+
+    fn park(&self, _: Duration) {
+        self.parks.set(self.parks.get() + 1);
+        if (self.wakes)(self.parks.get()) {
+            self.keeper.wake();
+        }
+    }
+}
+
+#[retryable(strategy = keeper, timer = timer, blocking)]
+fn held_back(keeper: &Keeper, timer: &Coarse<'_>) -> Outcome {
+    Ok(keeper.waits.get())
+}
+
+#[test]
+fn wakes_at_one_reading_of_a_coarse_clock_never_send_an_attempt() {
+    let keeper = Keeper::new(1000);
+    let timer = Coarse::new(&keeper, |_| true);
+    assert_eq!((held_back(&keeper, &timer), timer.parks.get()), (Ok(0), 1000), "the attempt was sent too early");
+    // The wake comes before the thread would park.
+    let keeper = Keeper::waking_at_once(1000);
+    let timer = Coarse::new(&keeper, |_| unreachable!("it was woken"));
+    assert_eq!((held_back(&keeper, &timer), timer.parks.get()), (Ok(0), 0), "the attempt was sent too early");
+}
+
+#[test]
+fn waits_that_run_to_their_end_at_one_reading_are_counted_whatever_wakes_there_are_between() {
+    const ALLOWED: u32 = 100;
+    for (wakes, parks) in [
+        ((|_| false) as fn(u32) -> bool, ALLOWED),
+        (|park| park % 2 == 0, 2 * ALLOWED - 1),
+        (|park| park % 100 != 0, 100 * ALLOWED),
+    ] {
+        let keeper = Keeper::new(u32::MAX);
+        let timer = Coarse::new(&keeper, wakes);
+        assert!(held_back(&keeper, &timer).is_ok());
+        assert_eq!(timer.parks.get(), parks);
+    }
 }

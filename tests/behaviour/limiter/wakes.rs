@@ -148,13 +148,13 @@ async fn a_wake_between_the_question_and_the_first_poll_is_not_lost() {
 }
 
 /// Says wait for an hour a number of times, and keeps the waker of its last answer.
-struct Keeper {
-    waits: Cell<u32>,
+pub(super) struct Keeper {
+    pub(super) waits: Cell<u32>,
     wakes_at_once: bool,
     waker: RefCell<Option<Waker>>,
 }
 
-struct First;
+pub(super) struct First;
 
 impl RetryToken for First {
     fn attempt(&self) -> u32 {
@@ -167,11 +167,16 @@ impl RetryToken for First {
 }
 
 impl Keeper {
-    fn new(waits: u32) -> Self {
+    pub(super) fn new(waits: u32) -> Self {
         Self { waits: Cell::new(waits), wakes_at_once: false, waker: RefCell::default() }
     }
 
-    fn wake(&self) {
+    /// One that wakes while it is asked.
+    pub(super) fn waking_at_once(waits: u32) -> Self {
+        Self { wakes_at_once: true, ..Self::new(waits) }
+    }
+
+    pub(super) fn wake(&self) {
         self.waker.borrow().as_ref().unwrap().wake_by_ref();
     }
 }
@@ -204,7 +209,7 @@ impl RetryStrategy for Keeper {
 
 #[tokio::test(start_paused = true)]
 async fn a_strategy_that_wakes_while_it_is_asked_is_asked_again_in_another_poll() {
-    let keeper = Keeper { wakes_at_once: true, ..Keeper::new(50) };
+    let keeper = Keeper::waking_at_once(50);
     let (wakes, started) = (Arc::new(Wakes::default()), Instant::now());
     let mut operation: Operation<'_> = Box::pin(retry(&keeper, at_once).run());
     for left in (0..50).rev() {
@@ -256,6 +261,21 @@ fn a_waker_that_is_kept_keeps_no_task_alive() {
         drop(operation);
         assert_eq!(Arc::strong_count(&wakes), 1, "after {polls} polls");
     }
+}
+
+#[test]
+fn a_waker_that_wakes_nothing_cannot_be_made() {
+    // An inherent constant takes precedence over that of a trait.
+    trait NotDefault {
+        const IS_DEFAULT: bool = false;
+    }
+    struct Probe<T>(T);
+    impl<T> NotDefault for Probe<T> {}
+    impl<T: Default> Probe<T> {
+        const IS_DEFAULT: bool = true;
+    }
+
+    assert_eq!((Probe::<LazyWaker<'_>>::IS_DEFAULT, Probe::<u32>::IS_DEFAULT), (false, true));
 }
 
 #[retryable(strategy = keeper)]
