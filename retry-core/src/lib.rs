@@ -116,7 +116,7 @@ pub use observe::{Event, EventKind, Observer, Report};
 pub use operation::{AttemptContext, OperationId};
 pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
 pub use quota::{RetryQuota, TokenBucket};
-pub use retry::{Retry, retry};
+pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{
     AdaptiveRetryStrategy, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
     StandardRetryStrategy, retries_enabled, set_retries_enabled,

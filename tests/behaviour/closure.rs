@@ -1,5 +1,7 @@
 //! Retries without macros.
 
+mod forms;
+
 use crate::support::timers::{Noted, run};
 use crate::support::{Failed, Flaky, assert_send, millis, secs};
 use retry_core::time::Timestamp;

@@ -5,8 +5,8 @@ use crate::script::{Error, SAFE, time_was_up};
 use crate::support::{Failed, assert_send, secs};
 use retry_core::policy::PolicyFn;
 use retry_core::retry::{
-    AttemptTimeout, LimitsOn, MaxTime, NoRetryAfter, OptionalObserver, Retry, TimeLimits, Unlimited, Unobserved,
-    WhenPolicy,
+    AsyncAttempts, AttemptTimeout, LimitsOn, MaxTime, NoRetryAfter, OptionalObserver, Retry, TimeLimits, Unlimited,
+    Unobserved, WhenPolicy,
 };
 use retry_core::time::{DefaultTimer, ManualTimer};
 use retry_core::{
@@ -119,7 +119,7 @@ fn within<S, F, P, T, O, L: TimeLimits>(
 }
 
 /// Bounds each attempt of a call, whatever its limits were.
-fn with_attempts_within<S, F, P, T, O, L: TimeLimits>(
+fn with_attempts_within<S, F: AsyncAttempts, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
 ) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {

@@ -47,6 +47,12 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
+    /// Sets the timer, of which only the clock is used so far.
+    #[inline]
+    pub(crate) const fn with_clock<U: Clock>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
+        Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
+    }
+
     /// Sets the default timer of functions that block.
     #[inline]
     pub const fn blocking(self) -> Call<'c, S, StdTimer, O> {

@@ -1,14 +1,20 @@
-//! Retries without macros: a closure that makes a future, and a strategy.
+//! Retries without macros: a closure and a strategy.
+
+mod closure;
+mod run;
+mod when;
+
+pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext};
+pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
 
-use crate::observe::{Observer, Report};
-use crate::operation::{Attempt, Call, Decision, Name};
-use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{Operations, RetryError, RetryStrategy, Share};
-use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
-use std::ops::ControlFlow;
-use std::pin::pin;
+use crate::observe::Observer;
+use crate::operation::{AttemptContext, Name};
+use crate::policy::StandardRetryPolicy;
+use crate::strategy::{Operations, RetryStrategy, Share};
+use crate::time::{BlockingTimer, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer};
+use std::any::type_name;
 use std::time::Duration;
 
 /// Retries a call, as the strategy allows.
@@ -61,14 +67,90 @@ where
     F: FnMut() -> Fut,
     Fut: Future,
 {
-    let function = Function { strategy, attempt, name: Name::Given(std::any::type_name::<F>()) };
-    let (policy, timer) = (StandardRetryPolicy::new(), DEFAULT_TIMER);
-    Retry { function, policy, timer, observer: Unobserved, limits: Unlimited }
+    Retry::new(strategy, type_name::<F>(), attempt, DEFAULT_TIMER)
+}
+
+/// Retries a call whose closure is handed the context of each attempt: its number, the id of the operation, the failure
+/// before and the time left. It does what [`retry()`] does otherwise.
+///
+/// ```
+/// # use retry_core::RetryInfo;
+/// use retry_core::{StandardRetryStrategy, retry_with_context};
+///
+/// # #[derive(RetryInfo)]
+/// # struct Failed;
+/// # async fn send(key: String) -> Result<(), Failed> { Ok(()) }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # async fn example() -> Result<(), Failed> {
+/// // The id is the same for all attempts, so that the server can tell that it has seen the request before.
+/// retry_with_context(&STORE, |context| send(context.operation_id().to_string())).run().await
+/// # }
+/// ```
+pub fn retry_with_context<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, WithContext<F>>
+where
+    S: RetryStrategy,
+    Operations: Share<S>,
+    F: FnMut(AttemptContext) -> Fut,
+    Fut: Future,
+{
+    Retry::new(strategy, type_name::<F>(), WithContext(attempt), DEFAULT_TIMER)
+}
+
+/// Retries a call that blocks its thread, as [`retry()`] does for futures. [`StdTimer`] sleeps, unless another
+/// [timer](Retry::timer) is set.
+///
+/// [`max_time`](Retry::max_time) bounds the waits and the starts of attempts. An attempt can't be cut, so there is no
+/// `attempt_timeout`.
+///
+/// ```
+/// # use std::io;
+/// use retry_core::{StandardRetryStrategy, retry_blocking};
+///
+/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// # fn read() -> io::Result<String> { Ok(String::new()) }
+/// let content = retry_blocking(&STORE, || read()).when(|error| error.kind() == io::ErrorKind::TimedOut).run()?;
+/// # Ok::<(), io::Error>(())
+/// ```
+pub fn retry_blocking<S, F, R>(strategy: S, attempt: F) -> Retry<S, Blocking<F>, StandardRetryPolicy, StdTimer>
+where
+    S: RetryStrategy,
+    Operations: Share<S>,
+    F: FnMut() -> R,
+{
+    Retry::new(strategy, type_name::<F>(), Blocking(attempt), StdTimer)
+}
+
+/// Retries a call that blocks its thread, and whose closure is handed the context of each attempt: [`retry_blocking`] and
+/// [`retry_with_context`] in one.
+///
+/// ```
+/// # use std::io;
+/// use retry_core::retry::retry_blocking_with_context;
+/// use retry_core::StandardRetryStrategy;
+///
+/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// # fn read(attempt: u32) -> io::Result<String> { Ok(String::new()) }
+/// let call = retry_blocking_with_context(&STORE, |context| read(context.attempt()));
+/// let content = call.when(|error| error.kind() == io::ErrorKind::TimedOut).run()?;
+/// # Ok::<(), io::Error>(())
+/// ```
+pub fn retry_blocking_with_context<S, F, R>(
+    strategy: S,
+    attempt: F,
+) -> Retry<S, Blocking<WithContext<F>>, StandardRetryPolicy, StdTimer>
+where
+    S: RetryStrategy,
+    Operations: Share<S>,
+    F: FnMut(AttemptContext) -> R,
+{
+    Retry::new(strategy, type_name::<F>(), Blocking(WithContext(attempt)), StdTimer)
 }
 
 /// A call to be retried: made by [`retry()`], carried out by [`run`](Retry::run) or [`report`](Retry::report).
 #[derive(Clone, Debug)]
-#[must_use = "nothing is called before `.run().await` or `.report().await`"]
+#[must_use = "nothing is called before `.run()` or `.report()`"]
 pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved, L = Unlimited> {
     function: Function<S, F>,
     policy: P,
@@ -83,6 +165,13 @@ struct Function<S, F> {
     strategy: S,
     attempt: F,
     name: Name,
+}
+
+impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
+    fn new(strategy: S, name: &'static str, attempt: F, timer: T) -> Self {
+        let function = Function { strategy, attempt, name: Name::Given(name) };
+        Self { function, policy: StandardRetryPolicy::new(), timer, observer: Unobserved, limits: Unlimited }
+    }
 }
 
 impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
@@ -107,10 +196,9 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
     /// # }
     /// ```
-    pub fn when<Fut, R, E, W>(self, when: W) -> Retry<S, F, WhenPolicy<W>, T, O, L>
+    pub fn when<R, E, W>(self, when: W) -> Retry<S, F, WhenPolicy<W>, T, O, L>
     where
-        F: FnMut() -> Fut,
-        Fut: Future<Output = Result<R, E>>,
+        F: Attempts<Outcome = Result<R, E>>,
         W: Fn(&E) -> bool,
     {
         self.policy(WhenPolicy { when, retry_after: NoRetryAfter })
@@ -131,10 +219,9 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
     /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
     /// # }
     /// ```
-    pub fn retry_after<Fut, R, E, H>(self, retry_after: H) -> Retry<S, F, WhenPolicy<W, H>, T, O, L>
+    pub fn retry_after<R, E, H>(self, retry_after: H) -> Retry<S, F, WhenPolicy<W, H>, T, O, L>
     where
-        F: FnMut() -> Fut,
-        Fut: Future<Output = Result<R, E>>,
+        F: Attempts<Outcome = Result<R, E>>,
         H: Fn(&E) -> Option<Duration>,
     {
         let Self { function, policy: WhenPolicy { when, retry_after: _ }, timer, observer, limits } = self;
@@ -164,12 +251,6 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets clock and sleeper: [`DefaultTimer`] unless you say otherwise.
-    pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
-        let Self { function, policy, timer: _, observer, limits } = self;
-        Retry { function, policy, timer, observer, limits }
-    }
-
     /// Sets who is told what happens to the call: nobody unless you say otherwise.
     pub fn observer<N: Observer>(self, observer: N) -> Retry<S, F, P, T, N, L> {
         let Self { function, policy, timer, observer: _, limits } = self;
@@ -182,9 +263,28 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         self
     }
 
+    fn with_timer<U>(self, timer: U) -> Retry<S, F, P, U, O, L> {
+        let Self { function, policy, timer: _, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits }
+    }
+
     fn within<M>(self, limits: M) -> Retry<S, F, P, T, O, M> {
         let Self { function, policy, timer, observer, limits: _ } = self;
         Retry { function, policy, timer, observer, limits }
+    }
+}
+
+impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
+    /// Sets the timer, which tells the time and sleeps: [`DefaultTimer`] unless set.
+    pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
+        self.with_timer(timer)
+    }
+}
+
+impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
+    /// Sets the timer, which tells the time and blocks the thread: [`StdTimer`] unless set.
+    pub fn timer<U: BlockingTimer>(self, timer: U) -> Retry<S, Blocking<F>, P, U, O, L> {
+        self.with_timer(timer)
     }
 }
 
@@ -259,166 +359,11 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.run().await
     /// # }
     /// ```
-    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout> {
+    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout>
+    where
+        F: AsyncAttempts,
+    {
         let limits = self.limits.with_attempt_timeout(time);
         self.within(limits)
-    }
-}
-
-impl<S, F, Fut, P, T, O, L> Retry<S, F, P, T, O, L>
-where
-    S: RetryStrategy,
-    F: FnMut() -> Fut,
-    Fut: Future,
-    T: Timer,
-    O: OptionalObserver,
-    L: LimitsOn<Fut::Output>,
-{
-    // The bound on the policy stands at each method: there rustc says what is missing in our words.
-
-    /// Makes the attempts, and returns the last outcome.
-    pub fn run(self) -> impl Future<Output = Fut::Output>
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
-        self.drive(|_| (), |(), _, end| end.outcome)
-    }
-
-    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
-    /// more, and the elapsed time. (The attribute has no such form, since the signature of its function is the user's; there,
-    /// events tell.)
-    ///
-    /// ```
-    /// # use retry_core::{ErrorInfo, RetryInfo};
-    /// # struct Crashed;
-    /// # impl ErrorInfo for Crashed {}
-    /// # impl RetryInfo for Crashed {}
-    /// # use retry_core::{StandardRetryStrategy, retry};
-    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
-    /// # async fn fetch() -> Result<(), Crashed> { Ok(()) }
-    /// # async fn example() {
-    /// let report = retry(&STORE, || fetch()).report().await;
-    /// if let Some(reason) = report.reason {
-    ///     eprintln!("gave up after {} attempts in {:?}: {reason}", report.attempts, report.elapsed);
-    /// }
-    /// # }
-    /// ```
-    pub fn report(self) -> impl Future<Output = Report<Fut::Output>>
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
-        self.drive(T::now, |started, timer, End { outcome, attempts, reason }| Report {
-            outcome,
-            attempts,
-            reason,
-            elapsed: timer.now().saturating_since(started),
-        })
-    }
-
-    /// Makes the attempts. The result is made of what `start` returned and of the end of the call, so that one future
-    /// serves both forms: a second one around it would hold the call twice.
-    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` holds its arguments twice")]
-    fn drive<B, R>(
-        mut self,
-        start: impl FnOnce(&T) -> B,
-        conclude: impl FnOnce(B, &T, End<Fut::Output>) -> R,
-    ) -> impl Future<Output = R>
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
-        async move {
-            let started = start(&self.timer);
-            let mut operation = self.call().begin(self.limits);
-            let mut is_delayed = operation.is_delayed();
-            let mut last = L::Last::default();
-            let end = loop {
-                // A `while let` would hold timer and observer while it waits.
-                loop {
-                    let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
-                    wait.await;
-                    is_delayed = false;
-                }
-                let outcome = if L::ARE_NONE {
-                    (self.function.attempt)().await
-                } else {
-                    let (deadline, sleep) = self.call().deadline(&mut operation);
-                    // The closure is not called if the time is up.
-                    let attempted = match deadline.over() {
-                        Some(cut) => Err(cut),
-                        None => Attempt::new(deadline, pin!(sleep), pin!((self.function.attempt)())).await,
-                    };
-                    match attempted {
-                        Ok(outcome) => outcome,
-                        Err(cut) => match self.call().cut(&operation, cut, &mut last) {
-                            ControlFlow::Continue(outcome) => outcome,
-                            ControlFlow::Break(outcome) => {
-                                let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
-                                break End { outcome, attempts, reason };
-                            }
-                        },
-                    }
-                };
-                let directive = self.policy.evaluate(&outcome);
-                match self.call().settle(&mut operation, directive) {
-                    Decision::Retry => {
-                        self.call().keep(&mut operation, &mut last, outcome);
-                        is_delayed = true;
-                    }
-                    Decision::Stop { attempts, reason } => break End { outcome, attempts, reason },
-                }
-            };
-            conclude(started, &self.timer, end)
-        }
-    }
-
-    #[inline]
-    fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
-        Call::new(&self.function.name, &self.function.strategy).with_timer(&self.timer).with_observer(&self.observer)
-    }
-}
-
-/// The end of a call.
-struct End<R> {
-    outcome: R,
-    attempts: u32,
-    reason: Option<RetryError>,
-}
-
-/// The policy that [`Retry::when`] and [`Retry::retry_after`] make of closures.
-#[derive(Clone, Copy, Debug)]
-pub struct WhenPolicy<W, H = NoRetryAfter> {
-    when: W,
-    retry_after: H,
-}
-
-/// The absence of a closure for [`Retry::retry_after`].
-#[derive(Clone, Copy, Debug)]
-pub struct NoRetryAfter;
-
-impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for WhenPolicy<W> {
-    fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
-        judge(outcome, &self.when, |_| None)
-    }
-}
-
-impl<O, E, W, H> RetryPolicy<Result<O, E>> for WhenPolicy<W, H>
-where
-    W: Fn(&E) -> bool,
-    H: Fn(&E) -> Option<Duration>,
-{
-    fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
-        judge(outcome, &self.when, &self.retry_after)
-    }
-}
-
-fn judge<O, E>(
-    outcome: &Result<O, E>,
-    when: impl Fn(&E) -> bool,
-    retry_after: impl Fn(&E) -> Option<Duration>,
-) -> RetryDirective {
-    match outcome {
-        Ok(_) => RetryDirective::succeed(),
-        Err(error) if when(error) => RetryDirective::retry(RetryErrorType::Other).after(retry_after(error)),
-        Err(error) => RetryDirective::fail(Some(RetryErrorType::Other)).after(retry_after(error)),
     }
 }

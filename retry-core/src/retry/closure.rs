@@ -1,0 +1,137 @@
+//! The forms that a closure can have: async or blocking, with a context or without.
+
+use crate::operation::{AttemptContext, ContextState};
+use crate::policy::RetryDirective;
+use std::time::Duration;
+
+/// A closure whose attempts block the thread, see [`retry_blocking`](crate::retry::retry_blocking).
+#[derive(Clone, Copy, Debug)]
+pub struct Blocking<F>(pub(super) F);
+
+/// A closure that is handed the context of each attempt, see [`retry_with_context`](crate::retry::retry_with_context).
+#[derive(Clone, Copy, Debug)]
+pub struct WithContext<F>(pub(super) F);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A closure in any of its forms. This trait is sealed.
+pub trait Attempts: sealed::Sealed {
+    /// The outcome of an attempt.
+    type Outcome;
+
+    /// State kept from one attempt to the next.
+    #[doc(hidden)]
+    type State: AttemptState;
+}
+
+/// A closure that makes a future for each attempt. This trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "this needs a closure that makes futures",
+    label = "nothing cuts an attempt that blocks its thread",
+    note = "bound the waits of a blocking call with `max_time`, and its attempts with the timeouts of the client that it calls"
+)]
+pub trait AsyncAttempts: Attempts {
+    /// An attempt.
+    #[doc(hidden)]
+    type Future: Future<Output = Self::Outcome>;
+
+    /// Makes the future of an attempt with this number and this limit on its time.
+    #[doc(hidden)]
+    fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> Self::Future;
+}
+
+/// A closure whose attempts block the thread. This trait is sealed.
+pub trait BlockingAttempts: Attempts {
+    /// Makes an attempt with this number and this limit on its time.
+    #[doc(hidden)]
+    fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> Self::Outcome;
+}
+
+/// State kept from one attempt to the next: that of the contexts, or none.
+pub trait AttemptState {
+    /// Begins an operation.
+    fn begin() -> Self;
+
+    /// Remembers what the policy made of an attempt.
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective;
+}
+
+impl AttemptState for () {
+    #[inline]
+    fn begin() {}
+
+    #[inline]
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+        directive
+    }
+}
+
+impl AttemptState for ContextState {
+    fn begin() -> Self {
+        Self::new()
+    }
+
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+        self.remember(directive)
+    }
+}
+
+impl<F: FnMut() -> Fut, Fut: Future> sealed::Sealed for F {}
+
+impl<F: FnMut() -> Fut, Fut: Future> Attempts for F {
+    type Outcome = Fut::Output;
+    type State = ();
+}
+
+impl<F: FnMut() -> Fut, Fut: Future> AsyncAttempts for F {
+    type Future = Fut;
+
+    #[inline]
+    fn attempt(&mut self, (): &(), _: u32, _: Option<Duration>) -> Fut {
+        self()
+    }
+}
+
+impl<F: FnMut(AttemptContext) -> Fut, Fut: Future> sealed::Sealed for WithContext<F> {}
+
+impl<F: FnMut(AttemptContext) -> Fut, Fut: Future> Attempts for WithContext<F> {
+    type Outcome = Fut::Output;
+    type State = ContextState;
+}
+
+impl<F: FnMut(AttemptContext) -> Fut, Fut: Future> AsyncAttempts for WithContext<F> {
+    type Future = Fut;
+
+    fn attempt(&mut self, state: &ContextState, number: u32, time_left: Option<Duration>) -> Fut {
+        (self.0)(state.attempt(number, time_left))
+    }
+}
+
+impl<F: FnMut() -> R, R> sealed::Sealed for Blocking<F> {}
+
+impl<F: FnMut() -> R, R> Attempts for Blocking<F> {
+    type Outcome = R;
+    type State = ();
+}
+
+impl<F: FnMut() -> R, R> BlockingAttempts for Blocking<F> {
+    #[inline]
+    fn attempt(&mut self, (): &(), _: u32, _: Option<Duration>) -> R {
+        (self.0)()
+    }
+}
+
+impl<F: FnMut(AttemptContext) -> R, R> sealed::Sealed for Blocking<WithContext<F>> {}
+
+impl<F: FnMut(AttemptContext) -> R, R> Attempts for Blocking<WithContext<F>> {
+    type Outcome = R;
+    type State = ContextState;
+}
+
+impl<F: FnMut(AttemptContext) -> R, R> BlockingAttempts for Blocking<WithContext<F>> {
+    fn attempt(&mut self, state: &ContextState, number: u32, time_left: Option<Duration>) -> R {
+        (self.0.0)(state.attempt(number, time_left))
+    }
+}

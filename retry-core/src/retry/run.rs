@@ -1,0 +1,221 @@
+//! Making the attempts of a closure.
+
+use super::Retry;
+use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
+use crate::observe::Report;
+use crate::operation::{Attempt, Call, Decision, LimitsOn, OperationOf, OptionalObserver};
+use crate::policy::RetryPolicy;
+use crate::strategy::{RetryError, RetryStrategy};
+use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
+use std::ops::ControlFlow;
+use std::pin::pin;
+
+impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
+where
+    S: RetryStrategy,
+    F: AsyncAttempts,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<F::Outcome>,
+{
+    // The bound on the policy stands at each method: there rustc says what is missing in our words.
+
+    /// Makes the attempts, and returns the last outcome.
+    pub fn run(self) -> impl Future<Output = F::Outcome>
+    where
+        P: RetryPolicy<F::Outcome>,
+    {
+        self.drive(|_| (), |(), _, end| end.outcome)
+    }
+
+    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
+    /// more, and the elapsed time.
+    ///
+    /// The attribute has no such form, since the signature of its function is the user's; there, an
+    /// [`Observer`](crate::Observer) is told.
+    ///
+    /// ```
+    /// # use retry_core::{ErrorInfo, RetryInfo};
+    /// # struct Crashed;
+    /// # impl ErrorInfo for Crashed {}
+    /// # impl RetryInfo for Crashed {}
+    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn fetch() -> Result<(), Crashed> { Ok(()) }
+    /// # async fn example() {
+    /// let report = retry(&STORE, || fetch()).report().await;
+    /// if let Some(reason) = report.reason {
+    ///     eprintln!("gave up after {} attempts in {:?}: {reason}", report.attempts, report.elapsed);
+    /// }
+    /// # }
+    /// ```
+    pub fn report(self) -> impl Future<Output = Report<F::Outcome>>
+    where
+        P: RetryPolicy<F::Outcome>,
+    {
+        self.drive(T::now, |started, timer, end| end.report(started, timer))
+    }
+
+    /// Makes the attempts. The result is made of what `start` returned and of the end of the call, so that one future
+    /// serves both forms: a second one around it would hold the call twice.
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` holds its arguments twice")]
+    fn drive<B, R>(
+        mut self,
+        start: impl FnOnce(&T) -> B,
+        conclude: impl FnOnce(B, &T, End<F::Outcome>) -> R,
+    ) -> impl Future<Output = R>
+    where
+        P: RetryPolicy<F::Outcome>,
+    {
+        async move {
+            let started = start(&self.timer);
+            let mut operation = self.call().begin(self.limits);
+            let mut is_delayed = operation.is_delayed();
+            let mut kept = Kept::<F, L>::new();
+            let end = loop {
+                // A `while let` would hold timer and observer while it waits.
+                loop {
+                    let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
+                    wait.await;
+                    is_delayed = false;
+                }
+                let attempted = if L::ARE_NONE {
+                    Ok(self.function.attempt.attempt(&kept.state, operation.attempts(), None).await)
+                } else {
+                    let (deadline, sleep) = self.call().deadline(&mut operation);
+                    if let Some(cut) = deadline.over() {
+                        Err(cut)
+                    } else {
+                        let (number, time_left) = (operation.attempts(), operation.time_left());
+                        let body = self.function.attempt.attempt(&kept.state, number, time_left);
+                        Attempt::new(deadline, pin!(sleep), pin!(body)).await
+                    }
+                };
+                match self.settle(&mut operation, &mut kept, attempted) {
+                    ControlFlow::Continue(()) => is_delayed = true,
+                    ControlFlow::Break(end) => break end,
+                }
+            };
+            conclude(started, &self.timer, end)
+        }
+    }
+}
+
+impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L>
+where
+    S: RetryStrategy,
+    Blocking<F>: BlockingAttempts,
+    T: BlockingTimer,
+    O: OptionalObserver,
+    L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+{
+    /// Makes the attempts, and returns the last outcome. It blocks the thread.
+    pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome
+    where
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
+    {
+        self.block().outcome
+    }
+
+    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
+    /// more, and the elapsed time. It blocks the thread.
+    pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome>
+    where
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
+    {
+        let started = self.timer.now();
+        let end = self.block();
+        end.report(started, &self.timer)
+    }
+
+    fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome>
+    where
+        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
+    {
+        let mut operation = self.call().begin(self.limits);
+        let mut kept = Kept::<Blocking<F>, L>::new();
+        loop {
+            let attempted = if let Some(cut) = self.call().block(&mut operation) {
+                Err(cut)
+            } else {
+                let (number, time_left) = (operation.attempts(), operation.time_left());
+                Ok(self.function.attempt.attempt(&kept.state, number, time_left))
+            };
+            if let ControlFlow::Break(end) = self.settle(&mut operation, &mut kept, attempted) {
+                return end;
+            }
+        }
+    }
+}
+
+impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
+where
+    S: RetryStrategy,
+    F: Attempts,
+    T: Clock,
+    O: OptionalObserver,
+    L: LimitsOn<F::Outcome>,
+{
+    #[inline]
+    fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
+        Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
+    }
+
+    /// Lets the policy and the strategy decide on what became of an attempt, and keeps what the next one needs.
+    #[inline]
+    fn settle(
+        &self,
+        operation: &mut OperationOf<S, L, O>,
+        kept: &mut Kept<F, L>,
+        attempted: Result<F::Outcome, L::Cut>,
+    ) -> ControlFlow<End<F::Outcome>>
+    where
+        P: RetryPolicy<F::Outcome>,
+    {
+        let outcome = match attempted {
+            Ok(outcome) => outcome,
+            Err(cut) => match self.call().cut(operation, cut, &mut kept.last) {
+                ControlFlow::Continue(outcome) => outcome,
+                ControlFlow::Break(outcome) => {
+                    let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
+                    return ControlFlow::Break(End { outcome, attempts, reason });
+                }
+            },
+        };
+        let directive = kept.state.remember(self.policy.evaluate(&outcome));
+        match self.call().settle(operation, directive) {
+            Decision::Retry => {
+                self.call().keep(operation, &mut kept.last, outcome);
+                ControlFlow::Continue(())
+            }
+            Decision::Stop { attempts, reason } => ControlFlow::Break(End { outcome, attempts, reason }),
+        }
+    }
+}
+
+/// What is kept from one attempt to the next.
+struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
+    state: F::State,
+    last: L::Last,
+}
+
+impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
+    #[inline]
+    fn new() -> Self {
+        Self { state: F::State::begin(), last: L::Last::default() }
+    }
+}
+
+/// The end of a call.
+struct End<R> {
+    outcome: R,
+    attempts: u32,
+    reason: Option<RetryError>,
+}
+
+impl<R> End<R> {
+    fn report(self, started: Timestamp, clock: &impl Clock) -> Report<R> {
+        let Self { outcome, attempts, reason } = self;
+        Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
+    }
+}

@@ -1,0 +1,43 @@
+//! The policy that closures over errors make.
+
+use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy};
+use std::time::Duration;
+
+/// The policy that [`Retry::when`] and [`Retry::retry_after`] make of closures.
+#[derive(Clone, Copy, Debug)]
+pub struct WhenPolicy<W, H = NoRetryAfter> {
+    pub(super) when: W,
+    pub(super) retry_after: H,
+}
+
+/// The absence of a closure for [`Retry::retry_after`].
+#[derive(Clone, Copy, Debug)]
+pub struct NoRetryAfter;
+
+impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for WhenPolicy<W> {
+    fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
+        judge(outcome, &self.when, |_| None)
+    }
+}
+
+impl<O, E, W, H> RetryPolicy<Result<O, E>> for WhenPolicy<W, H>
+where
+    W: Fn(&E) -> bool,
+    H: Fn(&E) -> Option<Duration>,
+{
+    fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
+        judge(outcome, &self.when, &self.retry_after)
+    }
+}
+
+fn judge<O, E>(
+    outcome: &Result<O, E>,
+    when: impl Fn(&E) -> bool,
+    retry_after: impl Fn(&E) -> Option<Duration>,
+) -> RetryDirective {
+    match outcome {
+        Ok(_) => RetryDirective::succeed(),
+        Err(error) if when(error) => RetryDirective::retry(RetryErrorType::Other).after(retry_after(error)),
+        Err(error) => RetryDirective::fail(Some(RetryErrorType::Other)).after(retry_after(error)),
+    }
+}
