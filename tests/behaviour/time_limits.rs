@@ -1,5 +1,6 @@
 //! `max_time` and `attempt_timeout`, in both forms: each case runs with the attribute and with a closure.
 
+mod deadline;
 mod surroundings;
 
 use crate::script::{Error, Limits, SAFE, Script, attempt_timeout, judge, max_time, time_was_up};

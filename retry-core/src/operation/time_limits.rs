@@ -83,9 +83,9 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
 
-    /// Returns the limit on each attempt.
+    /// These limits in the form that can have one on the operation, too.
     #[doc(hidden)]
-    fn attempt_timeout(&self) -> Option<Duration>;
+    fn with_operation(self) -> MaxTime;
 }
 
 /// Time limits of an operation whose outcomes are of type `R`. This trait is sealed.
@@ -147,8 +147,8 @@ impl TimeLimits for Unlimited {
         AttemptTimeout(time)
     }
 
-    fn attempt_timeout(&self) -> Option<Duration> {
-        None
+    fn with_operation(self) -> MaxTime {
+        MaxTime::new(Duration::MAX, None)
     }
 }
 
@@ -201,8 +201,8 @@ impl TimeLimits for AttemptTimeout {
         Self(time)
     }
 
-    fn attempt_timeout(&self) -> Option<Duration> {
-        Some(self.0)
+    fn with_operation(self) -> MaxTime {
+        MaxTime::new(Duration::MAX, Some(self.0))
     }
 }
 
@@ -216,11 +216,14 @@ impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
     }
 }
 
-/// A limit on the operation, and perhaps one on each attempt.
+/// A limit on the operation, by a time or a deadline, and perhaps one on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxTime {
-    /// The limit.
+    /// The limit; from the beginning of the operation on, the time to the deadline if that is shorter.
     time: Duration,
+    deadline: Option<Timestamp>,
+    /// Which of the two it is.
+    limit: TimeLimit,
     attempt_timeout: Option<Duration>,
     /// The time that is left; `None` once it is over.
     left: Option<Duration>,
@@ -230,7 +233,19 @@ pub struct MaxTime {
 
 impl MaxTime {
     pub(crate) const fn new(time: Duration, attempt_timeout: Option<Duration>) -> Self {
-        Self { time, attempt_timeout, left: Some(time), updated: None }
+        let (deadline, limit) = (None, TimeLimit::Operation);
+        Self { time, deadline, limit, attempt_timeout, left: Some(time), updated: None }
+    }
+
+    pub(crate) const fn with_max_time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self.left = Some(time);
+        self
+    }
+
+    pub(crate) const fn with_deadline(mut self, deadline: Timestamp) -> Self {
+        self.deadline = Some(deadline);
+        self
     }
 
     /// Returns the time that is left now. A clock that went backwards takes nothing, and gives nothing back.
@@ -244,7 +259,7 @@ impl MaxTime {
     }
 
     const fn timed_out(&self) -> TimedOut {
-        TimedOut::new(TimeLimit::Operation, self.time)
+        TimedOut::new(self.limit, self.time)
     }
 }
 
@@ -252,7 +267,13 @@ impl TimeLimits for MaxTime {
     type Cut = TimedOut;
 
     fn start(&mut self, clock: &impl Clock) {
-        self.updated = Some(clock.now());
+        let now = clock.now();
+        self.updated = Some(now);
+        if let Some(left) = self.deadline.map(|deadline| deadline.saturating_since(now))
+            && left < self.time
+        {
+            (self.time, self.left, self.limit) = (left, Some(left), TimeLimit::Deadline);
+        }
     }
 
     fn remaining(&mut self, clock: &impl Clock) -> Option<Duration> {
@@ -294,8 +315,8 @@ impl TimeLimits for MaxTime {
         self
     }
 
-    fn attempt_timeout(&self) -> Option<Duration> {
-        self.attempt_timeout
+    fn with_operation(self) -> MaxTime {
+        self
     }
 }
 
@@ -309,7 +330,9 @@ impl<R: OutOfTime> LimitsOn<R> for MaxTime {
     fn cut(cut: TimedOut, last: &mut Option<R>) -> ControlFlow<R, R> {
         match cut.limit() {
             TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
-            TimeLimit::Operation => ControlFlow::Break(last.take().unwrap_or_else(|| R::out_of_time(cut))),
+            TimeLimit::Operation | TimeLimit::Deadline => {
+                ControlFlow::Break(last.take().unwrap_or_else(|| R::out_of_time(cut)))
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::observe::Observer;
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
-use crate::time::{BlockingTimer, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer};
+use crate::time::{BlockingTimer, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 use std::any::type_name;
 use std::time::Duration;
 
@@ -318,7 +318,33 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// # }
     /// ```
     pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, MaxTime> {
-        let limits = MaxTime::new(time, self.limits.attempt_timeout());
+        let limits = self.limits.with_operation().with_max_time(time);
+        self.within(limits)
+    }
+
+    /// Sets the point in time at which all of it must be over: an [`Instant`](std::time::Instant) of the standard library or
+    /// of tokio, or a [`Timestamp`]. Beside [`max_time`](Retry::max_time) the earlier one counts. It is as hard as that, and one
+    /// that is past already leaves one poll.
+    ///
+    /// ```
+    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # #[derive(RetryInfo)]
+    /// # #[retry(transparent)]
+    /// # struct NoAnswer(TimedOut);
+    /// # impl From<TimedOut> for NoAnswer { fn from(error: TimedOut) -> Self { Self(error) } }
+    /// # async fn fetch(part: u32) -> Result<(), NoAnswer> { Ok(()) }
+    /// use std::time::{Duration, Instant};
+    ///
+    /// /// Two calls that share ten seconds.
+    /// # async fn both() -> Result<(), NoAnswer> {
+    /// let deadline = Instant::now() + Duration::from_secs(10);
+    /// retry(&STORE, || fetch(1)).deadline(deadline).run().await?;
+    /// retry(&STORE, || fetch(2)).deadline(deadline).run().await
+    /// # }
+    /// ```
+    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, MaxTime> {
+        let limits = self.limits.with_operation().with_deadline(deadline.into());
         self.within(limits)
     }
 

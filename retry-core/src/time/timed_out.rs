@@ -42,6 +42,8 @@ pub enum TimeLimit {
     Attempt,
     /// The limit on the whole operation, `max_time`.
     Operation,
+    /// The point in time at which the whole operation must be over, `deadline`.
+    Deadline,
 }
 
 impl TimedOut {
@@ -61,7 +63,7 @@ impl TimedOut {
         self.limit
     }
 
-    /// Returns how long that limit was.
+    /// Returns how long that limit was: from the beginning of the operation if it was a deadline.
     pub const fn time(&self) -> Duration {
         self.time
     }
@@ -72,6 +74,7 @@ impl fmt::Display for TimedOut {
         let (what, option) = match self.limit {
             TimeLimit::Attempt => ("the attempt", "attempt_timeout"),
             TimeLimit::Operation => ("the operation", "max_time"),
+            TimeLimit::Deadline => ("the operation", "deadline"),
         };
         write!(f, "{what} had no outcome within {:?} (`{option}`)", self.time)
     }

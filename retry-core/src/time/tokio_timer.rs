@@ -11,10 +11,17 @@ use tokio::time::{Instant, Sleep};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
+impl From<Instant> for Timestamp {
+    #[inline]
+    fn from(instant: Instant) -> Self {
+        Self::from(instant.into_std())
+    }
+}
+
 impl Clock for TokioTimer {
     #[inline]
     fn now(&self) -> Timestamp {
-        Timestamp::from(Instant::now().into_std())
+        Timestamp::from(Instant::now())
     }
 }
 
