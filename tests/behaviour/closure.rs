@@ -1,6 +1,7 @@
 //! Retries without macros.
 
 mod forms;
+mod on_retry;
 
 use crate::support::timers::{Noted, run};
 use crate::support::{Failed, Flaky, assert_send, millis, secs};

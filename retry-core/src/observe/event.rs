@@ -82,6 +82,17 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Returns how long the operation waits before its next attempt, after [`RetryScheduled`](EventKind::RetryScheduled). For
+    /// anything else it is `None`.
+    ///
+    /// An `on_retry` closure tells by this whether another attempt follows.
+    pub const fn delay(&self) -> Option<Duration> {
+        match self {
+            Self::RetryScheduled { delay, .. } => Some(*delay),
+            _ => None,
+        }
+    }
+
     /// The name as `tracing` has it: `attempt_started`, `retry_scheduled`, and so on.
     pub const fn as_str(&self) -> &'static str {
         match self {

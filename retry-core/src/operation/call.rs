@@ -88,6 +88,12 @@ impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
         }
     }
 
+    /// Makes an event of an operation that was started then.
+    pub(super) fn event(self, started: Timestamp, attempt: u32, kind: EventKind) -> Event {
+        let elapsed = self.timer().now().saturating_since(started);
+        Event { operation: self.name.get(), attempt, elapsed, kind }
+    }
+
     #[cold]
     fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
         if trace::is_enabled(level) {

@@ -17,11 +17,11 @@ pub use name::{FunctionName, Name};
 pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use wait::Wait;
 
-use crate::observe::EventKind;
 use crate::observe::trace::Level;
-use crate::policy::{RetryDirective, Success};
+use crate::observe::{Event, EventKind};
+use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -170,6 +170,36 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     pub(crate) fn keep<R, L: LimitsOn<R>>(self, operation: &mut OperationOf<S, L, O>, last: &mut L::Last, outcome: R) {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         L::keep(last, outcome);
+        guard.disarm();
+    }
+
+    /// Tells a closure of the user's what follows from a failure: [`EventKind::RetryScheduled`] or [`EventKind::Stopped`].
+    /// Nothing is told of a success.
+    ///
+    /// Should the closure panic, the retry that was paid for is released.
+    pub(crate) fn tell_failure<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        error_type: Option<RetryErrorType>,
+        decision: Decision,
+        started: Timestamp,
+        tell: impl FnOnce(&Event),
+    ) {
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        let quota = self.strategy.quota_level();
+        let told = match (&*guard.token, decision) {
+            (TokenState::Held(token), Decision::Retry) => {
+                let (delay, delay_source) = (token.delay(), token.delay_source());
+                Some((token.retry_count(), EventKind::RetryScheduled { error_type, delay, delay_source, quota }))
+            }
+            (_, Decision::Stop { attempts, reason: Some(reason) }) => {
+                Some((attempts, EventKind::Stopped { reason, error_type, quota }))
+            }
+            (_, Decision::Retry | Decision::Stop { reason: None, .. }) => None,
+        };
+        if let Some((attempt, kind)) = told {
+            tell(&self.event(started, attempt, kind));
+        }
         guard.disarm();
     }
 

@@ -1,7 +1,9 @@
 //! The forms that a closure can have: async or blocking, with a context or without.
 
+use crate::observe::Event;
 use crate::operation::{AttemptContext, ContextState};
 use crate::policy::RetryDirective;
+use crate::time::{Clock, Timestamp};
 use std::time::Duration;
 
 /// A closure whose attempts block the thread, see [`retry_blocking`](crate::retry::retry_blocking).
@@ -11,6 +13,13 @@ pub struct Blocking<F>(pub(super) F);
 /// A closure that is handed the context of each attempt, see [`retry_with_context`](crate::retry::retry_with_context).
 #[derive(Clone, Copy, Debug)]
 pub struct WithContext<F>(pub(super) F);
+
+/// A closure with another one that is told of its failures, see [`Retry::on_retry`](crate::Retry::on_retry).
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<F, N> {
+    pub(super) attempts: F,
+    pub(super) on_retry: N,
+}
 
 mod sealed {
     pub trait Sealed {}
@@ -24,6 +33,14 @@ pub trait Attempts: sealed::Sealed {
     /// State kept from one attempt to the next.
     #[doc(hidden)]
     type State: AttemptState;
+
+    /// Whether it is told of failures. Its state then knows when the operation was started.
+    #[doc(hidden)]
+    const IS_TOLD: bool = false;
+
+    /// Is told of a failure and of what follows from it.
+    #[doc(hidden)]
+    fn tell(&mut self, _: &Self::Outcome, _: &Event) {}
 }
 
 /// A closure that makes a future for each attempt. This trait is sealed.
@@ -52,7 +69,12 @@ pub trait BlockingAttempts: Attempts {
 /// State kept from one attempt to the next: that of the contexts, or none.
 pub trait AttemptState {
     /// Begins an operation.
-    fn begin() -> Self;
+    fn begin(clock: &impl Clock) -> Self;
+
+    /// Returns when the operation was started, if that is known.
+    fn started(&self) -> Option<Timestamp> {
+        None
+    }
 
     /// Remembers what the policy made of an attempt.
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective;
@@ -60,7 +82,7 @@ pub trait AttemptState {
 
 impl AttemptState for () {
     #[inline]
-    fn begin() {}
+    fn begin(_: &impl Clock) {}
 
     #[inline]
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
@@ -69,12 +91,33 @@ impl AttemptState for () {
 }
 
 impl AttemptState for ContextState {
-    fn begin() -> Self {
+    fn begin(_: &impl Clock) -> Self {
         Self::new()
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
         self.remember(directive)
+    }
+}
+
+/// The state of a closure, and when its operation was started.
+#[derive(Debug)]
+pub struct Started<T> {
+    state: T,
+    at: Timestamp,
+}
+
+impl<T: AttemptState> AttemptState for Started<T> {
+    fn begin(clock: &impl Clock) -> Self {
+        Self { state: T::begin(clock), at: clock.now() }
+    }
+
+    fn started(&self) -> Option<Timestamp> {
+        Some(self.at)
+    }
+
+    fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
+        self.state.remember(directive)
     }
 }
 
@@ -133,5 +176,50 @@ impl<F: FnMut(AttemptContext) -> R, R> Attempts for Blocking<WithContext<F>> {
 impl<F: FnMut(AttemptContext) -> R, R> BlockingAttempts for Blocking<WithContext<F>> {
     fn attempt(&mut self, state: &ContextState, number: u32, time_left: Option<Duration>) -> R {
         (self.0.0)(state.attempt(number, time_left))
+    }
+}
+
+impl<F: sealed::Sealed, N> sealed::Sealed for Telling<F, N> {}
+
+impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Telling<F, N> {
+    type Outcome = F::Outcome;
+    type State = Started<F::State>;
+
+    const IS_TOLD: bool = true;
+
+    fn tell(&mut self, outcome: &Result<R, E>, event: &Event) {
+        self.attempts.tell(outcome, event);
+        if let Err(error) = outcome {
+            (self.on_retry)(error, event);
+        }
+    }
+}
+
+impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> AsyncAttempts for Telling<F, N> {
+    type Future = F::Future;
+
+    fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Future {
+        self.attempts.attempt(&state.state, number, time_left)
+    }
+}
+
+impl<F: sealed::Sealed, N> sealed::Sealed for Blocking<Telling<F, N>> {}
+
+impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Blocking<Telling<F, N>> {
+    type Outcome = F::Outcome;
+    type State = Started<F::State>;
+
+    const IS_TOLD: bool = true;
+
+    fn tell(&mut self, outcome: &Result<R, E>, event: &Event) {
+        self.0.tell(outcome, event);
+    }
+}
+
+impl<F: BlockingAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> BlockingAttempts
+    for Blocking<Telling<F, N>>
+{
+    fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Outcome {
+        self.0.attempts.attempt(&state.state, number, time_left)
     }
 }

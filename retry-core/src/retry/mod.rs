@@ -4,12 +4,12 @@ mod closure;
 mod run;
 mod when;
 
-pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext};
+pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, Telling, WithContext};
 pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
 
-use crate::observe::Observer;
+use crate::observe::{Event, Observer};
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
@@ -263,6 +263,12 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         self
     }
 
+    fn with_attempts<G>(self, with: impl FnOnce(F) -> G) -> Retry<S, G, P, T, O, L> {
+        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, limits } = self;
+        let function = Function { strategy, attempt: with(attempt), name };
+        Retry { function, policy, timer, observer, limits }
+    }
+
     fn with_timer<U>(self, timer: U) -> Retry<S, F, P, U, O, L> {
         let Self { function, policy, timer: _, observer, limits } = self;
         Retry { function, policy, timer, observer, limits }
@@ -275,6 +281,34 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
 }
 
 impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
+    /// Sets a closure that is told of each failure: the error, and the event that says what follows from it. For another
+    /// attempt that is [`RetryScheduled`](crate::EventKind::RetryScheduled), with a [delay](crate::EventKind::delay), for the
+    /// last failure [`Stopped`](crate::EventKind::Stopped), without one.
+    ///
+    /// An [`Observer`] is told more, and serves many calls, but it never sees the error.
+    ///
+    /// ```
+    /// # use std::io;
+    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn connect() -> io::Result<()> { Ok(()) }
+    /// # async fn example() -> io::Result<()> {
+    /// let call = retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    /// let call = call.on_retry(|error, event| match event.kind.delay() {
+    ///     Some(delay) => eprintln!("retrying in {delay:.1?}: {error}"),
+    ///     None => eprintln!("giving up: {error}"),
+    /// });
+    /// call.run().await
+    /// # }
+    /// ```
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Telling<F, N>, P, T, O, L>
+    where
+        F: Attempts<Outcome = Result<R, E>>,
+        N: FnMut(&E, &Event),
+    {
+        self.with_attempts(|attempts| Telling { attempts, on_retry })
+    }
+
     /// Sets the timer, which tells the time and sleeps: [`DefaultTimer`] unless set.
     pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
         self.with_timer(timer)
@@ -282,6 +316,17 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
 }
 
 impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
+    /// Sets a closure that is told of each failure: the error, and the event that says what follows from it, as for
+    /// [`retry()`].
+    #[expect(clippy::type_complexity, reason = "each part is a choice of the user's, and has a name")]
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<Telling<Blocking<F>, N>>, P, T, O, L>
+    where
+        Blocking<F>: Attempts<Outcome = Result<R, E>>,
+        N: FnMut(&E, &Event),
+    {
+        self.with_attempts(|attempts| Blocking(Telling { attempts, on_retry }))
+    }
+
     /// Sets the timer, which tells the time and blocks the thread: [`StdTimer`] unless set.
     pub fn timer<U: BlockingTimer>(self, timer: U) -> Retry<S, Blocking<F>, P, U, O, L> {
         self.with_timer(timer)

@@ -1,11 +1,11 @@
 //! Making the attempts of a closure.
 
-use super::Retry;
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
+use super::{Function, Retry};
 use crate::observe::Report;
 use crate::operation::{Attempt, Call, Decision, LimitsOn, OperationOf, OptionalObserver};
-use crate::policy::RetryPolicy;
-use crate::strategy::{RetryError, RetryStrategy};
+use crate::policy::{RetryErrorType, RetryPolicy};
+use crate::strategy::{Failure, RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -71,7 +71,7 @@ where
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
             let mut is_delayed = operation.is_delayed();
-            let mut kept = Kept::<F, L>::new();
+            let mut kept = Kept::<F, L>::new(&self.timer);
             let end = loop {
                 // A `while let` would hold timer and observer while it waits.
                 loop {
@@ -133,7 +133,7 @@ where
         P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
     {
         let mut operation = self.call().begin(self.limits);
-        let mut kept = Kept::<Blocking<F>, L>::new();
+        let mut kept = Kept::<Blocking<F>, L>::new(&self.timer);
         loop {
             let attempted = if let Some(cut) = self.call().block(&mut operation) {
                 Err(cut)
@@ -164,7 +164,7 @@ where
     /// Lets the policy and the strategy decide on what became of an attempt, and keeps what the next one needs.
     #[inline]
     fn settle(
-        &self,
+        &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &mut Kept<F, L>,
         attempted: Result<F::Outcome, L::Cut>,
@@ -178,17 +178,39 @@ where
                 ControlFlow::Continue(outcome) => outcome,
                 ControlFlow::Break(outcome) => {
                     let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
+                    self.tell(operation, kept, None, Decision::Stop { attempts, reason }, &outcome);
                     return ControlFlow::Break(End { outcome, attempts, reason });
                 }
             },
         };
         let directive = kept.state.remember(self.policy.evaluate(&outcome));
-        match self.call().settle(operation, directive) {
+        let decision = self.call().settle(operation, directive);
+        self.tell(operation, kept, Failure::from_directive(directive).error_type(), decision, &outcome);
+        match decision {
             Decision::Retry => {
                 self.call().keep(operation, &mut kept.last, outcome);
                 ControlFlow::Continue(())
             }
             Decision::Stop { attempts, reason } => ControlFlow::Break(End { outcome, attempts, reason }),
+        }
+    }
+
+    /// Tells the closure that is told of failures, if there is one.
+    #[inline]
+    fn tell(
+        &mut self,
+        operation: &mut OperationOf<S, L, O>,
+        kept: &Kept<F, L>,
+        error_type: Option<RetryErrorType>,
+        decision: Decision,
+        outcome: &F::Outcome,
+    ) {
+        if F::IS_TOLD
+            && let Some(started) = kept.state.started()
+        {
+            let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
+            let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
+            call.tell_failure(operation, error_type, decision, started, |event| attempt.tell(outcome, event));
         }
     }
 }
@@ -201,8 +223,8 @@ struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
 
 impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
     #[inline]
-    fn new() -> Self {
-        Self { state: F::State::begin(), last: L::Last::default() }
+    fn new(clock: &impl Clock) -> Self {
+        Self { state: F::State::begin(clock), last: L::Last::default() }
     }
 }
 
