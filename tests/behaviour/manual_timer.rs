@@ -148,6 +148,20 @@ fn sleeps_of_one_task_that_end_together_are_all_over() {
 }
 
 #[test]
+fn sleeps_of_different_tasks_that_end_together_are_sleeps_of_their_own() {
+    let (timer, [first, second]) = (ManualTimer::new(), [(); 2].map(|()| Arc::new(Wakes::default())));
+    let (mut one, mut other) = (pin!(timer.sleep(secs(1))), pin!(timer.sleep(secs(1))));
+    let mut dropped = Box::pin(timer.sleep(secs(1)));
+    assert!(poll(dropped.as_mut(), &first).is_pending());
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(other.as_mut(), &second).is_pending());
+    drop(dropped);
+    assert!(poll(one.as_mut(), &first).is_pending() && poll(other.as_mut(), &second).is_pending());
+    timer.advance(secs(1));
+    assert_eq!((first.count(), second.count()), (1, 1));
+    assert!(poll(one, &first).is_ready() && poll(other, &second).is_ready());
+}
+
+#[test]
 fn a_sleep_that_moves_to_another_task_is_woken_there() {
     let (timer, [before, after]) = (ManualTimer::new(), [(); 2].map(|()| Arc::new(Wakes::default())));
     let mut sleep = pin!(timer.sleep(secs(1)));

@@ -489,6 +489,25 @@ fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
 }
 
 #[test]
+fn a_backoff_that_names_no_longest_delay_cuts_no_hint() {
+    struct Unbounded;
+    impl BackoffStrategy for Unbounded {
+        fn compute_next_backoff_delay(&self, _: u32, _: RetryErrorType) -> Duration {
+            secs(3)
+        }
+    }
+
+    let settings = StandardRetrySettings::new().hint_limit(HintLimit::MaxBackoff).max_retry_after(None);
+    let strategy = StandardRetryStrategy::from_parts(settings, Unbounded, TokenBucket::new(10));
+    for (hint, delay) in [(secs(2), secs(3)), (secs(4), secs(4)), (Duration::MAX, Duration::MAX)] {
+        let token = strategy.acquire_initial_token(CLOCK).unwrap();
+        let failure = Failure::of(&Failed::CONFLICT.after(hint));
+        let token = strategy.refresh_retry_token(token, &failure, CLOCK).unwrap();
+        assert_eq!(token.delay(), delay);
+    }
+}
+
+#[test]
 fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
     /// Grants every other retry.
     #[derive(Default)]

@@ -108,22 +108,24 @@ fn a_request_that_panics_gives_its_slot_back() {
     assert_eq!(limiter.counts(), (1, 0, 1));
 }
 
-/// A clock too coarse to see the waits of a thread. Some of them are ended by a wake, the others run to their end.
+/// A clock that shows the same time for many waits of a thread. Some of them are ended by a wake, the others run to
+/// their end.
 struct Coarse<'a> {
     keeper: &'a Keeper,
     wakes: fn(park: u32) -> bool,
     parks: Cell<u32>,
+    parks_per_second: u32,
 }
 
 impl<'a> Coarse<'a> {
     fn new(keeper: &'a Keeper, wakes: fn(park: u32) -> bool) -> Self {
-        Self { keeper, wakes, parks: Cell::new(0) }
+        Self { keeper, wakes, parks: Cell::new(0), parks_per_second: u32::MAX }
     }
 }
 
 impl Clock for Coarse<'_> {
     fn now(&self) -> Timestamp {
-        Timestamp::START
+        Timestamp::START.saturating_add(secs(u64::from(self.parks.get() / self.parks_per_second)))
     }
 }
 
@@ -168,5 +170,14 @@ fn waits_that_run_to_their_end_at_one_reading_are_counted_whatever_wakes_there_a
         let timer = Coarse::new(&keeper, wakes);
         assert!(held_back(&keeper, &timer).is_ok());
         assert_eq!(timer.parks.get(), parks);
+    }
+}
+
+#[test]
+fn waits_are_counted_anew_whenever_the_clock_has_moved() {
+    for (parks_per_second, parks) in [(99, 1000), (100, 199), (101, 100)] {
+        let keeper = Keeper::new(1000);
+        let timer = Coarse { parks_per_second, ..Coarse::new(&keeper, |_| false) };
+        assert_eq!((held_back(&keeper, &timer), timer.parks.get()), (Ok(1000 - parks), parks));
     }
 }
