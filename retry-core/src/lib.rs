@@ -107,6 +107,8 @@ pub mod quota;
 pub mod retry;
 pub mod strategy;
 mod support;
+#[cfg(feature = "test")]
+pub mod test;
 pub mod time;
 
 pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};

@@ -1,7 +1,7 @@
 //! How much retrying: the quota that protects a struggling server.
 
-use crate::support::InvalidSetting;
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::support::{InvalidSetting, Shared};
 use crate::time::{Clock, Latest, Observed, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,8 +67,14 @@ forward_quota!(&Q, Box<Q>, Arc<Q>);
 #[derive(Debug)]
 pub struct TokenBucket {
     capacity: u32,
-    available: AtomicU32,
     refill: Option<Refill>,
+    balance: Shared<Balance>,
+}
+
+/// What a bucket holds.
+#[derive(Debug)]
+struct Balance {
+    available: AtomicU32,
     /// None before the first refill. It is locked only where there are refills, by calls that ask for a retry's cost.
     /// Nothing of the user's runs meanwhile, the clock included, so the lock is never poisoned.
     refilled: Mutex<Option<Refilled>>,
@@ -92,7 +98,7 @@ struct Refilled {
 impl TokenBucket {
     /// A full bucket. With a capacity of 0 there are no retries, unless they cost nothing.
     pub const fn new(capacity: u32) -> Self {
-        Self { capacity, available: AtomicU32::new(capacity), refill: None, refilled: Mutex::new(None) }
+        Self { capacity, refill: None, balance: Shared::new(Balance::full(capacity)) }
     }
 
     /// Refills the bucket over time, whatever becomes of calls: `amount` at the end of each period. Without it, only
@@ -151,12 +157,33 @@ impl TokenBucket {
         self.capacity
     }
 
+    /// The capacity, or the one that a test sets.
+    #[inline]
+    fn limit(&self) -> u32 {
+        #[cfg(feature = "test")]
+        if let Some(capacity) = crate::test::session::quota() {
+            return capacity;
+        }
+        self.capacity
+    }
+
+    #[inline]
+    fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
+        self.balance.with(|| Balance::full(self.limit()), using)
+    }
+}
+
+impl Balance {
+    const fn full(capacity: u32) -> Self {
+        Self { available: AtomicU32::new(capacity), refilled: Mutex::new(None) }
+    }
+
     /// Makes the refills of all periods that have ended.
     ///
     /// The lock makes the observation of a reading and the move to its period one step, so each period is refilled once.
     #[cold]
-    fn refill_until(&self, now: Timestamp) {
-        let Some(Refill { amount, every }) = self.refill else { return };
+    fn refill_until(&self, now: Timestamp, refill: Refill, capacity: u32) {
+        let Refill { amount, every } = refill;
         let period = |at: Timestamp| at.since_origin().as_nanos() / every.as_nanos();
         let mut refilled = self.refilled.lock().unwrap_or_else(PoisonError::into_inner);
         let refilled = refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
@@ -167,15 +194,15 @@ impl TokenBucket {
         let periods = period(now).saturating_sub(refilled.period);
         if periods > 0 {
             refilled.period = period(now);
-            self.add(amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX)));
+            self.add(amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX)), capacity);
         }
     }
 
     #[cold]
-    fn add(&self, amount: u32) {
+    fn add(&self, amount: u32, capacity: u32) {
         // The closure never declines.
         let _ = self.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
-            Some(available.saturating_add(amount).min(self.capacity))
+            Some(available.saturating_add(amount).min(capacity))
         });
     }
 }
@@ -210,22 +237,26 @@ impl RetryQuota for NoQuota {
 impl RetryQuota for TokenBucket {
     #[inline]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
-        if self.refill.is_some() {
-            self.refill_until(clock.now());
-        }
-        self.available
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| available.checked_sub(cost))
-            .is_ok()
+        self.with_balance(|balance| {
+            if let Some(refill) = self.refill {
+                balance.refill_until(clock.now(), refill, self.limit());
+            }
+            let pay = |available: u32| available.checked_sub(cost);
+            balance.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
+        })
     }
 
     #[inline]
     fn refund(&self, amount: u32) {
-        if self.available.load(Ordering::Relaxed) < self.capacity {
-            self.add(amount);
-        }
+        self.with_balance(|balance| {
+            let capacity = self.limit();
+            if balance.available.load(Ordering::Relaxed) < capacity {
+                balance.add(amount, capacity);
+            }
+        });
     }
 
     fn available(&self) -> u32 {
-        self.available.load(Ordering::Relaxed)
+        self.with_balance(|balance| balance.available.load(Ordering::Relaxed))
     }
 }

@@ -73,6 +73,18 @@ impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
         self.timer
     }
 
+    /// Returns the clock that strategies see.
+    #[inline]
+    pub(super) fn clock(self) -> StrategyClock<T> {
+        StrategyClock(self.timer)
+    }
+
+    /// Returns the name of the operation.
+    #[inline]
+    pub(super) fn name(self) -> Name {
+        *self.name
+    }
+
     /// Begins to observe.
     #[inline]
     pub(super) fn observe(self) -> O::State {
@@ -101,6 +113,20 @@ impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
         }
         let observer = self.observer;
         observer.tell(state, &self.timer(), attempt, kind);
+    }
+}
+
+/// The clock that strategies see: that of the timer, and the waits that a test skips are added to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StrategyClock<T>(T);
+
+impl<T: Clock> Clock for StrategyClock<T> {
+    #[inline]
+    fn now(&self) -> Timestamp {
+        #[cfg(feature = "test")]
+        return self.0.now().saturating_add(crate::test::session::time_ahead());
+        #[cfg(not(feature = "test"))]
+        self.0.now()
     }
 }
 

@@ -5,6 +5,7 @@ mod attempt;
 mod call;
 mod context;
 mod name;
+mod record;
 mod release;
 mod time_limits;
 mod wait;
@@ -22,6 +23,7 @@ use crate::observe::{Event, EventKind};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::{Clock, Timestamp};
+use record::Record;
 use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -37,6 +39,7 @@ pub struct Operation<K, L: TimeLimits = Unlimited, N = ()> {
     /// The limit that was over before an attempt could begin.
     stopped: Option<L::Cut>,
     observed: N,
+    record: Record,
 }
 
 /// The operation of a call with this strategy, these limits and this observer.
@@ -61,14 +64,15 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> OperationOf<S, L, O> {
         limits.start(&self.timer());
         let observed = self.observe();
-        let token = match self.strategy.acquire_initial_token(&self.timer()) {
+        let record = Record::begin(self.name());
+        let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {
                 self.tell(&observed, Level::Warn, 1, || EventKind::Refused { reason });
                 TokenState::Refused
             }
         };
-        Operation { token, limits, stopped: None, observed }
+        Operation { token, limits, stopped: None, observed, record }
     }
 
     /// Tells the strategy what the policy made of an outcome.
@@ -88,7 +92,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: Success) -> Decision {
         let (attempts, recorded) = match operation.token.take() {
             TokenState::Held(token) => {
-                (token.attempt(), self.strategy.record_success(token, &success, &self.timer()).is_ok())
+                (token.attempt(), self.strategy.record_success(token, &success, &self.clock()).is_ok())
             }
             _ => (1, false),
         };
@@ -99,6 +103,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         };
         let quota = || self.strategy.quota_level();
         self.tell(&operation.observed, level, attempts, || EventKind::Succeeded { recorded, quota: quota() });
+        operation.record.ended(attempts, None);
         Decision::Stop { attempts, reason: None }
     }
 
@@ -109,13 +114,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let failure = Failure::from_directive(directive)
             .with_remaining(remaining)
             .with_retries_enabled(strategy::retries_enabled());
+        operation.record.failed(failure.error_type());
         let TokenState::Held(token) = operation.token.take() else {
             self.tell(&operation.observed, Level::Debug, 1, || EventKind::AttemptFailed { failure });
             return self.stop(operation, &failure, 1, RetryError::Refused);
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        match self.strategy.refresh_retry_token(token, &failure, &self.timer()) {
+        match self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
             Ok(token) if !failure.retries_enabled() => {
                 self.strategy.release(token);
                 self.stop(operation, &failure, attempts, RetryError::Disabled)
@@ -133,6 +139,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     fn schedule<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, failure: &Failure, attempt: u32) {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if let TokenState::Held(token) = &*guard.token {
+            operation.record.delayed(token.delay());
             self.tell(&operation.observed, Level::Debug, attempt, || EventKind::RetryScheduled {
                 error_type: failure.error_type(),
                 delay: token.delay(),
@@ -160,6 +167,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             error_type: failure.error_type(),
             quota: self.strategy.quota_level(),
         });
+        operation.record.ended(attempts, Some(reason));
         Decision::Stop { attempts, reason: Some(reason) }
     }
 
@@ -214,6 +222,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> ControlFlow<R, R> {
         let flow = L::cut(cut, last);
         if flow.is_break() {
+            operation.record.ended(operation.attempts(), Some(RetryError::MaxTime));
             // The strategy never sees the token of an attempt that was cut: nothing is learned and nothing refunded.
             self.tell(&operation.observed, Level::Warn, operation.attempts(), || EventKind::Stopped {
                 reason: RetryError::MaxTime,

@@ -63,6 +63,10 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, Self::Cut>;
 
+    /// Takes the time of a wait that a test skips.
+    #[doc(hidden)]
+    fn skip(&mut self, wait: Duration);
+
     /// Returns when an attempt is cut that begins when `remaining` was asked last, and by what.
     #[doc(hidden)]
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
@@ -131,6 +135,9 @@ impl TimeLimits for Unlimited {
     }
 
     #[inline]
+    fn skip(&mut self, _: Duration) {}
+
+    #[inline]
     fn next_cut(&self) -> Option<(Duration, Infallible)> {
         None
     }
@@ -184,6 +191,9 @@ impl TimeLimits for AttemptTimeout {
     fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, TimedOut> {
         Ok(wait)
     }
+
+    #[inline]
+    fn skip(&mut self, _: Duration) {}
 
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {
         Some((self.0, TimedOut::new(TimeLimit::Attempt, self.0)))
@@ -292,6 +302,10 @@ impl TimeLimits for MaxTime {
             Some(left) if !left.is_zero() => Ok(wait.min(left)),
             _ => Err(self.timed_out()),
         }
+    }
+
+    fn skip(&mut self, wait: Duration) {
+        self.left = self.left.and_then(|left| left.checked_sub(wait));
     }
 
     fn next_cut(&self) -> Option<(Duration, TimedOut)> {

@@ -1,7 +1,8 @@
 //! The waits before an attempt: the token's delay, once, and what a limiter asks for.
 
+use super::record::SkippedWait;
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
@@ -31,6 +32,8 @@ enum Reason {
     Delay,
     /// A limiter, which can end the wait early if it asked for a waker.
     Limiter(Option<EarlyWake>),
+    /// Any of these, and a test skips the wait.
+    Skipped(SkippedWait),
 }
 
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
@@ -42,7 +45,10 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         (delay, reason): (Duration, Reason),
     ) -> Self {
         let guard = ReleaseGuard::new(token, strategy);
-        let sleep = Some(Box::pin(timer.sleep(delay)));
+        let sleep = match reason {
+            Reason::Skipped(_) => None,
+            Reason::Delay | Reason::Limiter(_) => Some(Box::pin(timer.sleep(delay))),
+        };
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 }
@@ -67,6 +73,13 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
                 return Poll::Pending;
             }
         }
+        if let Reason::Skipped(wait) = &this.reason {
+            if is_first_poll {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            wait.end();
+        }
         if let Some(guard) = this.guard.take() {
             guard.disarm();
         }
@@ -84,7 +97,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         operation: &'c mut OperationOf<S, L, O>,
         is_delayed: bool,
     ) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = self.next_wait(operation, is_delayed)?;
+        let (delay, reason) = self.next_wait(operation, is_delayed)?;
+        let wait = (delay, skipped(operation, delay, reason));
         Some(Wait::new(&mut operation.token, self.strategy, &self.timer(), wait))
     }
 }
@@ -110,7 +124,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 return self.delay(operation);
             }
             let waker = LazyWaker::new();
-            if let Some(wait) = self.strategy.ready(token, &self.timer(), Some(&waker)).wait() {
+            if let Some(wait) = self.strategy.ready(token, &self.clock(), Some(&waker)).wait() {
                 guard.disarm();
                 return self.hold_back(operation, wait, waker.into_early_wake());
             }
@@ -121,6 +135,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         let attempt = guard.token.attempts();
+        operation.record.attempted(attempt);
         self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
         guard.disarm();
         None
@@ -172,6 +187,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
+/// Returns the reason of a wait that begins, or that it is skipped. Its time counts all the same.
+#[inline]
+fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Duration, reason: Reason) -> Reason {
+    match SkippedWait::begin(delay) {
+        Some(wait) => {
+            operation.limits.skip(delay);
+            Reason::Skipped(wait)
+        }
+        None => reason,
+    }
+}
+
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token because the time was up before its attempt could begin.
     #[cold]
@@ -191,8 +218,13 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
         let (mut is_delayed, mut standing) = (true, StandingClock::default());
         while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
             is_delayed = false;
+            let reason = skipped(operation, wait, reason);
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
             let send = match reason {
+                Reason::Skipped(wait) => {
+                    wait.end();
+                    false
+                }
                 Reason::Delay => {
                     self.timer().block(wait);
                     false

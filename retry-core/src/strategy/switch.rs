@@ -2,31 +2,42 @@
 
 use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy};
+use crate::support::Shared;
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch, on at first.
+/// The switch of a strategy, on at first.
 ///
 /// Its value alone is read and nothing is published by it, so relaxed order suffices.
 #[derive(Debug)]
-pub(crate) struct Switch(AtomicBool);
+pub(crate) struct Switch(Shared<AtomicBool>);
 
 impl Switch {
     pub(crate) const fn new() -> Self {
-        Self(AtomicBool::new(true))
+        Self(Shared::new(on()))
     }
 
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.with(on, |switch| switch.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn set(&self, on: bool) {
-        self.0.store(on, Ordering::Relaxed);
+    pub(crate) fn set(&self, is_on: bool) {
+        self.0.with(on, |switch| switch.store(is_on, Ordering::Relaxed));
+    }
+
+    /// Returns what tells this switch, and so its strategy, from any other.
+    #[inline]
+    pub(crate) fn identity(&self) -> usize {
+        self.0.identity(on)
     }
 }
 
-static PROCESS: Switch = Switch::new();
+const fn on() -> AtomicBool {
+    AtomicBool::new(true)
+}
+
+static PROCESS: AtomicBool = on();
 
 /// Turns retries on or off for the whole process, as in an incident. They are on at first.
 ///
@@ -38,13 +49,13 @@ static PROCESS: Switch = Switch::new();
 /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). Retries are made while both switches
 /// are on.
 pub fn set_retries_enabled(enabled: bool) {
-    PROCESS.set(enabled);
+    PROCESS.store(enabled, Ordering::Relaxed);
 }
 
 /// Returns whether retries are on for the process, see [`set_retries_enabled`].
 #[inline]
 pub fn retries_enabled() -> bool {
-    PROCESS.is_on()
+    PROCESS.load(Ordering::Relaxed)
 }
 
 /// Any strategy behind a switch.

@@ -2,6 +2,8 @@
 
 mod invalid_setting;
 pub(crate) mod random;
+mod shared;
 pub(crate) mod sync;
 
 pub use invalid_setting::InvalidSetting;
+pub(crate) use shared::Shared;

@@ -32,6 +32,10 @@ impl Factors {
     }
 
     pub(crate) fn next_factor(&self) -> f64 {
+        #[cfg(feature = "test")]
+        if let Some(factor) = crate::test::session::next_factor() {
+            return factor;
+        }
         let seed = match self.seed {
             // An odd multiple, the golden ratio's, keeps the draws of neighbouring seeds apart.
             Some(seed) => seed.wrapping_add(draw(&self.draws).wrapping_mul(0x9e37_79b9_7f4a_7c15)),

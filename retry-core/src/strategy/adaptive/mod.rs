@@ -1,5 +1,6 @@
 //! The adaptive strategy: the standard one, and a limiter on sends that learns from throttling.
 
+mod gate;
 mod limiter;
 mod queue;
 mod rate;
@@ -11,9 +12,10 @@ use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
 use crate::strategy::{DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken};
-use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::support::Shared;
 use crate::time::Clock;
-use queue::{SendQueue, Ticket};
+use gate::Gate;
+use queue::Ticket;
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy), and a limit on the rate of sends that it learns from throttling: the
@@ -55,20 +57,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct AdaptiveRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     standard: StandardRetryStrategy<B, Q>,
-    /// One of the constants below. It says no more than what is worth doing: all that is counted on lies behind the
-    /// lock. So relaxed order suffices: whoever reads an old phase does what was right a moment ago.
-    phase: AtomicU8,
-    /// None until the first operation begins, because a `const` knows no time. Nothing of the user's runs while it is
-    /// locked, the clock included, so it is never poisoned.
-    queue: Mutex<Option<SendQueue>>,
+    gate: Shared<Gate>,
 }
-
-/// No operation has begun.
-const IDLE: u8 = 0;
-/// Responses are measured.
-const MEASURING: u8 = 1;
-/// Sends are limited, for good.
-const LIMITING: u8 = 2;
 
 impl AdaptiveRetryStrategy {
     /// The limiter over [`StandardRetryStrategy::new()`].
@@ -92,7 +82,7 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     /// static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::aws_2_0());
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
-        Self { standard, phase: AtomicU8::new(IDLE), queue: Mutex::new(None) }
+        Self { standard, gate: Shared::new(Gate::new()) }
     }
 
     /// The standard strategy below the limiter.
@@ -113,34 +103,7 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
 
     /// The rate that sends are limited to now, per second; `None` as long as nothing was throttled.
     pub fn send_rate(&self) -> Option<f64> {
-        self.lock().as_ref().map(SendQueue::limiter).filter(|limiter| limiter.is_enabled()).map(limiter::Limiter::rate)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<SendQueue>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The limiter counts time from its first operation.
-    #[cold]
-    fn create(&self, clock: &dyn Clock) {
-        let now = clock.now();
-        self.lock().get_or_insert_with(|| SendQueue::new(now));
-        // If another thread was faster, and limits already, that stays.
-        let _ = self.phase.compare_exchange(IDLE, MEASURING, Ordering::Relaxed, Ordering::Relaxed);
-    }
-
-    /// Learns from a response, whose operation waits no longer, if it did.
-    fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
-        let now = clock.now();
-        if let Some(queue) = &mut *self.lock() {
-            if ticket.is_some() {
-                queue.leave(ticket);
-            }
-            queue.response(now, throttled);
-        }
-        if throttled {
-            self.phase.store(LIMITING, Ordering::Relaxed);
-        }
+        self.gate.with(Gate::new, Gate::send_rate)
     }
 }
 
@@ -182,9 +145,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
 
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<AdaptiveRetryToken, RetryError> {
-        if self.phase.load(Ordering::Relaxed) == IDLE {
-            self.create(clock);
-        }
+        self.gate.with(Gate::new, |gate| gate.begin(clock));
         self.standard.acquire_initial_token(clock).map(AdaptiveRetryToken::new)
     }
 
@@ -195,7 +156,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         clock: &dyn Clock,
     ) -> Result<AdaptiveRetryToken, RetryError> {
         if self.standard.issued(&token.standard) {
-            self.learn(clock, failure.error_type() == Some(RetryErrorType::Throttling), token.ticket);
+            let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
+            self.gate.with(Gate::new, |gate| gate.learn(clock, throttled, token.ticket));
         }
         self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
     }
@@ -207,27 +169,25 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, success, clock)?;
-        self.learn(clock, false, token.ticket);
+        self.gate.with(Gate::new, |gate| gate.learn(clock, false, token.ticket));
         Ok(())
     }
 
     #[inline]
     fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        if self.phase.load(Ordering::Relaxed) != LIMITING || token.granted || !self.standard.issued(&token.standard) {
-            return Ready::Now;
-        }
-        let now = clock.now();
-        let wait = self.lock().as_mut().and_then(|queue| queue.ask(now, &mut token.ticket));
-        token.granted = wait.is_none();
-        wait.map_or(Ready::Now, Ready::After)
+        self.gate.with(Gate::new, |gate| {
+            if !gate.is_limiting() || token.granted || !self.standard.issued(&token.standard) {
+                return Ready::Now;
+            }
+            let wait = gate.ask(clock, &mut token.ticket);
+            token.granted = wait.is_none();
+            wait.map_or(Ready::Now, Ready::After)
+        })
     }
 
     fn release(&self, token: AdaptiveRetryToken) {
-        if let (true, Some(queue)) = (self.standard.issued(&token.standard), &mut *self.lock()) {
-            queue.leave(token.ticket);
-            if token.granted {
-                queue.give_back();
-            }
+        if self.standard.issued(&token.standard) {
+            self.gate.with(Gate::new, |gate| gate.give_up(token.ticket, token.granted));
         }
         self.standard.release(token.standard);
     }

@@ -40,10 +40,20 @@ impl RetryToken for StandardRetryToken {
 }
 
 impl<B, Q> StandardRetryStrategy<B, Q> {
-    /// What tells this strategy from any other: where its state lies.
+    /// Returns what tells this strategy from any other.
     #[inline]
     fn identity(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+        self.switch.identity()
+    }
+
+    /// Returns the maximum of attempts, or the one that a test sets.
+    #[inline]
+    fn max_attempts_now(&self) -> u32 {
+        #[cfg(feature = "test")]
+        if let Some(max_attempts) = crate::test::session::max_attempts() {
+            return max_attempts;
+        }
+        self.settings.max_attempts
     }
 
     /// Whether the token is one of its own.
@@ -94,7 +104,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if !(failure.retries_enabled() && self.switch.is_on()) {
             return Err(RetryError::Disabled);
         }
-        if token.attempt() >= self.settings.max_attempts {
+        if token.attempt() >= self.max_attempts_now() {
             return Err(RetryError::MaxAttempts);
         }
         if failure.retry_after().zip(self.settings.max_retry_after).is_some_and(|(hint, max)| hint > max) {

@@ -1,0 +1,98 @@
+//! What a test guard learns of an operation, and the waits that it skips. Without the feature `test` there is nothing of it.
+
+#[cfg(feature = "test")]
+pub(super) use recording::{Record, SkippedWait};
+#[cfg(not(feature = "test"))]
+pub(super) use silent::{Record, SkippedWait};
+
+#[cfg(feature = "test")]
+mod recording {
+    use crate::operation::Name;
+    use crate::policy::RetryErrorType;
+    use crate::strategy::RetryError;
+    use crate::test::session;
+    pub(in crate::operation) use crate::test::session::SkippedWait;
+    use std::time::Duration;
+
+    #[derive(Debug)]
+    pub(in crate::operation) struct Record(Option<session::Record>);
+
+    impl Record {
+        pub(in crate::operation) fn begin(name: Name) -> Self {
+            Self(session::Record::begin(|| name.get()))
+        }
+
+        pub(in crate::operation) fn failed(&self, error_type: Option<RetryErrorType>) {
+            if let Some(record) = &self.0 {
+                record.update(|operation| operation.classes.push(error_type));
+            }
+        }
+
+        pub(in crate::operation) fn delayed(&self, delay: Duration) {
+            if let Some(record) = &self.0 {
+                record.update(|operation| operation.delays.push(delay));
+            }
+        }
+
+        pub(in crate::operation) fn attempted(&self, attempts: u32) {
+            if let Some(record) = &self.0 {
+                record.update(|operation| operation.attempts = attempts);
+            }
+        }
+
+        pub(in crate::operation) fn ended(&self, attempts: u32, reason: Option<RetryError>) {
+            if let Some(record) = &self.0 {
+                record.update(|operation| {
+                    (operation.attempts, operation.reason, operation.has_ended) = (attempts, reason, true);
+                });
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "test"))]
+mod silent {
+    use crate::operation::Name;
+    use crate::policy::RetryErrorType;
+    use crate::strategy::RetryError;
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    #[derive(Debug)]
+    pub(in crate::operation) struct Record;
+
+    #[expect(clippy::unused_self, reason = "the other one uses it")]
+    impl Record {
+        #[inline]
+        pub(in crate::operation) fn begin(_: Name) -> Self {
+            Self
+        }
+
+        #[inline]
+        pub(in crate::operation) fn failed(&self, _: Option<RetryErrorType>) {}
+
+        #[inline]
+        pub(in crate::operation) fn delayed(&self, _: Duration) {}
+
+        #[inline]
+        pub(in crate::operation) fn attempted(&self, _: u32) {}
+
+        #[inline]
+        pub(in crate::operation) fn ended(&self, _: u32, _: Option<RetryError>) {}
+    }
+
+    /// No wait is skipped.
+    #[derive(Debug)]
+    pub(in crate::operation) struct SkippedWait(Infallible);
+
+    impl SkippedWait {
+        #[inline]
+        pub(in crate::operation) fn begin(_: Duration) -> Option<Self> {
+            None
+        }
+
+        pub(in crate::operation) fn end(&self) {
+            match self.0 {}
+        }
+    }
+}

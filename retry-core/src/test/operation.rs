@@ -1,0 +1,80 @@
+//! The record of one operation.
+
+use crate::policy::RetryErrorType;
+use crate::strategy::RetryError;
+use std::fmt;
+use std::time::Duration;
+
+/// An operation that ran under a [test guard](super::TestGuard).
+///
+/// Its `Display` lists what happened, attempt by attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Operation {
+    /// Its name: the path of the function, or the one that it was given.
+    pub name: &'static str,
+    /// The number of attempts that were made.
+    pub attempts: u32,
+    /// The class of each failed attempt, in order; `None` for a failure that the policy gave no class.
+    pub classes: Vec<Option<RetryErrorType>>,
+    /// The delay before each retry, in order.
+    pub delays: Vec<Duration>,
+    /// Why it made no other attempt; `None` after a success, and while it has not ended.
+    pub reason: Option<RetryError>,
+    /// Whether it has ended. An operation whose future was dropped never ends.
+    pub has_ended: bool,
+}
+
+impl Operation {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self { name, attempts: 0, classes: Vec::new(), delays: Vec::new(), reason: None, has_ended: false }
+    }
+
+    /// Asserts that the operation has ended after this many attempts, for this reason: `None` for a success.
+    ///
+    /// # Panics
+    ///
+    /// If it has not. The message lists what was expected and what happened.
+    #[track_caller]
+    pub fn assert_ended(&self, attempts: u32, reason: Option<RetryError>) {
+        assert!(
+            self.has_ended && (self.attempts, self.reason) == (attempts, reason),
+            "expected: {}\n  actual: {self}",
+            End { attempts, reason, has_ended: true },
+        );
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, attempts, classes, delays, reason, has_ended } = self;
+        writeln!(f, "{}, operation `{name}`", End { attempts: *attempts, reason: *reason, has_ended: *has_ended })?;
+        for (index, class) in classes.iter().enumerate() {
+            write!(f, "    attempt {} failed ({})", index + 1, class.map_or("unknown", RetryErrorType::as_str))?;
+            match delays.get(index) {
+                Some(delay) => writeln!(f, ", then a delay of {delay:?}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How an operation ended.
+struct End {
+    attempts: u32,
+    reason: Option<RetryError>,
+    has_ended: bool,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let attempts = if self.attempts == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} {attempts}, ", self.attempts)?;
+        match self.reason {
+            _ if !self.has_ended => f.write_str("not ended"),
+            None => f.write_str("a success"),
+            Some(reason) => write!(f, "stopped by {} ({reason})", reason.as_str()),
+        }
+    }
+}
