@@ -171,21 +171,15 @@ impl TokenBucket {
     fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
         self.balance.with(|| Balance::full(self.limit()), using)
     }
-}
-
-impl Balance {
-    const fn full(capacity: u32) -> Self {
-        Self { available: AtomicU32::new(capacity), refilled: Mutex::new(None) }
-    }
 
     /// Makes the refills of all periods that have ended.
     ///
     /// The lock makes the observation of a reading and the move to its period one step, so each period is refilled once.
     #[cold]
-    fn refill_until(&self, now: Timestamp, refill: Refill, capacity: u32) {
-        let Refill { amount, every } = refill;
+    fn refill_until(&self, balance: &Balance, now: Timestamp) {
+        let Some(Refill { amount, every }) = self.refill else { return };
         let period = |at: Timestamp| at.since_origin().as_nanos() / every.as_nanos();
-        let mut refilled = self.refilled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refilled = balance.refilled.lock().unwrap_or_else(PoisonError::into_inner);
         let refilled = refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
         let Observed { now, went_back_to } = refilled.latest.observe(now);
         if let Some(anchor) = went_back_to {
@@ -194,16 +188,23 @@ impl Balance {
         let periods = period(now).saturating_sub(refilled.period);
         if periods > 0 {
             refilled.period = period(now);
-            self.add(amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX)), capacity);
+            self.add(balance, amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX)));
         }
     }
 
     #[cold]
-    fn add(&self, amount: u32, capacity: u32) {
+    fn add(&self, balance: &Balance, amount: u32) {
+        let capacity = self.limit();
         // The closure never declines.
-        let _ = self.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
+        let _ = balance.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
             Some(available.saturating_add(amount).min(capacity))
         });
+    }
+}
+
+impl Balance {
+    const fn full(capacity: u32) -> Self {
+        Self { available: AtomicU32::new(capacity), refilled: Mutex::new(None) }
     }
 }
 
@@ -238,8 +239,8 @@ impl RetryQuota for TokenBucket {
     #[inline]
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
         self.with_balance(|balance| {
-            if let Some(refill) = self.refill {
-                balance.refill_until(clock.now(), refill, self.limit());
+            if self.refill.is_some() {
+                self.refill_until(balance, clock.now());
             }
             let pay = |available: u32| available.checked_sub(cost);
             balance.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
@@ -249,9 +250,8 @@ impl RetryQuota for TokenBucket {
     #[inline]
     fn refund(&self, amount: u32) {
         self.with_balance(|balance| {
-            let capacity = self.limit();
-            if balance.available.load(Ordering::Relaxed) < capacity {
-                balance.add(amount, capacity);
+            if balance.available.load(Ordering::Relaxed) < self.limit() {
+                self.add(balance, amount);
             }
         });
     }

@@ -38,13 +38,14 @@ enum Reason {
 
 impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
     #[cold]
-    fn new(
-        token: &'a mut TokenState<S::Token>,
+    fn new<L: TimeLimits, N>(
+        operation: &'a mut Operation<S::Token, L, N>,
         strategy: &'a S,
         timer: &impl Timer<Sleep = Z>,
         (delay, reason): (Duration, Reason),
     ) -> Self {
-        let guard = ReleaseGuard::new(token, strategy);
+        let reason = skipped(operation, delay, reason);
+        let guard = ReleaseGuard::new(&mut operation.token, strategy);
         let sleep = match reason {
             Reason::Skipped(_) => None,
             Reason::Delay | Reason::Limiter(_) => Some(Box::pin(timer.sleep(delay))),
@@ -97,9 +98,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         operation: &'c mut OperationOf<S, L, O>,
         is_delayed: bool,
     ) -> Option<Wait<'c, S, T::Sleep>> {
-        let (delay, reason) = self.next_wait(operation, is_delayed)?;
-        let wait = (delay, skipped(operation, delay, reason));
-        Some(Wait::new(&mut operation.token, self.strategy, &self.timer(), wait))
+        let wait = self.next_wait(operation, is_delayed)?;
+        Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 }
 

@@ -26,10 +26,10 @@ impl Switch {
         self.0.with(on, |switch| switch.store(is_on, Ordering::Relaxed));
     }
 
-    /// Returns what tells this switch, and so its strategy, from any other.
+    /// Returns the number of a test guard's copy, which stands for the strategy.
     #[inline]
-    pub(crate) fn identity(&self) -> usize {
-        self.0.identity(on)
+    pub(crate) fn number_of_copy(&self) -> Option<usize> {
+        self.0.number_of_copy(on)
     }
 }
 

@@ -32,10 +32,11 @@ impl<T> Shared<T> {
         using(&self.state)
     }
 
-    /// Returns what tells this state from any other: where it lies.
+    /// Returns the number of a guard's copy.
     #[inline]
-    pub(crate) fn identity(&self, _fresh: impl FnOnce() -> T) -> usize {
-        std::ptr::from_ref(self).addr()
+    #[expect(clippy::unused_self, reason = "with the feature it is used")]
+    pub(crate) fn number_of_copy(&self, _fresh: impl FnOnce() -> T) -> Option<usize> {
+        None
     }
 }
 
@@ -50,13 +51,9 @@ impl<T: Send + Sync + 'static> Shared<T> {
         }
     }
 
-    /// Returns what tells this state from any other: where it lies, or the number of a guard's copy, which is smaller than
-    /// any address.
+    /// Returns the number of a guard's copy, which is smaller than any address.
     #[inline]
-    pub(crate) fn identity(&self, fresh: impl FnOnce() -> T) -> usize {
-        match session::copy_of(&self.key, fresh) {
-            Some(copy) => copy.number,
-            None => std::ptr::from_ref(self).addr(),
-        }
+    pub(crate) fn number_of_copy(&self, fresh: impl FnOnce() -> T) -> Option<usize> {
+        session::copy_of(&self.key, fresh).map(|copy| copy.number)
     }
 }
