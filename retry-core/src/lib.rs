@@ -70,7 +70,7 @@
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
 //! | `serde` | no | [`RetryConfig`] and [`RetryMode`](config::RetryMode) can be serialized and deserialized |
-//! | `test` | no | [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] can be made, to test observers and bodies |
+//! | `test` | no | the module `test` for tests of retried code, and constructors for [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
 //! | `tracing` | no | all events of an [`Observer`], as events of `tracing` |
 //!
 //! # Events

@@ -30,5 +30,6 @@ mod stored;
 mod strategy_option;
 mod support;
 mod switch;
+mod test_mode;
 mod time_limits;
 mod vectors;

@@ -3,14 +3,14 @@
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy};
 use std::time::Duration;
 
-/// The policy that [`Retry::when`] and [`Retry::retry_after`] make of closures.
+/// The policy that [`Retry::when`](crate::Retry::when) and [`Retry::retry_after`](crate::Retry::retry_after) make of closures.
 #[derive(Clone, Copy, Debug)]
 pub struct WhenPolicy<W, H = NoRetryAfter> {
     pub(super) when: W,
     pub(super) retry_after: H,
 }
 
-/// The absence of a closure for [`Retry::retry_after`].
+/// The absence of a closure for [`Retry::retry_after`](crate::Retry::retry_after).
 #[derive(Clone, Copy, Debug)]
 pub struct NoRetryAfter;
 

@@ -3,7 +3,7 @@
 #[cfg(feature = "test")]
 use crate::test::session::{self, Key};
 
-/// State that operations share. While a [test guard](crate::test) lives, its thread uses a copy of its own.
+/// State that operations share. While a test guard lives, its thread uses a copy of its own.
 ///
 /// Without the feature `test` it is the state and nothing else. With the feature and without a guard, it costs a relaxed
 /// load to find out that there is no guard.

@@ -126,7 +126,11 @@ impl TestGuard {
             Some(operation) if operations.is_empty() => operation,
             last => {
                 operations.extend(last);
-                let lines: String = operations.iter().map(|operation| format!("\n  {operation}")).collect();
+                let mut lines = String::new();
+                for operation in &operations {
+                    lines.push_str("\n  ");
+                    lines.push_str(&operation.to_string());
+                }
                 panic!("expected: one operation\n  actual: {} operations{lines}", operations.len());
             }
         }
@@ -157,12 +161,10 @@ impl Drop for TestGuard {
 /// A handle of a test, by which tasks and threads enter it. It may outlive the guard.
 ///
 /// ```
-/// # tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap().block_on(async {
 /// let test = retry_core::test::begin();
 /// let handle = test.handle();
-/// let task = tokio::spawn(handle.wrap(async { assert!(retry_core::test::is_active()) }));
-/// task.await.unwrap();
-/// # });
+/// let thread = std::thread::spawn(move || handle.run(|| assert!(retry_core::test::is_active())));
+/// thread.join().unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct TestHandle {
