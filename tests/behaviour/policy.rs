@@ -41,6 +41,7 @@ fn until_done(status: &Status) -> RetryDirective {
     }
 }
 
+// Rule R4.
 #[tokio::test(start_paused = true)]
 async fn values_may_be_retried_until_they_are_ready() {
     #[retryable(strategy = STRATEGY, policy = |status| match status {
@@ -58,6 +59,7 @@ async fn values_may_be_retried_until_they_are_ready() {
     assert_eq!(wait_for(&Job { done_after: 99, asked: Cell::new(0) }).await, Status::Running, "the last one, as it is");
 }
 
+// Rules O8, R4.
 #[tokio::test(start_paused = true)]
 async fn a_report_says_when_a_waiter_gave_up() {
     let job = Job { done_after: 99, asked: Cell::new(0) };
@@ -129,6 +131,7 @@ impl Client {
     }
 }
 
+// Rule K5.
 #[test]
 fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
     let time = ManualTimer::new();
@@ -141,6 +144,7 @@ fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
     assert_eq!(since_start(&time), millis(1500));
 }
 
+// Rules P1, P2.
 #[tokio::test(start_paused = true)]
 async fn idempotence_decides_about_maybe_and_about_nothing_else() {
     static ONE_RETRY: StandardRetryStrategy =
