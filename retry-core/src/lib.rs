@@ -38,7 +38,7 @@
 //! | a strategy of your own | [`strategy`], where the traits, tokens and settings are |
 //!
 //! What most programs name is at the root of the crate; the rest is in the modules. `docs/diagnostics.md` in the repository
-//! explains each compile error of the macros.
+//! explains each compile error of the macros, and [`guide`] explains the design decisions.
 //!
 //! # Where a strategy lives
 //!
@@ -100,6 +100,7 @@ pub mod backoff;
 pub mod classify;
 pub mod config;
 mod error;
+pub mod guide;
 pub mod observe;
 mod operation;
 pub mod policy;
