@@ -32,8 +32,9 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// What the closure changes from one attempt to the next is changed before its future is made, and handed on by value;
-/// the future can't borrow it, because the closure is called again.
+/// The future can't borrow `&mut` state of the closure, because the closure is called again for each attempt. The closure
+/// can change that state before it makes the future, and pass it on by value. If the attempt itself needs `&mut self` or a
+/// `&mut` argument, use the attribute [`retryable`](macro@crate::retryable), which lends them to each attempt.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
