@@ -4,8 +4,8 @@ use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::time::ManualTimer;
 use retry_core::{
-    ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
-    StandardRetryPolicy, StandardRetryStrategy, policy_fn, retry, retryable,
+    ErrorFault, ErrorInfo, Jitter, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, RetryQuota,
+    RetrySafety, StandardRetryPolicy, StandardRetryStrategy, policy_fn, retry, retryable,
 };
 use std::cell::Cell;
 
@@ -184,5 +184,40 @@ async fn idempotence_decides_about_maybe_and_about_nothing_else() {
             let calls = [attribute.calls(), closure.calls()];
             assert_eq!(calls, [1 + u32::from(retried); 2], "{error:?} with idempotent = {idempotent:?}");
         }
+    }
+}
+
+// Rule P4.
+#[test]
+fn an_error_without_an_answer_of_its_own_is_judged_by_what_else_it_says() {
+    /// Leaves `is_retry_safe` to its default.
+    struct Unsaid(Failed);
+    impl ErrorInfo for Unsaid {
+        fn fault(&self) -> ErrorFault {
+            self.0.fault
+        }
+    }
+    impl RetryInfo for Unsaid {
+        fn is_throttle(&self) -> bool {
+            self.0.throttle
+        }
+
+        fn is_timeout(&self) -> bool {
+            self.0.timeout
+        }
+
+        fn is_conflict(&self) -> bool {
+            self.0.conflict
+        }
+    }
+
+    for error in Failed::all() {
+        let expected = match error {
+            Failed { throttle: true, .. } | Failed { conflict: true, .. } => RetrySafety::Yes,
+            Failed { timeout: true, .. } => RetrySafety::Maybe,
+            Failed { fault: ErrorFault::Client, .. } => RetrySafety::No,
+            _ => RetrySafety::Maybe,
+        };
+        assert_eq!(Unsaid(error).is_retry_safe(), expected, "{error:?}");
     }
 }

@@ -119,6 +119,7 @@ fn a_clock_that_goes_backwards_gives_no_time_back() {
     assert_eq!(recorder.last_failure().unwrap().remaining(), Some(secs(10)), "no time has passed");
 }
 
+// Rule T1.
 #[test]
 fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
     let (timer, strategy) = (ManualTimer::new(), standard());
