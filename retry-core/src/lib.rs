@@ -22,6 +22,9 @@
 //! }
 //! ```
 //!
+//! Mark your writes: without `idempotent` or `idempotent = false`, a function is also retried after a timeout and after a
+//! server's fault, when the first attempt may have been carried out. See the attribute's option `idempotent`.
+//!
 //! # Where to find what
 //!
 //! | to say | use |
