@@ -1,4 +1,4 @@
-//! The README's example against a service that fails twice, with its attempts printed.
+//! A first example: a service that fails twice, with each attempt printed.
 
 use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -22,6 +22,9 @@
 //! }
 //! ```
 //!
+//! Mark your writes: without `idempotent` or `idempotent = false`, a function is also retried after a timeout and after a
+//! server's fault, when the first attempt may have been carried out. See the attribute's option `idempotent`.
+//!
 //! # Where to find what
 //!
 //! | to say | use |
@@ -38,7 +41,7 @@
 //! | a strategy of your own | [`strategy`], where the traits, tokens and settings are |
 //!
 //! What most programs name is at the root of the crate; the rest is in the modules. `docs/diagnostics.md` in the repository
-//! explains each compile error of the macros.
+//! explains each compile error of the macros, and [`guide`] explains the design decisions.
 //!
 //! # Where a strategy lives
 //!
@@ -100,6 +103,7 @@ pub mod backoff;
 pub mod classify;
 pub mod config;
 mod error;
+pub mod guide;
 pub mod observe;
 mod operation;
 pub mod policy;

@@ -57,6 +57,7 @@ fn shared<T: std::fmt::Debug>(value: T) -> Arc<T> {
     Arc::new(value)
 }
 
+// Rules Q1, Q2.
 #[test]
 fn a_quota_is_never_overdrawn() {
     loom::model(|| {
@@ -70,6 +71,7 @@ fn a_quota_is_never_overdrawn() {
     });
 }
 
+// Rules Q1, Q2.
 #[test]
 fn no_refund_is_lost_and_none_exceeds_the_capacity() {
     loom::model(|| {
@@ -107,6 +109,7 @@ fn a_payment_and_a_refund_balance() {
     });
 }
 
+// Rule Q7.
 #[test]
 fn a_period_is_refilled_once() {
     loom::model(|| {
@@ -178,6 +181,7 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
     });
 }
 
+// Rule A10.
 #[test]
 fn a_newcomer_does_not_overtake_whoever_waits() {
     loom::model(|| {
@@ -240,6 +244,7 @@ fn scopes(max_scopes: usize) -> Arc<Scopes> {
     shared(ScopedRetryStrategy::new(StandardRetryStrategy::new).max_scopes(max_scopes))
 }
 
+// Rule S5.
 #[test]
 fn a_new_key_gets_one_strategy_whoever_asks_first() {
     loom::model(|| {
@@ -253,6 +258,7 @@ fn a_new_key_gets_one_strategy_whoever_asks_first() {
     });
 }
 
+// Rule S4.
 #[test]
 fn a_scope_in_use_keeps_its_place_while_others_come_and_go() {
     loom::model(|| {

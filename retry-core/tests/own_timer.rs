@@ -38,6 +38,7 @@ impl Timer for Virtual {
     }
 }
 
+// Rule K5.
 #[test]
 fn a_timer_of_ones_own_carries_a_call() {
     static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));

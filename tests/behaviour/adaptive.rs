@@ -74,6 +74,7 @@ fn wait_for(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token)
     clock.time().abs_diff(started)
 }
 
+// Rule A1.
 #[tokio::test(start_paused = true)]
 async fn without_throttling_it_is_the_standard_strategy() {
     #[derive(serde::Deserialize)]
@@ -115,6 +116,7 @@ async fn without_throttling_it_is_the_standard_strategy() {
     assert_eq!(vectors.integration.len(), 2);
 }
 
+// Rule A1.
 #[test]
 fn timeouts_and_server_errors_never_limit_sends() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
@@ -129,6 +131,7 @@ fn timeouts_and_server_errors_never_limit_sends() {
     assert!(strategy.send_rate().is_some());
 }
 
+// Rules A2, A7.
 #[test]
 fn a_final_throttling_is_learned_from_as_well() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
@@ -136,6 +139,7 @@ fn a_final_throttling_is_learned_from_as_well() {
     assert_eq!(strategy.send_rate(), Some(0.5), "the lowest rate, as nothing was measured yet");
 }
 
+// Rule A3.
 #[test]
 fn first_attempts_are_limited_too() {
     let clock = ByHand::at(secs(100_000));
@@ -147,6 +151,7 @@ fn first_attempts_are_limited_too() {
     }
 }
 
+// Rule A4.
 #[test]
 fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
     let clock = ByHand::at(secs(100_000));
@@ -162,6 +167,7 @@ fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
     assert_eq!(token.delay(), secs(1));
 }
 
+// Rule A15.
 #[test]
 fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
@@ -185,6 +191,7 @@ fn slowest(clock: &ByHand) -> AdaptiveRetryStrategy {
     strategy
 }
 
+// Rule K3.
 #[test]
 fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
     let clock = ByHand::at(secs(100_000));
@@ -213,6 +220,7 @@ fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
     assert!((39.0..=41.0).contains(&rate), "{rate}");
 }
 
+// Rule R13.
 #[test]
 fn a_foreign_token_is_refused_and_nothing_is_learned() {
     let clock = ByHand::at(secs(100_000));
@@ -234,6 +242,7 @@ fn a_foreign_token_is_refused_and_nothing_is_learned() {
     assert_eq!(ours.standard().quota().available(), 1_000_000);
 }
 
+// Rules D1, D3.
 #[tokio::test(start_paused = true)]
 async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back() {
     #[retryable(strategy = strategy)]
@@ -268,6 +277,7 @@ impl Clock for Shared {
     }
 }
 
+// Rule A9.
 #[test]
 fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
     let (clock, strategy) = (Shared::default(), eager());

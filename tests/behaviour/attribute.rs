@@ -13,6 +13,7 @@ static STRATEGY: StandardRetryStrategy =
 
 type Outcome<T> = Result<T, Failed>;
 
+// Rule M1.
 #[tokio::test(start_paused = true)]
 async fn mut_arguments_start_anew_in_each_attempt() {
     #[retryable(strategy = STRATEGY)]
@@ -28,6 +29,7 @@ async fn mut_arguments_start_anew_in_each_attempt() {
     assert_eq!(flaky.calls(), 4);
 }
 
+// Rule M3.
 #[tokio::test(start_paused = true)]
 async fn owned_arguments_that_the_body_uses_up_are_cloned_on_request() {
     #[retryable(strategy = STRATEGY, clone(text, mut_text))]
@@ -43,6 +45,7 @@ async fn owned_arguments_that_the_body_uses_up_are_cloned_on_request() {
     assert_eq!(flaky.calls(), 3);
 }
 
+// Rule M2.
 #[tokio::test(start_paused = true)]
 async fn mutable_references_are_lent_to_each_attempt() {
     fn by_value<T: Extend<u32>>(mut target: T, item: u32) {
@@ -106,6 +109,7 @@ async fn generics_lifetimes_const_generics_and_impl_trait_are_taken() {
     assert_eq!(items.copied().collect::<Vec<i32>>(), [1, 2]);
 }
 
+// Rule M4.
 #[tokio::test(start_paused = true)]
 async fn question_mark_and_return_end_the_attempt_at_any_depth() {
     #[derive(Debug, PartialEq)]
@@ -146,6 +150,7 @@ async fn question_mark_and_return_end_the_attempt_at_any_depth() {
     assert_eq!(deep(&Flaky::new(0, Failed::SAFE), "x").await.map(drop), Err(Any::Parse));
 }
 
+// Rule M5.
 #[tokio::test(start_paused = true)]
 async fn an_error_that_is_not_send_leaves_the_future_send() {
     #[derive(Debug)]
@@ -190,6 +195,7 @@ async fn an_observer_and_a_timer_leave_the_future_send() {
     assert_eq!(assert_send(of_values(&Flaky::new(1, Failed::SAFE), TokioTimer)).await, Ok(2));
 }
 
+// Rule P2.
 #[tokio::test(start_paused = true)]
 async fn idempotence_decides_what_maybe_means() {
     #[retryable(strategy = STRATEGY, idempotent)]
@@ -252,6 +258,7 @@ async fn arguments_may_be_there_on_a_condition() {
     assert_eq!(conditional(&Flaky::new(2, Failed::SAFE), 1).await, Ok(2));
 }
 
+// Rule M1.
 #[tokio::test(start_paused = true)]
 async fn nested_mut_and_ref_patterns_start_anew_too() {
     #[retryable(strategy = STRATEGY)]
@@ -273,6 +280,7 @@ async fn nested_mut_and_ref_patterns_start_anew_too() {
     assert_eq!(nested(&Flaky::new(2, Failed::SAFE), (1, 2), 0, [1, 4]).await, Ok(3352));
 }
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn the_attribute_works_under_another_name() {
     use retry_core as renamed;
@@ -285,6 +293,7 @@ async fn the_attribute_works_under_another_name() {
     assert_eq!(call().await, Ok(1));
 }
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn the_body_sees_no_names_of_the_expansion() {
     #[retryable(strategy = STRATEGY)]

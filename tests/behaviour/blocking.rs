@@ -28,6 +28,7 @@ fn call(strategy: &StandardRetryStrategy, time: &Noted, flaky: &Flaky) -> Result
     flaky.call()
 }
 
+// Rule M9.
 #[test]
 fn attempts_backoff_and_quota_are_those_of_the_strategy() {
     let (strategy, time) = (standard(), Noted::default());
@@ -85,6 +86,7 @@ fn question_mark_return_and_arguments_work_as_in_any_function() {
     assert_eq!(calls, [11 + 2 + 2; 3], "each attempt starts anew");
 }
 
+// Rule M6.
 #[test]
 fn methods_lend_all_of_self_to_each_attempt() {
     struct Client {
@@ -123,6 +125,7 @@ fn values_may_be_retried_by_a_policy() {
     assert_eq!(polls.get(), 3);
 }
 
+// Rule T11.
 #[test]
 fn max_time_bounds_waits_and_starts() {
     #[retryable(strategy = strategy, timer = time, max_time = "5s", context = context, blocking)]
@@ -148,6 +151,7 @@ fn max_time_bounds_waits_and_starts() {
     assert!(time.asked().is_empty());
 }
 
+// Rule T8.
 #[test]
 fn a_strategy_that_ignores_max_time_cannot_break_it() {
     #[retryable(strategy = strategy, timer = time, max_time = "5s", blocking)]
@@ -166,6 +170,7 @@ fn a_strategy_that_ignores_max_time_cannot_break_it() {
     assert_eq!(slow.calls(), ["initial", "ready", "refresh", "ready", "release"]);
 }
 
+// Rule D6.
 #[test]
 fn a_body_or_a_timer_that_panics_leaves_the_quota_as_it_was() {
     struct Touchy;

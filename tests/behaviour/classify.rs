@@ -27,6 +27,7 @@ fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classificatio
     verdict
 }
 
+// Rule E1.
 #[test]
 fn every_status_means_what_its_row_says() {
     let rows: &[(&[RangeInclusive<u16>], Classification)] = &[
@@ -68,6 +69,7 @@ fn a_status_can_be_judged_at_compile_time() {
     assert_eq!(REST, (true, false, Server, Some(secs(1))));
 }
 
+// Rule E2.
 #[test]
 fn maybe_becomes_yes_for_idempotent_methods_only() {
     let methods = [
@@ -103,6 +105,7 @@ fn an_error_type_can_hold_a_classification() {
     assert_eq!(ErrorInfo::fault(&error), Server);
 }
 
+// Rules E3, E5.
 #[test]
 fn a_wait_in_seconds_is_digits_and_nothing_else() {
     let wait = |text: &str| http::retry_after(text, None, UNIX_EPOCH);

@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+// Rule K1.
 #[test]
 fn all_clocks_of_the_library_share_one_origin() {
     for _ in 0..3 {
@@ -21,6 +22,7 @@ fn all_clocks_of_the_library_share_one_origin() {
     }
 }
 
+// Rule K2.
 #[test]
 fn a_clock_that_outlives_a_test_may_go_backwards() {
     let paused = |advance| {
@@ -54,6 +56,7 @@ fn send_blocking(flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
+// Rule K1.
 #[tokio::test]
 async fn a_quota_is_not_refilled_when_async_and_blocking_callers_take_turns() {
     let flaky = Flaky::new(u32::MAX, Failed::SAFE);
@@ -74,6 +77,7 @@ impl Clock for Ahead<'_> {
     }
 }
 
+// Rule K1.
 #[test]
 fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_take_turns() {
     let passed = Cell::new(Duration::ZERO);
@@ -97,6 +101,7 @@ fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_take_turns() {
     }
 }
 
+// Rules K3, Q7.
 #[test]
 fn a_reading_that_is_handed_in_late_refills_no_period_twice() {
     let bucket = TokenBucket::new(10_000).refill(1, millis(1));
@@ -114,6 +119,7 @@ fn a_reading_that_is_handed_in_late_refills_no_period_twice() {
     assert_eq!(refilled_at(secs(1000) + millis(253)), 253);
 }
 
+// Rule K3.
 #[test]
 fn a_quota_follows_a_clock_that_stays_behind() {
     let bucket = TokenBucket::new(10_000).refill(1, millis(1));
@@ -170,6 +176,7 @@ fn limiting() -> AdaptiveRetryStrategy {
     strategy
 }
 
+// Rule K4.
 #[test]
 fn a_limiter_yields_where_the_clock_stands_still() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));
@@ -223,6 +230,7 @@ fn call_blocking(strategy: &AdaptiveRetryStrategy, timer: &Still, flaky: &Flaky)
     flaky.call()
 }
 
+// Rule K4.
 #[test]
 fn a_blocking_attempt_is_sent_after_a_bounded_number_of_questions() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));

@@ -74,6 +74,7 @@ async fn foreign_errors_tell_their_hint_by_a_closure() {
     assert_eq!(report.elapsed, secs(17 + 2), "a floor, and no more than a floor");
 }
 
+// Rule P2.
 #[tokio::test(start_paused = true)]
 async fn idempotence_is_said_at_the_call() {
     let maybe = Failed { safety: retry_core::RetrySafety::Maybe, ..Failed::SAFE };
@@ -89,6 +90,7 @@ async fn idempotence_is_said_at_the_call() {
     assert_eq!([attempts(Some(true)).await, attempts(Some(false)).await, attempts(None).await], [2, 1, 1]);
 }
 
+// Rule K5.
 #[test]
 fn a_timer_of_the_users_own_needs_no_runtime() {
     let (time, flaky) = (Noted::default(), Flaky::new(3, Failed::SAFE.after(millis(2500))));
@@ -97,6 +99,7 @@ fn a_timer_of_the_users_own_needs_no_runtime() {
     assert_eq!(time.asked(), [millis(2500), millis(2500), secs(4)].map(|delay| ("sleep", delay)));
 }
 
+// Rule K2.
 #[tokio::test(start_paused = true)]
 async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
     struct Backwards(Cell<u64>);
@@ -118,6 +121,7 @@ async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
     assert_eq!(report.elapsed, Duration::ZERO);
 }
 
+// Rule P5.
 #[tokio::test(start_paused = true)]
 async fn an_error_of_a_closure_costs_what_other_errors_cost() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).max_attempts(2);

@@ -51,6 +51,7 @@ fn in_mode(mode: RetryMode) -> ConfiguredStrategy {
 
 const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
 
+// Rule C16.
 #[test]
 fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
     let preset = StandardRetryStrategy::aws_2_1;
@@ -89,6 +90,7 @@ fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
     assert_eq!(bases(&throttling_alone), (millis(50), secs(3), secs(20)));
 }
 
+// Rule C1.
 #[test]
 fn what_was_said_can_be_read_back() {
     let config = RetryConfig::new();
@@ -110,6 +112,7 @@ fn what_was_said_can_be_read_back() {
     assert_eq!(config.quota_capacity_setting(), Some(5));
 }
 
+// Rule C16.
 #[test]
 fn each_build_makes_a_quota_of_its_own() {
     let config = RetryConfig::new().quota_capacity(10);
@@ -139,6 +142,7 @@ fn a_token_tells_what_the_token_of_the_mode_tells() {
     }
 }
 
+// Rule R13.
 #[test]
 fn a_foreign_token_is_refused_and_nothing_is_changed() {
     for (ours, theirs) in MODES.into_iter().flat_map(|ours| MODES.map(|theirs| (ours, theirs))) {
@@ -165,6 +169,7 @@ async fn the_adaptive_mode_limits_sends() {
     assert!(adaptive.send_rate().is_some());
 }
 
+// Rule D1.
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
     for mode in MODES {

@@ -56,6 +56,7 @@ const fn patient() -> StandardRetryStrategy {
     StandardRetryStrategy::new().max_attempts(12).seed(1)
 }
 
+// Rule Q5.
 #[tokio::test(start_paused = true)]
 async fn transactions_that_contend_are_not_stopped_by_the_quota_and_do_not_flood_the_store() {
     let contention = contend(patient()).await;
@@ -64,6 +65,7 @@ async fn transactions_that_contend_are_not_stopped_by_the_quota_and_do_not_flood
     assert!(contention.sends <= 5 * TRANSFERS, "{contention:?}");
 }
 
+// Rule Q5.
 #[tokio::test(start_paused = true)]
 async fn a_database_that_reports_overload_as_a_conflict_can_be_protected_by_a_cost() {
     let contention = contend(patient().retry_costs(RetryCosts::new(5).conflict(5)).quota_capacity(100)).await;

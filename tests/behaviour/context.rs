@@ -26,6 +26,7 @@ async fn contexts(flaky: &Flaky) -> Vec<AttemptContext> {
     seen.into_inner()
 }
 
+// Rule M11.
 #[tokio::test(start_paused = true)]
 async fn attempts_are_numbered_and_know_the_failure_before_them() {
     #[retryable(strategy = STRATEGY, context = context)]
@@ -46,6 +47,7 @@ async fn attempts_are_numbered_and_know_the_failure_before_them() {
     assert!(seen.iter().all(|context| context.time_left().is_none()));
 }
 
+// Rule M11.
 #[tokio::test(start_paused = true)]
 async fn the_id_is_the_same_for_all_attempts_and_another_one_for_each_operation() {
     let mut ids = HashSet::new();
@@ -58,6 +60,7 @@ async fn the_id_is_the_same_for_all_attempts_and_another_one_for_each_operation(
     assert_eq!(ids.len(), 100);
 }
 
+// Rule M11.
 #[tokio::test(start_paused = true)]
 async fn the_id_as_text_is_a_random_uuid() {
     let ids: Vec<OperationId> = {
@@ -81,6 +84,7 @@ async fn the_id_as_text_is_a_random_uuid() {
     assert_eq!((all, any), (0x4 << 76 | 0x8 << 60, !(0xb << 76) & !(0x4 << 60)));
 }
 
+// Rule M11.
 #[tokio::test(start_paused = true)]
 async fn the_time_left_is_that_of_the_attempt_cut_to_that_of_the_operation() {
     #[retryable(strategy = STRATEGY, context = context, max_time = "10s", attempt_timeout = "4s", timer = timer)]

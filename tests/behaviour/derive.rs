@@ -90,6 +90,7 @@ fn each_option_says_what_it_says_and_implies_what_follows() {
     }
 }
 
+// Rule M14.
 #[test]
 fn what_a_variant_says_beats_what_it_implies() {
     #[derive(RetryInfo)]
@@ -120,6 +121,7 @@ fn what_a_variant_says_beats_what_it_implies() {
     assert_eq!(says(&Failure::InTwoAttributes), (Other, Maybe, true, false, None));
 }
 
+// Rule M14.
 #[test]
 fn the_container_speaks_where_a_variant_is_silent() {
     #[derive(RetryInfo)]
@@ -206,6 +208,7 @@ fn a_field_holds_the_wait_and_beats_the_constant() {
     assert!(wait <= secs(1000) && wait > secs(900));
 }
 
+// Rule M17.
 #[test]
 fn transparent_takes_everything_from_one_field() {
     #[derive(RetryInfo)]

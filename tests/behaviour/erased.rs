@@ -80,6 +80,7 @@ async fn the_run_time_chooses_among_strategies_of_different_types() {
     assert_eq!(SCOPES.scope(&1).quota().available(), 480);
 }
 
+// Rule Q6.
 #[tokio::test(start_paused = true)]
 async fn clones_share_one_quota_and_the_numbers_of_the_strategy_hold() {
     static STANDARD: StandardRetryStrategy = standard().quota_capacity(12);
@@ -98,6 +99,7 @@ async fn clones_share_one_quota_and_the_numbers_of_the_strategy_hold() {
     assert_eq!(STANDARD.quota().available(), 3);
 }
 
+// Rule D1.
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
     static STANDARD: StandardRetryStrategy = standard();
@@ -129,6 +131,7 @@ fn tokens_pass_between_the_handles_of_one_strategy() {
     assert_eq!(STANDARD.quota().available(), 492);
 }
 
+// Rule R13.
 #[test]
 fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     static OURS: StandardRetryStrategy = standard();

@@ -49,6 +49,7 @@ async fn get(flaky: &Flaky) -> Result<u32, Failed> {
     flaky.call()
 }
 
+// Rule O6.
 #[tokio::test(start_paused = true)]
 async fn a_success_at_the_first_attempt_is_traced_only() {
     assert_eq!(
@@ -77,6 +78,7 @@ async fn a_subscriber_that_listens_to_warnings_only_is_told_nothing_else() {
     assert_eq!(lines.0.lock().unwrap().len(), 1);
 }
 
+// Rule O6.
 #[tokio::test(start_paused = true)]
 async fn retries_and_late_successes_are_events() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
@@ -102,6 +104,7 @@ async fn last(operation: impl Future) -> String {
     lines(operation).await.pop().unwrap()
 }
 
+// Rules O3, O6.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {
     let strategy = StandardRetryStrategy::new();
@@ -167,6 +170,7 @@ async fn a_refused_initial_token_is_an_event_whatever_the_attempt_comes_to() {
     );
 }
 
+// Rule O7.
 #[tokio::test(start_paused = true)]
 async fn the_name_of_a_closure_is_its_path() {
     let all = lines(retry(&STRATEGY, || async { Ok::<_, Failed>(()) }).run()).await;

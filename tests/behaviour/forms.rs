@@ -62,6 +62,7 @@ impl Store for Client {
     }
 }
 
+// Rules M1, M9.
 #[tokio::test(start_paused = true)]
 async fn methods_of_async_traits_are_retried() {
     let mut client = Client { retry: strategy(), sent: AtomicU32::new(0), seen: Vec::new() };
@@ -110,6 +111,7 @@ fn returns_a_box_future<'a>(flaky: &'a Flaky) -> BoxFuture<'a, Result<u32, Faile
     Box::pin(async move { flaky.call() })
 }
 
+// Rule M9.
 #[tokio::test(start_paused = true)]
 async fn functions_that_return_a_future_are_retried_in_their_async_block() {
     assert_eq!(returns_a_future(&Flaky::new(2, Failed::SAFE), 7).await, Ok(3));
@@ -322,6 +324,7 @@ impl Observer for Log {
     fn observe(&self, _: &Event) {}
 }
 
+// Rule M6.
 #[tokio::test(start_paused = true)]
 async fn a_body_may_use_all_of_self_under_each_limit_and_in_each_form() {
     use borrow::{Client, Help, argument};
@@ -336,6 +339,7 @@ async fn a_body_may_use_all_of_self_under_each_limit_and_in_each_form() {
     assert_eq!(client.help().await, Ok(21));
 }
 
+// Rule M5.
 #[tokio::test(start_paused = true)]
 async fn a_future_is_send_if_it_is_without_the_attribute() {
     /// It may move to another thread, and not be shared.

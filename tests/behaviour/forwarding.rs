@@ -127,6 +127,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
     trace
 }
 
+// Rule R16.
 #[test]
 fn a_wrapper_of_a_strategy_forwards_every_method() {
     static LAZY: LazyLock<Probe> = LazyLock::new(Probe::default);
@@ -206,6 +207,7 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     trace
 }
 
+// Rule R16.
 #[test]
 fn a_configured_strategy_forwards_to_the_one_of_its_mode() {
     let expected = life(&standard());
@@ -248,6 +250,7 @@ fn a_place_in_the_queue_is_given_up_through_each_wrapper() {
     assert!(gives_place_up(ErasedStrategy::new(ConfiguredStrategy::Adaptive(adaptive()))));
 }
 
+// Rule R16.
 #[test]
 fn tokens_pass_between_a_strategy_and_its_pointers() {
     fn second<S: RetryStrategy>(strategy: &S) -> S::Token {

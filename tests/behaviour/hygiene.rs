@@ -37,6 +37,7 @@ struct Strategies {
 
 made!(made_by_a_macro, first);
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn macro_rules_may_name_the_arguments() {
     let strategies = Strategies { first: StandardRetryStrategy::new() };
@@ -46,6 +47,7 @@ async fn macro_rules_may_name_the_arguments() {
     assert_eq!(flaky.calls(), 2);
 }
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn arguments_and_locals_may_have_any_name() {
     #[retryable(strategy = __strategy, observer = __observer, timer = __timer, max_time = "9s", clone(__field))]
@@ -108,6 +110,7 @@ mod items_of_our_names {
     pub(super) const SAFE: Failed = Failed::SAFE;
 }
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn items_may_have_the_names_of_ours() {
     use items_of_our_names::{SAFE, call, call_with_its_own};
@@ -144,6 +147,7 @@ async fn a_retried_function_may_hold_another() {
     assert_eq!(flaky.calls(), 2);
 }
 
+// Rule M10.
 #[tokio::test(start_paused = true)]
 async fn the_library_may_be_found_under_another_name() {
     let mut left = 6;

@@ -152,12 +152,14 @@ async fn r#type<T>(names: &Names, _value: T) -> Outcome {
     Ok(())
 }
 
+// Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_function_is_known_by_its_path() {
     assert_eq!(name!(names => free(&names)), "behaviour::names::free");
     assert_eq!(name!(names => r#type(&names, 1)), "behaviour::names::type");
 }
 
+// Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_method_is_known_by_its_type() {
     let (client, store) = (Client, Store::<u32>(PhantomData));
@@ -171,6 +173,7 @@ async fn a_method_is_known_by_its_type() {
     assert_eq!(name!(names => client.far_away(&names)), "behaviour::names::Client::far_away");
 }
 
+// Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_method_of_a_trait_is_known_by_both() {
     let (client, store) = (Client, Store::<Vec<u32>>(PhantomData));

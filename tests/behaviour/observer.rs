@@ -83,6 +83,7 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
+// Rules O2, O4.
 #[tokio::test(start_paused = true)]
 async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
     let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(3))));
@@ -119,6 +120,7 @@ async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
     }
 }
 
+// Rule O3.
 #[tokio::test(start_paused = true)]
 async fn an_observer_is_told_why_an_operation_stopped() {
     for form in FORMS {
@@ -160,6 +162,7 @@ async fn an_observer_is_told_why_an_operation_stopped() {
     }
 }
 
+// Rule R5.
 #[tokio::test(start_paused = true)]
 async fn an_observer_is_told_of_a_strategy_that_refuses_or_forgets() {
     let ok = [(secs(0), Ok(1))];
@@ -182,6 +185,7 @@ async fn an_observer_is_told_of_a_strategy_that_refuses_or_forgets() {
     }
 }
 
+// Rule O4.
 #[tokio::test(start_paused = true)]
 async fn an_observer_is_told_of_waits_for_the_limiter_and_not_of_the_backoff() {
     for form in FORMS {
@@ -234,6 +238,7 @@ async fn it_makes_no_difference_what_the_strategy_is_wrapped_in() {
     assert_eq!(events(config.build_on(standard())).await, events(standard()).await);
 }
 
+// Rules O5, R15.
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_is_not_interested_is_asked_once_and_no_clock_is_read_for_it() {
     struct Bored(Cell<Vec<&'static str>>);
@@ -268,6 +273,7 @@ fn at_once<F: Future>(future: F) -> F::Output {
     }
 }
 
+// Rule D6.
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_panics_leaves_the_quota_as_it_was() {
     struct Touchy((u32, &'static str));
@@ -429,6 +435,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
+    // Rules M9, O1, T1.
     #[test]
     fn max_time_is_never_passed_and_no_event_is_lost_or_invented(
         attempts in proptest::collection::vec((times(), outcomes()), 1..6),

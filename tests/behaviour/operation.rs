@@ -15,6 +15,7 @@ const fn longest() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
+// Rule R2.
 #[tokio::test(start_paused = true)]
 async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_learned() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
@@ -29,6 +30,7 @@ async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_l
     assert_eq!(refusing.calls(), ["initial", "initial"]);
 }
 
+// Rule R2.
 #[tokio::test(start_paused = true)]
 async fn rule_1_holds_for_the_attribute_too() {
     #[retryable(strategy = strategy)]
@@ -42,6 +44,7 @@ async fn rule_1_holds_for_the_attribute_too() {
     assert_eq!((flaky.calls(), refusing.calls()), (1, vec!["initial"]));
 }
 
+// Rule R3.
 #[tokio::test(start_paused = true)]
 async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_first_attempt() {
     let slow = Recorder::new().waiting([secs(3), Duration::ZERO, secs(2), secs(1)]);
@@ -61,6 +64,7 @@ async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_firs
     assert_eq!(slow.calls(), asked);
 }
 
+// Rule R5.
 #[tokio::test(start_paused = true)]
 async fn rules_3_to_5_a_success_is_recorded_and_returned() {
     let recorder = Recorder::new();
@@ -68,6 +72,7 @@ async fn rules_3_to_5_a_success_is_recorded_and_returned() {
     assert_eq!(recorder.calls(), ["initial", "ready", "success"]);
 }
 
+// Rule R6.
 #[tokio::test(start_paused = true)]
 async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
     let recorder = Recorder::new();
@@ -80,6 +85,7 @@ async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
     assert_eq!(failure.error_type(), Some(RetryErrorType::Throttling), "a limiter learns from final throttles");
 }
 
+// Rule R7.
 #[tokio::test(start_paused = true)]
 async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
@@ -87,6 +93,7 @@ async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() 
     assert_eq!(report.reason, Some(RetryError::NotRetryable));
 }
 
+// Rule R7.
 #[tokio::test(start_paused = true)]
 async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
@@ -94,6 +101,7 @@ async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
     assert_eq!(report.reason, Some(RetryError::MaxAttempts));
 }
 
+// Rule R7.
 #[tokio::test(start_paused = true)]
 async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
@@ -101,6 +109,7 @@ async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
     assert_eq!(report.reason, Some(RetryError::RetryAfterTooLong));
 }
 
+// Rule R7.
 #[tokio::test(start_paused = true)]
 async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
     use retry_core::{Failure, RetryStrategy, TokioTimer};
@@ -115,6 +124,7 @@ async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
     assert_eq!(refused(secs(1)), RetryError::QuotaExhausted, "a wait may end when the time is up, not after it");
 }
 
+// Rules Q3, R8.
 #[tokio::test(start_paused = true)]
 async fn rule_6_the_quota_is_asked_before_sleeping() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -125,6 +135,7 @@ async fn rule_6_the_quota_is_asked_before_sleeping() {
     call.await.unwrap();
 }
 
+// Rules Q3, R9.
 #[tokio::test(start_paused = true)]
 async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(4);
@@ -137,6 +148,7 @@ async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
     assert_eq!((flaky.calls(), POOR.quota().available()), (1, 4));
 }
 
+// Rule R10.
 #[tokio::test(start_paused = true)]
 async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
     for reason in [RetryError::Refused, RetryError::MaxTime, RetryError::ForeignToken] {
@@ -146,6 +158,7 @@ async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
     }
 }
 
+// Rules O8, R3.
 #[tokio::test(start_paused = true)]
 async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -155,12 +168,14 @@ async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
     assert_eq!(report.elapsed, secs(1 + 2 + 4));
 }
 
+// Rule R11.
 #[tokio::test(start_paused = true)]
 async fn the_first_attempt_is_made_with_an_empty_quota() {
     static EMPTY: StandardRetryStrategy = longest().quota_capacity(0);
     assert_eq!(retry(&EMPTY, || async { Flaky::new(0, Failed::SAFE).call() }).run().await, Ok(1));
 }
 
+// Rule R1.
 #[tokio::test(start_paused = true)]
 async fn five_attempts_are_five_calls() {
     static STRATEGY: StandardRetryStrategy = longest().max_attempts(5);
@@ -171,6 +186,7 @@ async fn five_attempts_are_five_calls() {
     assert_eq!(report.elapsed, secs(1 + 2 + 4 + 8));
 }
 
+// Rule P4.
 #[tokio::test(start_paused = true)]
 async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
     use retry_core::{ErrorFault, ErrorInfo, Failure, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy};
@@ -195,6 +211,7 @@ async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
     }
 }
 
+// Rule D1.
 #[tokio::test(start_paused = true)]
 async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
     #[retryable(strategy = strategy)]
@@ -219,6 +236,7 @@ async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
     assert_eq!(strategy.quota().available(), 480);
 }
 
+// Rule D2.
 #[tokio::test(start_paused = true)]
 async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
     let strategy = longest();
@@ -237,6 +255,7 @@ async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
     assert_eq!(strategy.quota().available(), 495);
 }
 
+// Rule D4.
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_never_polled_touches_nothing() {
     let recorder = Recorder::new();
@@ -244,6 +263,7 @@ async fn an_operation_that_is_never_polled_touches_nothing() {
     assert!(recorder.calls().is_empty());
 }
 
+// Rule R15.
 #[tokio::test(start_paused = true)]
 async fn a_zero_delay_makes_no_timer() {
     use retry_core::time::Timestamp;
@@ -268,6 +288,7 @@ async fn a_zero_delay_makes_no_timer() {
     assert_eq!(retry(&NOW, || async { flaky.call() }).timer(NoTimer).run().await, Ok(3));
 }
 
+// Rule D5.
 #[tokio::test(start_paused = true)]
 async fn a_body_that_panics_leaves_the_quota_as_it_was() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -289,6 +310,7 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
     assert_eq!(retry(&STRATEGY, || async { flaky.call() }).run().await, Ok(2));
 }
 
+// Rule D7.
 #[test]
 fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -342,6 +364,7 @@ async fn an_initial_token_that_waits_is_released_when_its_operation_is_dropped()
     assert_eq!(slow.calls(), ["initial", "ready", "release"]);
 }
 
+// Rules M9, R3.
 #[tokio::test(start_paused = true)]
 async fn the_attribute_waits_and_asks_like_the_closure_form() {
     #[retryable(strategy = strategy)]
@@ -356,6 +379,7 @@ async fn the_attribute_waits_and_asks_like_the_closure_form() {
     assert_eq!(slow.calls(), asked);
 }
 
+// Rule R10.
 #[test]
 fn every_reason_has_its_name_and_its_words() {
     let words = [

@@ -136,6 +136,7 @@ mod outcome {
         Err(Fragile)
     }
 
+    // Rule D6.
     #[tokio::test(start_paused = true)]
     async fn gives_its_retry_back_in_every_form() {
         let strategy = standard();
@@ -174,6 +175,7 @@ mod sleep {
         Err(Failed::SAFE)
     }
 
+    // Rule D6.
     #[test]
     fn gives_the_retry_back_that_it_was_for() {
         let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
@@ -183,6 +185,7 @@ mod sleep {
         assert_eq!(strategy.quota().available(), CAPACITY);
     }
 
+    // Rule D6.
     #[test]
     fn gives_the_retry_back_if_it_panics_where_the_operation_is_dropped() {
         let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
@@ -193,6 +196,7 @@ mod sleep {
         assert_eq!(strategy.quota().available(), CAPACITY);
     }
 
+    // Rule D3.
     #[test]
     fn leaves_no_ghost_among_those_who_wait_for_a_limiter() {
         let strategy = AdaptiveRetryStrategy::over(standard());
@@ -237,6 +241,7 @@ async fn observed(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result
     Err(Failed::SAFE)
 }
 
+// Rule D6.
 #[test]
 fn an_observer_that_panics_while_it_is_dropped_loses_no_retry() {
     let (strategy, timer) = (standard(), Clockwork::default());
@@ -258,6 +263,7 @@ async fn judged(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(
     Err(Failed::SAFE)
 }
 
+// Rule D6.
 #[test]
 fn a_policy_that_panics_while_it_is_dropped_loses_no_retry() {
     let (strategy, timer) = (standard(), Clockwork::default());

@@ -4,8 +4,8 @@ use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::time::ManualTimer;
 use retry_core::{
-    ErrorFault, Jitter, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetryQuota, RetrySafety,
-    StandardRetryPolicy, StandardRetryStrategy, policy_fn, retry, retryable,
+    ErrorFault, ErrorInfo, Jitter, RetryDirective, RetryError, RetryErrorType, RetryInfo, RetryPolicy, RetryQuota,
+    RetrySafety, StandardRetryPolicy, StandardRetryStrategy, policy_fn, retry, retryable,
 };
 use std::cell::Cell;
 
@@ -41,6 +41,7 @@ fn until_done(status: &Status) -> RetryDirective {
     }
 }
 
+// Rule R4.
 #[tokio::test(start_paused = true)]
 async fn values_may_be_retried_until_they_are_ready() {
     #[retryable(strategy = STRATEGY, policy = |status| match status {
@@ -58,6 +59,7 @@ async fn values_may_be_retried_until_they_are_ready() {
     assert_eq!(wait_for(&Job { done_after: 99, asked: Cell::new(0) }).await, Status::Running, "the last one, as it is");
 }
 
+// Rules O8, R4.
 #[tokio::test(start_paused = true)]
 async fn a_report_says_when_a_waiter_gave_up() {
     let job = Job { done_after: 99, asked: Cell::new(0) };
@@ -129,6 +131,7 @@ impl Client {
     }
 }
 
+// Rule K5.
 #[test]
 fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
     let time = ManualTimer::new();
@@ -141,6 +144,7 @@ fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
     assert_eq!(since_start(&time), millis(1500));
 }
 
+// Rules P1, P2.
 #[tokio::test(start_paused = true)]
 async fn idempotence_decides_about_maybe_and_about_nothing_else() {
     static ONE_RETRY: StandardRetryStrategy =
@@ -180,5 +184,40 @@ async fn idempotence_decides_about_maybe_and_about_nothing_else() {
             let calls = [attribute.calls(), closure.calls()];
             assert_eq!(calls, [1 + u32::from(retried); 2], "{error:?} with idempotent = {idempotent:?}");
         }
+    }
+}
+
+// Rule P4.
+#[test]
+fn an_error_without_an_answer_of_its_own_is_judged_by_what_else_it_says() {
+    /// Leaves `is_retry_safe` to its default.
+    struct Unsaid(Failed);
+    impl ErrorInfo for Unsaid {
+        fn fault(&self) -> ErrorFault {
+            self.0.fault
+        }
+    }
+    impl RetryInfo for Unsaid {
+        fn is_throttle(&self) -> bool {
+            self.0.throttle
+        }
+
+        fn is_timeout(&self) -> bool {
+            self.0.timeout
+        }
+
+        fn is_conflict(&self) -> bool {
+            self.0.conflict
+        }
+    }
+
+    for error in Failed::all() {
+        let expected = match error {
+            Failed { throttle: true, .. } | Failed { conflict: true, .. } => RetrySafety::Yes,
+            Failed { timeout: true, .. } => RetrySafety::Maybe,
+            Failed { fault: ErrorFault::Client, .. } => RetrySafety::No,
+            _ => RetrySafety::Maybe,
+        };
+        assert_eq!(Unsaid(error).is_retry_safe(), expected, "{error:?}");
     }
 }

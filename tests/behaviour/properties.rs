@@ -31,6 +31,7 @@ fn errors() -> impl Strategy<Value = Failed> {
 }
 
 proptest! {
+    // Rules B1, B6.
     #[test]
     fn a_backoff_lies_between_zero_and_what_its_formula_allows(
         base in durations(), cap in durations(), index in any::<u32>(), factor in 0.0..=1.0_f64, seed in any::<u64>(),
@@ -52,6 +53,7 @@ proptest! {
         }
     }
 
+    // Rules B4, B5, N12, N13.
     #[test]
     fn a_wait_is_a_floor_and_stays_within_its_limit(
         factor in 0.0..=1.0_f64, retries in 0..10_u32, hint in durations(), excess in durations(),
@@ -79,6 +81,7 @@ proptest! {
         prop_assert_eq!(wait(beyond, Some(hint)).unwrap(), plain.max(hint.min(plain.saturating_add(excess))));
     }
 
+    // Rules Q1, Q3.
     #[test]
     fn a_bucket_keeps_to_its_bounds(capacity in 0..50_u32, steps in prop::collection::vec((any::<bool>(), 0..20_u32), 0..100)) {
         let bucket = TokenBucket::new(capacity);
@@ -96,6 +99,7 @@ proptest! {
         }
     }
 
+    // Rules D1, Q3, Q4.
     /// Any sequence of operations, each with any sequence of outcomes, some of them dropped while they wait.
     #[test]
     fn the_quota_balances_whatever_happens(
@@ -144,6 +148,7 @@ proptest! {
         }
     }
 
+    // Rule A9.
     /// However many ask, and however often: no more is sent than the rate allows.
     #[test]
     fn sends_keep_to_the_rate(steps in prop::collection::vec((0..4_u8, 1..400_u64), 1..200)) {
@@ -229,6 +234,7 @@ async fn a_dropped_call_that_never_waited_costs_nothing() {
     assert_eq!(strategy.quota().available(), 500);
 }
 
+// Rule Q8.
 /// With independent failures of probability p, three attempts and the last cost c refunded, an operation changes the
 /// quota by (1 - p) - c p^2 (1 + p) on average: it drains beyond the zero of that, and stays full before it.
 #[test]

@@ -45,6 +45,7 @@ fn is_new(scopes: &ScopedRetryStrategy<u32>, key: u32) -> bool {
     scopes.scope(&key).quota().available() == 500
 }
 
+// Rule S1.
 #[test]
 fn each_key_has_a_state_of_its_own() {
     static SCOPES: ScopedRetryStrategy<String, StandardRetryStrategy> =
@@ -72,6 +73,7 @@ fn a_key_is_anything_that_hashes() {
     assert_eq!(slices.scope(&[1][..]).quota().available(), 500);
 }
 
+// Rules R13, S2.
 #[test]
 fn handles_of_one_key_are_one_strategy() {
     let scopes = scopes(2);
@@ -86,6 +88,7 @@ fn handles_of_one_key_are_one_strategy() {
     assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
 }
 
+// Rule S2.
 #[test]
 fn a_handle_outlives_the_map() {
     let scope = scopes(1).scope(&1);
@@ -94,6 +97,7 @@ fn a_handle_outlives_the_map() {
     assert_eq!(scope.quota().available(), 500);
 }
 
+// Rule S3.
 #[test]
 fn there_are_no_more_keys_than_the_bound() {
     let scopes = scopes(5);
@@ -105,6 +109,7 @@ fn there_are_no_more_keys_than_the_bound() {
     assert_eq!(ScopedRetryStrategy::<u32>::new(standard).max_scopes_setting(), 1024);
 }
 
+// Rule S3.
 #[test]
 fn the_least_recently_used_goes_first() {
     let expected = [(&[][..], 1), (&[1], 2), (&[1, 2], 3), (&[3, 2, 1], 3), (&[2, 1, 3], 2), (&[2, 2, 1, 1, 1], 3)];
@@ -120,6 +125,7 @@ fn the_least_recently_used_goes_first() {
     }
 }
 
+// Rule S3.
 #[test]
 fn the_order_stays_exact_under_any_sequence_of_uses() {
     const BOUND: usize = 8;
@@ -145,6 +151,7 @@ fn the_order_stays_exact_under_any_sequence_of_uses() {
     assert_eq!(scopes.len(), BOUND);
 }
 
+// Rule S4.
 #[test]
 fn what_is_in_use_never_goes() {
     let scopes = scopes(2);
@@ -160,6 +167,7 @@ fn what_is_in_use_never_goes() {
     assert_eq!(again.quota().available(), 500, "the refund went to the quota that had paid");
 }
 
+// Rule S4.
 #[test]
 fn the_map_outgrows_its_bound_only_while_all_is_in_use() {
     let scopes = scopes(2);
@@ -214,6 +222,7 @@ impl Clone for Counted {
     }
 }
 
+// Rule S5.
 #[test]
 fn only_a_new_key_is_copied_and_only_a_new_key_gets_a_strategy() {
     thread_local! {

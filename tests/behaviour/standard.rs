@@ -26,6 +26,7 @@ fn first_delay(strategy: &StandardRetryStrategy, error: Failed) -> Result<Durati
     Ok(delay)
 }
 
+// Rules B4, N13.
 #[test]
 fn a_hint_is_a_floor() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -37,6 +38,7 @@ fn a_hint_is_a_floor() {
     assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(secs(90))), Ok(secs(90)), "above the cap as well");
 }
 
+// Rules B5, N12.
 #[test]
 fn a_hint_above_the_limit_ends_the_operation() {
     static STRATEGY: StandardRetryStrategy = longest();
@@ -51,12 +53,14 @@ fn a_hint_above_the_limit_ends_the_operation() {
     assert_eq!(first_delay(&BUSY, Failed::SAFE.after(secs(3))), Err(RetryError::RetryAfterTooLong));
 }
 
+// Rule B6.
 #[test]
 fn the_longest_hint_is_kept_whole() {
     static PATIENT: StandardRetryStrategy = longest().max_retry_after(None);
     assert_eq!(first_delay(&PATIENT, Failed::SAFE.after(Duration::MAX)), Ok(Duration::MAX));
 }
 
+// Rules R7, R14.
 #[test]
 fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looked_at() {
     let strategy = longest().max_attempts(1);
@@ -75,6 +79,7 @@ fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looke
     );
 }
 
+// Rules B4, N13.
 #[test]
 fn the_former_aws_mode_cuts_a_hint_to_the_cap() {
     static AWS: StandardRetryStrategy = StandardRetryStrategy::aws_2_0().jitter(Jitter::Fixed(1.0));
@@ -85,6 +90,7 @@ fn the_former_aws_mode_cuts_a_hint_to_the_cap() {
     assert_eq!(first_delay(&SHORT, Failed::SAFE.after(secs(7))), Ok(secs(4)));
 }
 
+// Rules N7, P3.
 #[test]
 fn a_retry_costs_by_the_class_of_the_failure() {
     let strategy = longest();
@@ -99,6 +105,7 @@ fn a_retry_costs_by_the_class_of_the_failure() {
     assert_eq!(cost(Failed { conflict: true, ..Failed::TIMEOUT }), 10, "timeout comes before conflict");
 }
 
+// Rules N8, N9, Q4.
 #[tokio::test(start_paused = true)]
 async fn a_success_refunds_by_the_preset() {
     let refund = |strategy: StandardRetryStrategy, failures| async move {
@@ -113,6 +120,7 @@ async fn a_success_refunds_by_the_preset() {
     assert_eq!(refund(StandardRetryStrategy::aws_2_0(), 2).await, 10, "what the last retry cost");
 }
 
+// Rules N1, R1.
 #[tokio::test(start_paused = true)]
 async fn the_presets_differ_in_their_attempts() {
     let attempts = |strategy: StandardRetryStrategy| async move {
@@ -127,6 +135,7 @@ async fn the_presets_differ_in_their_attempts() {
     assert_eq!(attempts(StandardRetryStrategy::aws_2_0()).await, 3);
 }
 
+// Rules B7, B8.
 #[test]
 fn full_jitter_stays_below_the_delay_and_never_repeats_itself() {
     let delays = |strategy: &StandardRetryStrategy| -> Vec<Duration> {
@@ -147,6 +156,7 @@ fn full_jitter_stays_below_the_delay_and_never_repeats_itself() {
     assert_ne!(delays(&StandardRetryStrategy::new().seed(7)), delays(&StandardRetryStrategy::new().seed(8)));
 }
 
+// Rule B1.
 #[test]
 fn jitter_is_applied_after_the_cap() {
     let backoff = ExponentialBackoff::new(secs(16), secs(20)).jitter(Jitter::Fixed(0.5));
@@ -155,6 +165,7 @@ fn jitter_is_applied_after_the_cap() {
     assert_eq!(backoff.compute_next_backoff_delay(9, RetryErrorType::Other), secs(20));
 }
 
+// Rule B6.
 #[test]
 fn nothing_overflows() {
     let delay = |backoff: ExponentialBackoff, index| {
@@ -171,6 +182,7 @@ fn nothing_overflows() {
     assert!(backoff.compute_next_backoff_delay(0, RetryErrorType::Other) <= Duration::MAX);
 }
 
+// Rule B6.
 #[test]
 fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
     let strategy = longest().max_attempts(2_000_000).quota_capacity(0).retry_costs(RetryCosts::new(0));
@@ -186,6 +198,7 @@ fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
     assert_eq!(longest().max_attempts(u32::MAX).settings().max_attempts, u32::MAX);
 }
 
+// Rules C1, N1, N2, N3, N4, N5, N6, N7, N8, N9, N12, N13.
 #[test]
 fn every_number_is_a_setting_and_can_be_read_back() {
     let read = |strategy: StandardRetryStrategy| {
@@ -249,6 +262,7 @@ fn every_number_is_a_setting_and_can_be_read_back() {
     );
 }
 
+// Rules B2, B3.
 #[test]
 fn a_base_that_was_set_apart_is_kept_when_the_ordinary_one_is_set() {
     let bases = |strategy: StandardRetryStrategy| {
@@ -266,6 +280,7 @@ fn a_base_that_was_set_apart_is_kept_when_the_ordinary_one_is_set() {
     assert_eq!(bases(slow.backoff(fast, cap)), [fast; 3], "the base after a conflict is never above the ordinary one");
 }
 
+// Rule B2.
 #[test]
 fn a_cap_below_a_base_bounds_it() {
     static CAPPED: StandardRetryStrategy = StandardRetryStrategy::aws_2_1()
@@ -281,6 +296,7 @@ fn a_cap_below_a_base_bounds_it() {
     }
 }
 
+// Rules N3, N7, Q5.
 #[test]
 fn a_conflict_draws_nothing_from_the_quota_and_follows_soon() {
     for strategy in [StandardRetryStrategy::new(), StandardRetryStrategy::aws_2_0(), StandardRetryStrategy::aws_2_1()] {
@@ -295,6 +311,7 @@ fn a_conflict_draws_nothing_from_the_quota_and_follows_soon() {
     assert_eq!(counted.quota().available(), 493);
 }
 
+// Rule P4.
 #[test]
 fn a_conflict_is_safe_to_retry_unless_the_error_differs() {
     struct Lost;
@@ -313,6 +330,7 @@ fn a_conflict_is_safe_to_retry_unless_the_error_differs() {
     assert_eq!(RetryErrorType::Conflict.as_str(), "conflict");
 }
 
+// Rule Q7.
 #[test]
 fn a_period_is_refilled_once_though_readings_come_late() {
     let bucket = TokenBucket::new(1000).refill(10, secs(1));
@@ -341,6 +359,7 @@ fn settings_stay_when_a_part_is_exchanged() {
     assert_eq!((refilled.quota().refill_setting(), refilled.quota().capacity()), (Some((10, secs(1))), 7));
 }
 
+// Rule C2.
 #[test]
 fn a_bad_setting_from_outside_is_a_typed_error() {
     let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
@@ -368,6 +387,7 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
     }
 }
 
+// Rule B9.
 #[test]
 fn backoffs_grow_as_their_names_say() {
     let delays = |backoff: &dyn BackoffStrategy| {
@@ -390,6 +410,7 @@ fn backoffs_grow_as_their_names_say() {
     assert_eq!(max, [secs(20), secs(7), secs(4), secs(0)]);
 }
 
+// Rule B7.
 #[test]
 fn equal_jitter_keeps_half_of_the_delay() {
     let backoff = ConstantBackoff::new(secs(10)).jitter(Jitter::Equal).seed(1);
@@ -398,6 +419,7 @@ fn equal_jitter_keeps_half_of_the_delay() {
     assert!(drawn.iter().any(|delay| *delay < secs(7)) && drawn.iter().any(|delay| *delay > secs(8)));
 }
 
+// Rule B8.
 #[test]
 fn strategies_that_come_and_go_do_not_draw_the_same() {
     let first = |_| {
@@ -409,6 +431,7 @@ fn strategies_that_come_and_go_do_not_draw_the_same() {
     assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
 }
 
+// Rules K3, Q7.
 #[test]
 fn a_quota_may_refill_over_time() {
     static BUCKET: TokenBucket = TokenBucket::new(100).refill(10, secs(1));
@@ -431,6 +454,18 @@ fn a_quota_may_refill_over_time() {
     assert!(BUCKET.try_acquire(100, &clock) && !BUCKET.try_acquire(1, &clock), "never above the capacity");
 }
 
+// Rule N11.
+#[test]
+fn the_presets_refill_nothing_over_time() {
+    for strategy in [StandardRetryStrategy::new(), StandardRetryStrategy::aws_2_0(), StandardRetryStrategy::aws_2_1()] {
+        let clock = ByHand::at(secs(1000));
+        assert!(strategy.quota().try_acquire(500, &clock));
+        clock.set(secs(1_000_000));
+        assert!(!strategy.quota().try_acquire(1, &clock));
+        assert_eq!(strategy.quota().refill_setting(), None);
+    }
+}
+
 #[test]
 fn a_token_tells_its_attempt() {
     let strategy = longest();
@@ -440,6 +475,7 @@ fn a_token_tells_its_attempt() {
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
 }
 
+// Rule R13.
 #[test]
 fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     let (ours, theirs) = (longest(), longest());
@@ -457,6 +493,7 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
     assert_eq!(ours.quota().available(), 400);
 }
 
+// Rule R13.
 #[test]
 fn a_strategy_that_moved_is_another_one() {
     let here = longest();
@@ -465,6 +502,7 @@ fn a_strategy_that_moved_is_another_one() {
     assert_eq!(there.record_success(token, &Success::default(), CLOCK), Err(ForeignToken));
 }
 
+// Rule Q6.
 #[test]
 fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
     struct Steady;
@@ -488,6 +526,7 @@ fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
     assert_eq!(QUOTA.capacity(), 10);
 }
 
+// Rule Q9.
 #[test]
 fn a_backoff_that_names_no_longest_delay_cuts_no_hint() {
     struct Unbounded;
@@ -538,6 +577,7 @@ fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
     assert_eq!(strategy.quota().refunded.get(), 1);
 }
 
+// Rule B7.
 #[test]
 fn a_wrong_jitter_factor_is_refused() {
     for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
@@ -546,6 +586,7 @@ fn a_wrong_jitter_factor_is_refused() {
     }
 }
 
+// Rule Q2.
 #[test]
 fn many_threads_lose_nothing_of_the_quota() {
     static BUCKET: TokenBucket = TokenBucket::new(40);

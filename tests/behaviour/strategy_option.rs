@@ -77,6 +77,7 @@ impl Client {
     }
 }
 
+// Rule M6.
 #[tokio::test(start_paused = true)]
 async fn methods_are_retried_with_the_strategy_of_their_own_value() {
     assert_eq!(Client::new(2).shared().await, Ok(3));
@@ -108,6 +109,7 @@ impl Store for Client {
     }
 }
 
+// Rule M9.
 #[tokio::test(start_paused = true)]
 async fn methods_of_trait_impls_are_retried() {
     assert_eq!(Client::new(1).get("a").await, Ok("a2".to_owned()));
@@ -148,6 +150,7 @@ async fn receivers_of_every_kind_are_taken() {
     assert_eq!(Client::new(1).returns_a_function().await.map(|length| length("four")), Ok(4));
 }
 
+// Rules M8, Q6.
 #[tokio::test(start_paused = true)]
 async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
     #[retryable(strategy = "standard")]
@@ -169,6 +172,7 @@ async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
     assert_eq!(granted, 100);
 }
 
+// Rules A3, M8.
 #[tokio::test(start_paused = true)]
 async fn the_adaptive_strategy_may_be_the_functions_own() {
     #[retryable(strategy = "adaptive")]
@@ -205,6 +209,7 @@ async fn a_place_in_a_static_is_named_like_the_static() {
     assert_eq!((STRATEGIES[0].quota().available(), STRATEGIES[1].quota().available()), (500, 495));
 }
 
+// Rule M6.
 #[tokio::test(start_paused = true)]
 async fn what_is_no_place_is_evaluated_once_in_each_call() {
     static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(3) }; 2];

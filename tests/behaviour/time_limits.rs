@@ -64,6 +64,7 @@ fn is_max_time(run: &Run) -> bool {
     run.reason.is_none_or(|reason| reason == RetryError::MaxTime)
 }
 
+// Rule T5.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_is_cut_by_its_own_limit_is_an_outcome_that_the_policy_judges() {
     let attempts = [(secs(60), Ok(1)), (secs(60), Ok(2)), (secs(1), Ok(3))];
@@ -90,12 +91,14 @@ async fn the_last_attempt_that_is_cut_tells_so() {
     .await;
 }
 
+// Rule T7.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_there_when_the_time_is_up_counts() {
     both(standard, attempt_timeout(secs(2)), [(secs(2), Ok(1))], |_, run| assert_eq!(run.outcome, Ok(1))).await;
     both(standard, max_time(secs(2)), [(secs(2), Ok(1))], |_, run| assert_eq!(run.outcome, Ok(1))).await;
 }
 
+// Rules T1, T3.
 #[tokio::test(start_paused = true)]
 async fn a_first_attempt_that_is_cut_by_max_time_ends_the_operation() {
     both(standard, max_time(secs(7)), [(secs(60), Ok(1))], |strategy, run| {
@@ -107,6 +110,7 @@ async fn a_first_attempt_that_is_cut_by_max_time_ends_the_operation() {
     .await;
 }
 
+// Rules T2, T3.
 #[tokio::test(start_paused = true)]
 async fn a_later_attempt_that_is_cut_by_max_time_leaves_the_outcome_before_it() {
     both(standard, max_time(secs(7)), [(secs(1), SAFE), (secs(60), Ok(1))], |strategy, run| {
@@ -118,6 +122,7 @@ async fn a_later_attempt_that_is_cut_by_max_time_leaves_the_outcome_before_it() 
     .await;
 }
 
+// Rule T2.
 #[tokio::test(start_paused = true)]
 async fn a_cut_by_max_time_is_neither_judged_nor_learned_from() {
     both(Recorder::new, max_time(secs(7)), [(secs(60), Ok(1))], |strategy, _| {
@@ -126,6 +131,7 @@ async fn a_cut_by_max_time_is_neither_judged_nor_learned_from() {
     .await;
 }
 
+// Rule T3.
 #[tokio::test(start_paused = true)]
 async fn an_ok_that_is_retried_until_the_limit_is_returned() {
     let limits = Limits { max_time: secs(10), attempt_timeout: secs(4) };
@@ -138,6 +144,7 @@ async fn an_ok_that_is_retried_until_the_limit_is_returned() {
     .await;
 }
 
+// Rule T4.
 #[tokio::test(start_paused = true)]
 async fn a_delay_that_does_not_fit_is_not_begun() {
     both(standard, max_time(millis(3999)), [(secs(1), SAFE)], |strategy, run| {
@@ -148,6 +155,7 @@ async fn a_delay_that_does_not_fit_is_not_begun() {
     .await;
 }
 
+// Rule T4.
 #[tokio::test(start_paused = true)]
 async fn a_delay_that_ends_with_the_time_leaves_an_attempt_that_is_polled_once() {
     for (outcome, time) in [(Ok(1), secs(0)), (SAFE, millis(1))] {
@@ -167,6 +175,7 @@ async fn a_delay_that_ends_with_the_time_leaves_an_attempt_that_is_polled_once()
     assert_eq!((report.outcome, report.elapsed), (Ok(2), secs(1)));
 }
 
+// Rule T6.
 #[tokio::test(start_paused = true)]
 async fn the_time_of_an_attempt_is_cut_to_what_remains() {
     let limits = Limits { max_time: secs(8), attempt_timeout: secs(5) };
@@ -186,6 +195,7 @@ async fn the_time_of_an_attempt_is_cut_to_what_remains() {
     .await;
 }
 
+// Rule T8.
 #[tokio::test(start_paused = true)]
 async fn a_strategy_that_ignores_the_limit_cannot_break_it() {
     // The first wait fits, the second does not; it is not begun, and the token goes back.
@@ -203,6 +213,7 @@ async fn a_strategy_that_ignores_the_limit_cannot_break_it() {
     .await;
 }
 
+// Rule T9.
 #[tokio::test(start_paused = true)]
 async fn the_strategy_is_told_what_remains() {
     both(
@@ -248,6 +259,7 @@ async fn an_attempt_that_was_cut_is_dropped_before_the_next_one_waits() {
     assert_eq!(started.elapsed(), secs(3));
 }
 
+// Rule T7.
 #[tokio::test(start_paused = true)]
 async fn no_time_at_all_is_one_poll() {
     both(standard, max_time(Duration::ZERO), [(secs(1), Ok(1))], |_, run| {
@@ -259,6 +271,7 @@ async fn no_time_at_all_is_one_poll() {
     assert_eq!(report.outcome, Ok(1));
 }
 
+// Rules R7, T4.
 #[tokio::test(start_paused = true)]
 async fn a_hint_that_does_not_fit_ends_the_operation() {
     let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(20))));
@@ -310,6 +323,7 @@ async fn a_timed_out_attempt_of_an_operation_that_is_not_idempotent_is_not_repea
     assert_eq!(sent.get(), 1);
 }
 
+// Rule D1.
 #[tokio::test(start_paused = true)]
 async fn a_limited_operation_that_is_dropped_while_it_waits_gives_its_cost_back() {
     let strategy = standard();
@@ -329,6 +343,7 @@ async fn an_attempt_that_is_ready_at_once_needs_no_time_to_pass_and_a_wait_of_ze
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
 
+// Rule T5.
 #[test]
 fn the_error_says_which_limit_it_was() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -352,6 +367,7 @@ fn the_error_says_which_limit_it_was() {
     );
 }
 
+// Rule T12.
 #[tokio::test(start_paused = true)]
 async fn limits_of_a_closure_can_be_set_in_any_order_and_the_last_one_of_a_kind_counts() {
     let strategy = standard();

@@ -167,6 +167,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
     }
 }
 
+// Rules N9, Q4.
 #[tokio::test(start_paused = true)]
 async fn traces_of_the_former_aws_mode() {
     let traces = vectors().v2_0;
@@ -182,6 +183,7 @@ async fn traces_of_the_former_aws_mode() {
     assert_eq!(traces.len(), 6);
 }
 
+// Rules N7, N9, Q4.
 #[tokio::test(start_paused = true)]
 async fn traces_of_the_aws_mode() {
     let mut traces = vectors().v2_1;
@@ -233,6 +235,7 @@ fn sequences_of_the_aws_quota() {
     assert_eq!(sequences.len(), 7);
 }
 
+// Rules B4, N13.
 #[test]
 fn hints_of_the_aws_mode() {
     let clamps = vectors().retry_after_clamp;
@@ -252,6 +255,7 @@ fn backoff(base_s: f64, max_s: f64, jitter: f64) -> ExponentialBackoff {
         .jitter(Jitter::Fixed(jitter))
 }
 
+// Rule B1.
 #[test]
 fn tables_of_delays() {
     let mut checked = 0;
@@ -294,6 +298,7 @@ fn tables_of_delays() {
     assert_eq!(checked, 11 + 9 + 9 + 3 + 3 + 2 + 11);
 }
 
+// Rules N8, N10, Q1.
 #[tokio::test(start_paused = true)]
 async fn facts_of_the_quota() {
     let facts = vectors().quota_unit;

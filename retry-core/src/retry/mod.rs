@@ -38,8 +38,9 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// What the closure changes from one attempt to the next is changed before its future is made, and handed on by value;
-/// the future can't borrow it, because the closure is called again.
+/// The future can't borrow `&mut` state of the closure, because the closure is called again for each attempt. The closure
+/// can change that state before it makes the future, and pass it on by value. If the attempt itself needs `&mut self` or a
+/// `&mut` argument, use the attribute [`retryable`](macro@crate::retryable), which lends them to each attempt.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
@@ -184,7 +185,7 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// Says which errors are retried, in place of [`RetryInfo`](trait@crate::RetryInfo): for error types that don't implement
     /// it. It decides alone, so there is nothing that [`idempotent`](Retry::idempotent) could add.
     ///
-    /// The error counts as [`RetryErrorType::Other`]. If throttling and timeouts are to be told apart, write a
+    /// The error counts as [`RetryErrorType::Other`](crate::RetryErrorType::Other). If throttling and timeouts are to be told apart, write a
     /// [policy](Retry::policy).
     ///
     /// ```
@@ -338,7 +339,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// limit unless you say otherwise.
     ///
     /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. Then the call ends
-    /// with [`RetryError::MaxTime`]; its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`](crate::TimedOut). (An
+    /// with [`RetryError::MaxTime`](crate::RetryError::MaxTime); its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`](crate::TimedOut). (An
     /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut. A time of
     /// zero leaves one poll.)
     ///

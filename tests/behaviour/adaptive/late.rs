@@ -4,6 +4,7 @@ use super::{ask, limiting, new_token, slowest, wait_for};
 use crate::support::{ByHand, millis, secs};
 use retry_core::RetryStrategy;
 
+// Rule K3.
 #[test]
 fn a_reading_that_is_merely_late_refills_nothing_twice() {
     let clock = ByHand::at(secs(100_000));
@@ -20,6 +21,7 @@ fn a_reading_that_is_merely_late_refills_nothing_twice() {
     assert!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)).is_some(), "a quarter of a send came in");
 }
 
+// Rule K3.
 #[test]
 fn late_readings_of_many_threads_neither_slow_nor_speed_up_the_sends() {
     let clock = ByHand::at(secs(100_000));
@@ -41,6 +43,7 @@ fn late_readings_of_many_threads_neither_slow_nor_speed_up_the_sends() {
     assert!((f64::from(sent) - expected).abs() <= 2.0, "{sent} of {expected}");
 }
 
+// Rule A12.
 #[test]
 fn a_kept_send_comes_back_after_ten_seconds() {
     let clock = ByHand::at(secs(100_000));
@@ -64,6 +67,7 @@ fn a_kept_send_comes_back_after_ten_seconds() {
     assert_eq!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)), None, "the kept send is there again");
 }
 
+// Rules A12, K3.
 #[test]
 fn a_kept_send_comes_back_in_time_although_the_clock_went_backwards() {
     let clock = ByHand::at(secs(100_000));
@@ -95,6 +99,7 @@ fn a_kept_send_comes_back_in_time_although_the_clock_went_backwards() {
     assert_eq!(sent, 6, "the five, and the one that was kept");
 }
 
+// Rules A10, A12.
 #[test]
 fn nobody_overtakes_while_a_send_is_kept() {
     let clock = ByHand::at(secs(100_000));

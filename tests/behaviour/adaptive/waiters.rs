@@ -5,6 +5,7 @@ use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::{Failure, RetryStrategy, Success};
 use std::time::Duration;
 
+// Rule A10.
 #[test]
 fn waiters_are_served_in_the_order_in_which_they_came() {
     let clock = ByHand::at(secs(100_000));
@@ -30,6 +31,7 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
     assert_eq!(served, (0..20).collect::<Vec<_>>());
 }
 
+// Rule A10.
 #[test]
 fn a_newcomer_does_not_overtake_those_who_wait() {
     let clock = ByHand::at(secs(100_000));
@@ -45,6 +47,7 @@ fn a_newcomer_does_not_overtake_those_who_wait() {
     assert_eq!(ask(&strategy, &clock, &mut first), None);
 }
 
+// Rules A9, A13.
 #[test]
 fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
     let clock = ByHand::at(secs(100_000));
@@ -59,6 +62,7 @@ fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
     assert!(waited <= interval + millis(1), "nothing was charged for those who left: {waited:?}");
 }
 
+// Rule A12.
 #[test]
 fn the_send_of_a_waiter_that_is_late_is_kept_for_it_and_those_behind_go_on() {
     let clock = ByHand::at(secs(100_000));
@@ -75,6 +79,7 @@ fn the_send_of_a_waiter_that_is_late_is_kept_for_it_and_those_behind_go_on() {
     assert!(waited.abs_diff(secs(2)) <= millis(1), "and it is charged once: {waited:?}");
 }
 
+// Rules A12, A13.
 #[test]
 fn a_kept_send_comes_back_when_its_waiter_leaves_or_is_gone_for_long() {
     let clock = ByHand::at(secs(100_000));
@@ -101,6 +106,7 @@ fn a_kept_send_comes_back_when_its_waiter_leaves_or_is_gone_for_long() {
     assert!(waited <= secs(2), "and has kept its place: {waited:?}");
 }
 
+// Rule A12.
 #[test]
 fn a_waiter_that_is_late_beyond_the_grace_is_passed_over() {
     let clock = ByHand::at(secs(100_000));
@@ -125,6 +131,7 @@ fn a_waiter_that_is_late_beyond_the_grace_is_passed_over() {
     assert_eq!(ask(&strategy, &clock, &mut sleeper), None);
 }
 
+// Rule A12.
 #[test]
 fn however_late_a_waiter_always_is_it_is_served_and_costs_the_others_nothing() {
     for (rate, lateness) in [(0.5, 2500), (0.5, 1500), (7.0, 150), (7.0, 400)] {
@@ -161,6 +168,7 @@ fn however_late_a_waiter_always_is_it_is_served_and_costs_the_others_nothing() {
     }
 }
 
+// Rule A13.
 #[test]
 fn an_operation_that_does_not_wait_to_the_end_leaves_no_place_behind() {
     let clock = ByHand::at(secs(100_000));
@@ -177,6 +185,7 @@ fn an_operation_that_does_not_wait_to_the_end_leaves_no_place_behind() {
     assert!(waited <= secs(2), "{waited:?}");
 }
 
+// Rule A13.
 #[test]
 fn a_send_that_was_granted_and_is_not_made_comes_back() {
     let clock = ByHand::at(secs(100_000));
@@ -189,6 +198,7 @@ fn a_send_that_was_granted_and_is_not_made_comes_back() {
     assert!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)).is_some());
 }
 
+// Rule A11.
 /// The trap: whoever keeps a wait that was computed at an old rate waits for far too long.
 #[test]
 fn a_waiter_learns_of_a_new_rate() {
@@ -218,6 +228,7 @@ fn a_waiter_learns_of_a_new_rate() {
     assert!(took < secs(30), "{took:?}");
 }
 
+// Rules A10, A13.
 #[test]
 fn sends_that_come_back_go_to_those_who_wait_and_not_to_a_newcomer() {
     let clock = ByHand::at(secs(100_000));

@@ -24,6 +24,7 @@ fn push(log: &mut Vec<u32>, call: u32) {
     log.push(call);
 }
 
+// Rule M2.
 #[tokio::test(start_paused = true)]
 async fn a_pinned_reference_is_lent_to_each_attempt() {
     #[retryable(strategy = STRATEGY)]
@@ -51,6 +52,7 @@ async fn a_pinned_reference_is_lent_to_each_attempt() {
     assert_eq!(assert_send(dynamic(&flaky(), pin!(Polled(Cell::new(0))))).await, Ok(33));
 }
 
+// Rule M2.
 #[tokio::test(start_paused = true)]
 async fn an_optional_reference_is_lent_to_each_attempt() {
     #[retryable(strategy = STRATEGY)]

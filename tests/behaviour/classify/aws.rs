@@ -53,6 +53,7 @@ fn kind(verdict: Classification) -> &'static str {
     }
 }
 
+// Rules E6, E9.
 #[test]
 fn every_case_of_the_shared_data_is_judged_as_agreed() {
     let cases = vectors().cases;
@@ -82,6 +83,7 @@ fn every_disputed_case_has_a_side() {
     assert_eq!(http::status(408).is_retry_safe(), Yes);
 }
 
+// Rules E6, E8.
 #[test]
 fn every_error_code_means_what_its_list_says() {
     let Vectors { throttling_codes, transient_codes_core, clock_skew_codes_smithy_typescript, .. } = vectors();
@@ -107,6 +109,7 @@ fn every_error_code_means_what_its_list_says() {
     }
 }
 
+// Rule E9.
 #[test]
 fn an_unknown_code_leaves_the_word_to_the_status() {
     let transient = vectors().transient_status;
@@ -142,6 +145,7 @@ fn an_unknown_code_leaves_the_word_to_the_status() {
     }
 }
 
+// Rule E7.
 #[test]
 fn a_conflict_is_nobodys_fault_whatever_the_status() {
     for code in ["ConditionalRequestConflict", "TransactionConflictException"] {
@@ -160,6 +164,7 @@ fn a_conflict_is_nobodys_fault_whatever_the_status() {
     }
 }
 
+// Rule E10.
 /// Protocols put a namespace before a code and an address behind it.
 #[test]
 fn a_code_is_looked_up_by_its_bare_name() {

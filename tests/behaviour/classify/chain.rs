@@ -55,6 +55,7 @@ async fn elapsed() -> tokio::time::error::Elapsed {
 
 const TIMEOUT: Option<Classification> = Some(Classification::new(RetrySafety::Maybe).with_timeout());
 
+// Rule E12.
 #[test]
 fn a_chain_means_what_its_first_known_link_means() {
     let known_outside = std::io::Error::new(ErrorKind::TimedOut, refused());
@@ -77,6 +78,7 @@ fn a_chain_means_what_its_first_known_link_means() {
     }
 }
 
+// Rule E12.
 #[tokio::test(start_paused = true)]
 async fn pointers_to_known_errors_are_seen_through() {
     let (cut, late) = (timed_out().await, elapsed().await);
@@ -208,6 +210,7 @@ fn links_of_other_types_are_for_the_caller_to_judge() {
     assert_eq!(chain::first_known(&layers(2, "text"), busy), None);
 }
 
+// Rule E12.
 #[test]
 fn a_chain_that_leads_into_itself_has_an_end() {
     #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::io::{Error, ErrorKind as K};
 use ErrorFault::{Client, Other, Server};
 use RetrySafety::{Maybe, No, Yes};
 
+// Rule E11.
 #[test]
 fn every_kind_of_io_error_means_what_its_row_says() {
     let rows: [(&[K], Classification); 4] = [
@@ -37,6 +38,7 @@ fn every_kind_of_io_error_means_what_its_row_says() {
     }
 }
 
+// Rule E11.
 #[test]
 fn any_other_kind_is_no_answer() {
     // All others that have a name.

@@ -104,6 +104,7 @@ fn documented_differences() -> BTreeSet<&'static str> {
     rows.filter_map(|row| row.split('|').next()).map(str::trim).collect()
 }
 
+// Rule C11.
 #[test]
 fn a_file_is_read_as_botocore_reads_it_but_for_the_documented_differences() {
     let data: Data = serde_json::from_str(include_str!("../../vectors/aws_config.json")).unwrap();

@@ -16,6 +16,7 @@ fn attempts(profile: &str, text: &str) -> Option<u32> {
     read(profile, text).unwrap().max_attempts_setting()
 }
 
+// Rule C10.
 #[test]
 fn the_profile_is_default_or_the_one_that_is_named() {
     let text =
@@ -71,6 +72,7 @@ fn a_section_names_a_profile_as_the_sdks_and_the_cli_write_it() {
     }
 }
 
+// Rule C11.
 #[test]
 fn values_are_taken_to_the_letter_and_comments_are_not_part_of_them() {
     for line in [
@@ -103,6 +105,7 @@ fn values_are_taken_to_the_letter_and_comments_are_not_part_of_them() {
     assert_eq!(attempts("default", ""), None);
 }
 
+// Rule C12.
 #[test]
 fn what_is_nested_or_continued_is_not_the_profiles_own() {
     let text = "
@@ -140,6 +143,7 @@ fn sections_of_one_name_are_one() {
     assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (Some(3), Some(RetryMode::Adaptive)));
 }
 
+// Rule C12.
 #[test]
 fn an_indented_header_continues_a_value_and_the_error_names_its_line() {
     let text = "[default]\nmax_attempts = 3\n\n# next\n  [profile b]\n  max_attempts = 4\n";
@@ -155,6 +159,7 @@ fn an_indented_header_continues_a_value_and_the_error_names_its_line() {
 }
 
 proptest! {
+    // Rule C12.
     #[test]
     fn indenting_a_whole_file_changes_nothing(
         lines in prop::collection::vec(
@@ -170,6 +175,7 @@ proptest! {
     }
 }
 
+// Rule C13.
 #[test]
 fn a_malformed_file_is_an_error_that_names_the_line_and_quotes_nothing() {
     for (text, what) in [
@@ -191,6 +197,7 @@ fn a_malformed_file_is_an_error_that_names_the_line_and_quotes_nothing() {
     }
 }
 
+// Rule C9.
 #[test]
 fn the_file_is_where_the_environment_says_or_in_the_home_directory() {
     let files = Files::new();
@@ -222,6 +229,7 @@ fn what_only_botocore_reads_is_not_read() {
     assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap(), RetryConfig::new());
 }
 
+// Rule C9.
 #[cfg(unix)]
 #[test]
 fn a_home_that_is_no_directory_has_no_file() {
@@ -229,6 +237,7 @@ fn a_home_that_is_no_directory_has_no_file() {
     assert_eq!(config, RetryConfig::new());
 }
 
+// Rule C9.
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_read_is_an_error() {

@@ -14,6 +14,7 @@ fn by_profile(text: &str) -> Result<RetryConfig, ConfigError> {
     RetryConfig::new().or_profile("default", Path::new("/etc/aws"), text)
 }
 
+// Rule C4.
 #[test]
 fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
     for text in ["standard", "STANDARD", " Standard\t", "legacy", "Legacy\n"] {
@@ -36,6 +37,7 @@ fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
     );
 }
 
+// Rule C3.
 #[test]
 fn each_setting_comes_from_the_first_source_that_says_it() {
     let files = Files::new();
@@ -78,6 +80,7 @@ fn each_setting_comes_from_the_first_source_that_says_it() {
     }
 }
 
+// Rule C6.
 #[test]
 fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
     for value in
@@ -119,6 +122,7 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
     );
 }
 
+// Rule C7.
 #[test]
 fn a_bad_value_is_no_error_where_another_source_hides_it() {
     let bad = &[("AWS_RETRY_MODE", "fast"), ("AWS_MAX_ATTEMPTS", "0")];
@@ -141,6 +145,7 @@ fn a_bad_value_is_no_error_where_another_source_hides_it() {
     assert!(RetryConfig::new().or_variables(variables(&both[1..])).is_err());
 }
 
+// Rule C8.
 #[test]
 fn an_empty_variable_is_one_that_is_not_set() {
     let files = Files::new();
@@ -194,6 +199,7 @@ fn max_attempts(text: &str) -> Option<u32> {
 }
 
 proptest! {
+    // Rule C5.
     #[test]
     fn a_maximum_of_attempts_is_digits_and_perhaps_a_plus_with_space_around_them(
         text in r"[ \t\n]{0,2}[+\-]?[0-9]{1,12}[a-z.]?[ \t]{0,2}"
@@ -210,6 +216,7 @@ proptest! {
         prop_assert_eq!(max_attempts(&format!("{}{number}", "0".repeat(zeros))), Some(number));
     }
 
+    // Rule C14.
     #[test]
     fn no_text_makes_it_panic(texts in prop::array::uniform4(any::<String>())) {
         let said = [("AWS_RETRY_MODE", &*texts[0]), ("AWS_MAX_ATTEMPTS", &*texts[1])];
@@ -217,6 +224,7 @@ proptest! {
         let _ = RetryConfig::new().or_profile(&texts[2], Path::new("file"), &texts[3]);
     }
 
+    // Rule C14.
     #[test]
     fn no_file_makes_it_panic(lines in prop::collection::vec(
         r"[\[ \t#;=:]{0,3}(profile |default|max_attempts|retry_mode)?[\]\[ \t#;=:'\x22\\0-9\u{feff}\r]{0,6}", 0..8

@@ -83,6 +83,7 @@ fn what_is_read_is_judged_by_the_rules_that_hold_elsewhere() {
     }
 }
 
+// Rule C15.
 #[test]
 fn a_name_that_is_none_and_half_a_backoff_are_errors() {
     assert_eq!(
@@ -110,6 +111,7 @@ fn a_mode_alone_is_its_name() {
     assert!(error.starts_with(r#"retry_mode = "fast" is not allowed: standard, adaptive or legacy"#), "{error}");
 }
 
+// Rule C15.
 #[test]
 fn what_was_deserialized_counts_as_code_and_the_environment_fills_in_the_rest() {
     let config: RetryConfig = from_str(r#"{"max_attempts": 3}"#).unwrap();
@@ -125,6 +127,7 @@ fn times() -> impl Strategy<Value = Duration> {
 }
 
 proptest! {
+    // Rule C15.
     #[test]
     fn every_configuration_comes_back(
         mode in prop::option::of(prop::sample::select(&super::MODES[..])),

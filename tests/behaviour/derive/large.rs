@@ -222,6 +222,7 @@ type Storage = StorageError<std::io::Error, str>;
 
 const NOTHING: Says = (Other, No, false, false, None);
 
+// Rule M13.
 #[test]
 fn what_nobody_labels_is_not_retried() {
     let number = "x".parse::<u8>().unwrap_err();

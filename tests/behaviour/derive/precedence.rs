@@ -103,6 +103,7 @@ fn waits_3s((): &()) -> Classification {
 const CLIENT: Failed = Failed { fault: Client, ..Failed::SAFE };
 const SERVER: Failed = Failed { fault: Server, ..Failed::SAFE };
 
+// Rule M14.
 #[test]
 fn whether_a_retry_is_safe() {
     each_beats_those_behind!(is_retry_safe:
@@ -139,6 +140,7 @@ fn whether_a_retry_is_safe() {
     );
 }
 
+// Rule M14.
 #[test]
 fn whose_fault_it_is() {
     each_beats_those_behind!(fault:
@@ -170,6 +172,7 @@ fn whose_fault_it_is() {
     assert_eq!(error!([code Some("SlowDown")] [word http_status = 503]).fault(), Server);
 }
 
+// Rule M14.
 #[test]
 fn whether_it_was_throttling() {
     each_beats_those_behind!(is_throttle:
@@ -190,6 +193,7 @@ fn whether_it_was_throttling() {
     );
 }
 
+// Rule M14.
 #[test]
 fn whether_it_was_a_timeout() {
     each_beats_those_behind!(is_timeout:
@@ -210,6 +214,7 @@ fn whether_it_was_a_timeout() {
     );
 }
 
+// Rule M14.
 #[test]
 fn whether_it_was_a_conflict() {
     each_beats_those_behind!(is_conflict:
@@ -231,6 +236,7 @@ fn whether_it_was_a_conflict() {
     assert!(!error!([word http_status = 409] [default conflict]).is_conflict());
 }
 
+// Rule M14.
 #[test]
 fn how_long_to_wait() {
     each_beats_those_behind!(retry_after:
@@ -242,6 +248,7 @@ fn how_long_to_wait() {
     );
 }
 
+// Rule M15.
 #[test]
 fn what_holds_nothing_says_nothing() {
     macro_rules! heard {
@@ -267,6 +274,7 @@ fn what_holds_nothing_says_nothing() {
     assert_eq!(heard!([default timeout, retry_after = "5s"]), all((Other, Maybe, false, true, Some(secs(5)))));
 }
 
+// Rule M14.
 #[test]
 fn each_answer_is_sought_by_itself() {
     let error = error!([word fault = "client"] [safe Some(true)] [source Failed::TIMEOUT] [default retry_after = "5s"]);

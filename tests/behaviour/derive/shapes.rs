@@ -29,6 +29,7 @@ fn structs_are_derived_like_variants() {
     assert_eq!(says(&Unit), (Other, No, false, false, None));
 }
 
+// Rule M18.
 #[test]
 fn generics_are_bound_only_where_a_field_is_asked() {
     struct Silent;
@@ -114,6 +115,7 @@ fn the_derive_works_inside_macro_rules_and_under_another_name() {
     assert_eq!(says(&Failure::Inner(Inner)), INNER);
 }
 
+// Rule M18.
 #[test]
 fn only_the_fields_that_are_asked_are_bound() {
     /// Says nothing, and needs to say nothing.

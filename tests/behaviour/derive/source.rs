@@ -9,6 +9,7 @@ use retry_core::classify::Classification;
 use std::sync::Arc;
 use std::time::Duration;
 
+// Rule M17.
 #[test]
 fn what_a_variant_does_not_say_comes_from_its_source() {
     #[derive(RetryInfo)]

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+// Rule M16.
 #[test]
 fn a_status_that_is_written_down_says_what_the_table_says() {
     macro_rules! written_down {
@@ -42,6 +43,7 @@ fn a_status_that_is_written_down_says_what_the_table_says() {
     written_down!(100 200 399 400 401 404 408 409 425 429 499 500 501 502 503 504 505 509 599 600 999);
 }
 
+// Rule M16.
 #[test]
 fn a_status_in_a_field_says_what_the_table_says() {
     #[derive(RetryInfo)]
@@ -209,6 +211,7 @@ fn a_code_lies_in_fields_of_many_types() {
     }
 }
 
+// Rule M16.
 #[test]
 fn a_known_code_beats_the_status_and_an_unknown_one_leaves_it_the_word() {
     #[derive(RetryInfo)]

@@ -251,6 +251,7 @@ enum Variants {
     Judged(#[retry(with = Classification::of)] Failed),
 }
 
+// Rule P6.
 #[test]
 fn a_wrapper_of_an_error_says_what_the_error_says() {
     let error = Failed {

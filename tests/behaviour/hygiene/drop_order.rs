@@ -73,11 +73,13 @@ macro_rules! dropped {
     }};
 }
 
+// Rule D8.
 #[tokio::test(start_paused = true)]
 async fn arguments_locals_and_temporaries_are_dropped_in_the_order_of_a_plain_function() {
     assert_eq!(dropped!(retried, 0), dropped!(plain, 0));
 }
 
+// Rule D8.
 #[tokio::test(start_paused = true)]
 async fn locals_are_dropped_with_their_attempt_and_arguments_with_the_operation() {
     let once = dropped!(plain, 0);

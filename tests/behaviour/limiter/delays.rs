@@ -162,6 +162,7 @@ fn second_succeeds(log: &Log, timer: &Noted) -> Outcome {
     if attempts == 1 { SAFE } else { Ok(2) }
 }
 
+// Rule R3.
 #[test]
 fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
     let attempt = |strategy: &Limiting, timer: &Noted| second_succeeds(&strategy.0.log, timer);
@@ -187,6 +188,7 @@ fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
     });
 }
 
+// Rule R17.
 #[test]
 fn a_strategy_of_three_methods_has_its_delays_slept() {
     let attempt = |strategy: &Steady, timer: &Noted| second_succeeds(&strategy.log, timer);
@@ -215,6 +217,7 @@ fn a_delay_is_asked_about_once_it_is_slept_however_often_it_is_polled() {
     assert_eq!(timer.asked(), [("sleep", secs(3)), ("sleep", secs(2))]);
 }
 
+// Rules R5, R6.
 #[test]
 fn a_success_and_each_failure_are_told_to_the_strategy() {
     let hint = Error::Failed(Failed::THROTTLED.after(secs(9)));
@@ -229,6 +232,7 @@ fn a_success_and_each_failure_are_told_to_the_strategy() {
     });
 }
 
+// Rule R6.
 #[test]
 fn a_final_failure_keeps_its_class_and_its_hint() {
     let fatal = Failed { throttle: true, ..Failed::FATAL }.after(secs(9));
@@ -255,6 +259,7 @@ fn a_final_failure_keeps_its_class_and_its_hint() {
     is_final("closures", &strategy, Some(RetryErrorType::Other));
 }
 
+// Rule R14.
 #[test]
 fn a_failure_says_that_retries_are_switched_off_and_a_limiter_goes_on_limiting() {
     let (limiter, clock) = (one_slot(), ByHand::at(secs(1)));

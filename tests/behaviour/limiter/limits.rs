@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 const LIMIT: Duration = secs(5);
 
+// Rule T10.
 #[tokio::test(start_paused = true)]
 async fn a_bound_is_shortened_to_what_remains() {
     let limiter = one_slot();
@@ -43,6 +44,7 @@ async fn overtaken<'a>(limiter: &'a InFlight, run: impl AsyncFnOnce(&dyn Fn() ->
     tokio::join!(run(&attempt), overtaking).0
 }
 
+// Rules T3, T10.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_finds_no_slot_in_time_is_refunded_and_the_last_outcome_returned() {
     let (limiter, started) = (one_slot(), Instant::now());
@@ -66,6 +68,7 @@ async fn within<S: RetryStrategy>(strategy: &S) -> Outcome {
     Ok(1)
 }
 
+// Rule T8.
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_cannot_end_early_and_does_not_fit_ends_the_operation_at_once() {
     let (by_attribute, by_closure) = (Recorder::new().waiting([BOUND]), Recorder::new().waiting([BOUND]));

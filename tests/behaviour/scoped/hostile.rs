@@ -110,6 +110,7 @@ impl Drop for Trapped {
     }
 }
 
+// Rule S6.
 #[test]
 fn a_key_that_panics_leaves_all_scopes_as_they_were() {
     let scopes = ScopedRetryStrategy::<Trapped, _>::new(standard).max_scopes(2);
@@ -155,6 +156,7 @@ impl BackoffStrategy for OnDrop {
 
 type Dropping = StandardRetryStrategy<OnDrop, TokenBucket>;
 
+// Rule S6.
 #[test]
 fn a_strategy_that_asks_for_a_scope_when_it_is_dropped_gets_it() {
     thread_local! {
@@ -179,6 +181,7 @@ fn a_strategy_that_asks_for_a_scope_when_it_is_dropped_gets_it() {
     assert_eq!(SCOPES.len(), 2);
 }
 
+// Rule S6.
 #[test]
 fn a_strategy_that_panics_when_it_is_dropped_takes_no_other_with_it() {
     thread_local! {
@@ -198,6 +201,7 @@ fn a_strategy_that_panics_when_it_is_dropped_takes_no_other_with_it() {
     assert_eq!(scopes.scope(&2).quota().available(), 2);
 }
 
+// Rule S6.
 #[test]
 fn a_maker_that_panics_leaves_the_key_unknown() {
     thread_local! {
@@ -216,6 +220,7 @@ fn a_maker_that_panics_leaves_the_key_unknown() {
     assert_eq!(scopes.scope(&2).quota().available(), 500);
 }
 
+// Rule S6.
 #[test]
 fn a_maker_may_ask_for_scopes_even_for_the_one_that_it_makes() {
     thread_local! {

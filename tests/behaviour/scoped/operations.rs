@@ -6,6 +6,7 @@ use retry_core::strategy::Scope;
 use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable};
 use std::pin::pin;
 
+// Rule S1.
 #[tokio::test(start_paused = true)]
 async fn a_scope_that_is_out_of_quota_leaves_the_others_alone() {
     static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| standard().quota_capacity(10));
@@ -38,6 +39,7 @@ async fn the_future_owns_its_scope() {
     assert_eq!(TENANTS.scope(&7).quota().available(), 491);
 }
 
+// Rules D1, S4.
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_waits_keeps_its_scope_and_refunds_it_when_dropped() {
     static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(1);

@@ -11,6 +11,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+// Rule S5.
 #[test]
 fn two_threads_that_make_one_key_get_one_strategy() {
     /// Counts those that were dropped.

@@ -62,6 +62,7 @@ async fn a_wait_that_lasted_too_long_is_no_reason_to_attempt() {
     assert_eq!(strategy.quota().available(), 500, "the retry was paid for and never sent");
 }
 
+// Rule T10.
 #[tokio::test(start_paused = true)]
 async fn a_permission_that_would_come_too_late_ends_the_operation_before_its_first_attempt() {
     let strategy = limiting().await;
@@ -73,6 +74,7 @@ async fn a_permission_that_would_come_too_late_ends_the_operation_before_its_fir
     assert_eq!(strategy.standard().quota().available(), quota);
 }
 
+// Rule T10.
 #[tokio::test(start_paused = true)]
 async fn a_permission_that_would_come_too_late_refunds_the_retry() {
     let strategy = limiting().await;
@@ -103,6 +105,7 @@ async fn an_attempt_that_never_yields_to_the_runtime_is_cut_all_the_same() {
     assert!(report.elapsed < millis(1300), "{:?}", report.elapsed);
 }
 
+// Rule K2.
 #[test]
 fn a_clock_that_goes_backwards_gives_no_time_back() {
     let timer = ManualTimer::new();
@@ -116,6 +119,7 @@ fn a_clock_that_goes_backwards_gives_no_time_back() {
     assert_eq!(recorder.last_failure().unwrap().remaining(), Some(secs(10)), "no time has passed");
 }
 
+// Rule T1.
 #[test]
 fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
     let (timer, strategy) = (ManualTimer::new(), standard());
@@ -127,6 +131,7 @@ fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
     assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
 }
 
+// Rule T12.
 #[tokio::test(start_paused = true)]
 async fn the_limits_may_be_fields_and_are_read_once_in_each_call() {
     struct Client {
@@ -192,6 +197,7 @@ async fn an_outcome_that_is_not_send_leaves_the_future_send_unless_it_is_kept() 
     assert!(assert_send(retry(&strategy, call).attempt_timeout(secs(1)).run()).await.is_err());
 }
 
+// Rule D6.
 #[tokio::test(start_paused = true)]
 async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
     /// Panics when it is asked for the sleep of this number.

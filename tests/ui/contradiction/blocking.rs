@@ -26,3 +26,5 @@ fn with_a_value() -> Result<(), Failed> {
 }
 
 fn main() {}
+
+// Rule T11.

@@ -13,3 +13,5 @@ enum Failure {
 }
 
 fn main() {}
+
+// Rule M19.

@@ -11,3 +11,5 @@ async fn get() -> Result<(), Failed> {
 }
 
 fn main() {}
+
+// Rule M7.

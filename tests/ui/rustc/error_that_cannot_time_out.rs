@@ -23,3 +23,5 @@ async fn call() {
 fn main() {
     let _ = call();
 }
+
+// Rule T13.

@@ -19,3 +19,5 @@ fn main() {
     fn assert_send(_: impl Send) {}
     assert_send(get());
 }
+
+// Rule M5.

@@ -11,3 +11,5 @@ async fn get(key: String) -> Result<String, Failed> {
 }
 
 fn main() {}
+
+// Rule M3.

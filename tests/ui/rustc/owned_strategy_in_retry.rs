@@ -6,3 +6,5 @@ struct Failed;
 fn main() {
     let _ = retry(StandardRetryStrategy::new(), || async { Ok::<(), Failed>(()) });
 }
+
+// Rule M7.

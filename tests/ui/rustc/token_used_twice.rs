@@ -7,3 +7,5 @@ fn main() {
     let _ = STORE.record_success(token, &Success::default(), &TokioTimer);
     let _ = STORE.record_success(token, &Success::default(), &TokioTimer);
 }
+
+// Rule R12.

@@ -18,3 +18,5 @@ fn use_it(failure: Failure) {
 }
 
 fn main() {}
+
+// Rule M12.

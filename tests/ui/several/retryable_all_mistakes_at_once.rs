@@ -20,3 +20,5 @@ fn use_it(mut client: Client) -> u32 {
 }
 
 fn main() {}
+
+// Rule M12.

@@ -17,6 +17,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
+// Rule E4.
 #[test]
 fn a_date_is_understood_in_all_three_forms() {
     let forms = forms(784_111_777);
@@ -30,6 +31,7 @@ fn a_date_is_understood_in_all_three_forms() {
     }
 }
 
+// Rule E4.
 #[test]
 fn a_date_that_is_past_asks_for_no_wait() {
     for now in [784_111_777, 784_111_778, END * 2] {
@@ -38,6 +40,7 @@ fn a_date_that_is_past_asks_for_no_wait() {
     assert_eq!(retry_after("Thu, 01 Jan 1970 00:00:00 GMT", None, SystemTime::now()), Some(Duration::ZERO));
 }
 
+// Rule E4.
 #[test]
 fn the_response_s_own_date_is_what_a_date_counts_from() {
     let until = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -111,6 +114,7 @@ fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
     headers
 }
 
+// Rules E1, E5.
 #[test]
 fn a_response_s_headers_come_to_one_wait() {
     let date = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
@@ -160,6 +164,7 @@ proptest! {
         }
     }
 
+    // Rules E3, E5.
     #[test]
     fn a_wait_is_accepted_if_and_only_if_it_is_digits(
         text in prop_oneof!["[ \t]{0,2}[0-9]{0,40}[ \t]{0,2}", "[0-9 \t.,+\\-eEs\n\u{a0}]{0,8}", any::<String>()],

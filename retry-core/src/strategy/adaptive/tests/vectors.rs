@@ -125,6 +125,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
 }
 
+// Rule A6.
 #[test]
 fn the_curve_of_the_rate() {
     let Vectors { cubic_success, cubic_mixed_spec, .. } = vectors();
@@ -146,6 +147,7 @@ fn the_curve_of_the_rate() {
     assert_eq!(checked, 15);
 }
 
+// Rule A6.
 #[test]
 fn the_time_back_to_the_former_rate() {
     let params = vectors().cubic_params;
@@ -157,6 +159,7 @@ fn the_time_back_to_the_former_rate() {
     assert_eq!(params.len(), 2);
 }
 
+// Rule A5.
 #[test]
 fn the_measured_rate() {
     let clockers = vectors().rate_clocker;
@@ -173,6 +176,7 @@ fn the_measured_rate() {
     assert_eq!(clockers.len(), 7);
 }
 
+// Rules A5, A6, A7, A8.
 #[test]
 fn the_limiter_from_end_to_end() {
     let EndToEnd { cases, tolerance } = vectors().end_to_end;
@@ -187,6 +191,7 @@ fn the_limiter_from_end_to_end() {
     assert_eq!(cases.len(), 17);
 }
 
+// Rule A7.
 #[test]
 fn the_rate_is_at_most_twice_the_measured_one() {
     let caps = vectors().rate_cap;
@@ -196,6 +201,7 @@ fn the_rate_is_at_most_twice_the_measured_one() {
     assert_eq!(caps.len(), 2);
 }
 
+// Rule A8.
 #[test]
 fn the_bucket_of_sends() {
     let buckets = vectors().token_bucket;
@@ -249,6 +255,7 @@ fn the_bucket_of_sends() {
     assert_eq!(buckets.len(), 6);
 }
 
+// Rule A14.
 #[test]
 fn a_wait_shorter_than_the_clock_can_tell_is_granted_and_not_spun_on() {
     let mut bucket = SendBucket { fill: 1e9, max_capacity: 1e9, capacity: 1.0 - 1e-7, last_refill: Some(at(1.0)) };
@@ -279,6 +286,7 @@ fn the_curve_is_a_number_before_and_after_its_flat_part() {
     assert!(cubic.grown(at(10.5)) < 100.0 && cubic.grown(at(15.0)) > 100.0);
 }
 
+// Rule A1.
 #[test]
 fn a_queue_without_throttling_has_no_limit() {
     let mut queue = SendQueue::new(at(0.0));
