@@ -161,7 +161,7 @@ impl TokenBucket {
     #[inline]
     fn limit(&self) -> u32 {
         #[cfg(feature = "test")]
-        if let Some(capacity) = crate::test::session::quota() {
+        if let Some(capacity) = crate::support::session::quota() {
             return capacity;
         }
         self.capacity

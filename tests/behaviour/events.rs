@@ -104,6 +104,7 @@ async fn last(operation: impl Future) -> String {
     lines(operation).await.pop().unwrap()
 }
 
+// Rule O6.
 // Rules O3, O6.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {

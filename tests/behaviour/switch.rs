@@ -27,6 +27,7 @@ async fn attempts<S: RetryStrategy>(strategy: &S) -> (u32, Option<RetryError>) {
 const OFF: (u32, Option<RetryError>) = (1, Some(RetryError::Disabled));
 const ON: (u32, Option<RetryError>) = (2, None);
 
+// Rule R14.
 #[tokio::test(start_paused = true)]
 async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
     macro_rules! check {
@@ -61,6 +62,7 @@ async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
     check!(strategy.scope(&8), strategy.scope(&8));
 }
 
+// Rule R19.
 #[tokio::test(start_paused = true)]
 async fn a_map_of_scopes_switches_those_to_come_and_no_other_map() {
     let (one, other) = (ScopedRetryStrategy::<u32>::new(standard), ScopedRetryStrategy::<u32>::new(standard));
@@ -74,6 +76,7 @@ async fn a_map_of_scopes_switches_those_to_come_and_no_other_map() {
     assert_eq!(attempts(&one.scope(&3)).await, ON);
 }
 
+// Rule R14.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_waits_already_is_sent() {
     let (strategy, service) = (standard(), Flaky::new(2, Failed::SAFE));
@@ -85,6 +88,7 @@ async fn a_retry_that_waits_already_is_sent() {
     assert_eq!((service.calls(), report.reason), (2, Some(RetryError::Disabled)));
 }
 
+// Rule R14.
 #[tokio::test(start_paused = true)]
 async fn a_limiter_goes_on_learning_and_limiting() {
     let strategy = AdaptiveRetryStrategy::over(standard());
@@ -95,6 +99,7 @@ async fn a_limiter_goes_on_learning_and_limiting() {
     assert!(strategy.send_rate().is_some(), "the throttling was learned from");
 }
 
+// Rule R7.
 #[test]
 fn the_switch_is_asked_after_whether_a_retry_makes_sense_and_before_the_number_of_attempts() {
     let strategy = standard().max_attempts(1);
@@ -117,6 +122,7 @@ async fn a_retry_that_is_granted_all_the_same<S: RetryStrategy>(strategy: S) -> 
     report.reason
 }
 
+// Rule R18.
 #[tokio::test]
 async fn a_retry_that_a_strategy_grants_all_the_same_is_released() {
     let scopes: ScopedRetryStrategy<u32, Recorder> = ScopedRetryStrategy::new(Recorder::new);
@@ -146,6 +152,7 @@ async fn child() {
     assert_eq!(attempts(&strategy).await, ON);
 }
 
+// Rules R14, R18, R19.
 #[test]
 fn the_process_switches_every_strategy_those_of_users_too() {
     let mut child = Command::new(env::current_exe().unwrap());

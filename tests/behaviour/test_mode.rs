@@ -20,6 +20,7 @@ async fn fetch(service: &Flaky) -> Result<u32, Failed> {
     service.call()
 }
 
+// Rules G3, G4.
 #[tokio::test]
 async fn a_quota_that_pays_for_one_retry_ends_a_call_after_two_attempts() {
     let test = begin().quota(9);
@@ -33,6 +34,7 @@ async fn a_quota_that_pays_for_one_retry_ends_a_call_after_two_attempts() {
     call.assert_ended(2, Some(RetryError::QuotaExhausted));
 }
 
+// Rules G2, G3.
 #[tokio::test]
 async fn delays_are_recorded_and_not_slept() {
     let (test, started) = (begin(), Instant::now());
@@ -42,6 +44,7 @@ async fn delays_are_recorded_and_not_slept() {
     assert!(started.elapsed() < secs(100));
 }
 
+// Rule G4.
 #[tokio::test]
 async fn the_maximum_of_attempts_can_be_set() {
     let test = begin().max_attempts(2);
@@ -52,6 +55,7 @@ async fn the_maximum_of_attempts_can_be_set() {
     test.only().assert_ended(1, Some(RetryError::MaxAttempts));
 }
 
+// Rule G4.
 #[tokio::test]
 async fn jitter_has_a_fixed_seed() {
     let delays = async |guard: TestGuard| {
@@ -66,6 +70,7 @@ async fn jitter_has_a_fixed_seed() {
     assert_eq!(delays(begin().seed(0)).await, first);
 }
 
+// Rule G1.
 #[tokio::test]
 async fn nothing_goes_in_or_out() {
     static OTHER: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -83,6 +88,7 @@ async fn nothing_goes_in_or_out() {
     assert_eq!(OTHER.quota().available(), 500);
 }
 
+// Rule G5.
 #[tokio::test]
 async fn guards_nest_and_the_outer_one_goes_on() {
     let outer = begin();
@@ -111,6 +117,7 @@ async fn guards_may_end_in_any_order() {
     assert_eq!(STORE.quota().available(), 500);
 }
 
+// Rule G1.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_outlives_its_guard_gives_nothing_back_to_the_real_quota() {
     static OTHER: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -124,6 +131,7 @@ async fn a_call_that_outlives_its_guard_gives_nothing_back_to_the_real_quota() {
     assert_eq!(OTHER.quota().available(), 400);
 }
 
+// Rule G2.
 #[tokio::test]
 async fn skipped_waits_count_against_max_time_and_other_calls_waits_do_not() {
     let call = |wait: u64| {
@@ -136,6 +144,7 @@ async fn skipped_waits_count_against_max_time_and_other_calls_waits_do_not() {
     assert_eq!((long.attempts, long.reason), (2, Some(RetryError::MaxTime)));
 }
 
+// Rule G2.
 #[tokio::test]
 async fn limits_on_attempts_are_real() {
     let test = begin().max_attempts(1);
@@ -159,6 +168,7 @@ async fn waits_are_slept_in_real_time_if_that_is_wanted() {
     assert_eq!(test.only().delays, [secs(30)]);
 }
 
+// Rule G2.
 #[test]
 fn blocking_calls_do_not_sleep() {
     let (test, service, started) = (begin(), Flaky::new(2, Failed::SAFE.after(secs(100))), Instant::now());
@@ -167,6 +177,7 @@ fn blocking_calls_do_not_sleep() {
     assert_eq!((test.only().name, test.skipped()), ("read", vec![secs(100); 2]));
 }
 
+// Rules G1, G2.
 #[tokio::test]
 async fn a_limiters_waits_are_skipped_and_its_clock_goes_on() {
     static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();

@@ -124,7 +124,7 @@ impl<T: Clock> Clock for StrategyClock<T> {
     #[inline]
     fn now(&self) -> Timestamp {
         #[cfg(feature = "test")]
-        return self.0.now().saturating_add(crate::test::session::time_ahead());
+        return self.0.now().saturating_add(crate::support::session::time_ahead());
         #[cfg(not(feature = "test"))]
         self.0.now()
     }

@@ -10,16 +10,16 @@ mod recording {
     use crate::operation::Name;
     use crate::policy::RetryErrorType;
     use crate::strategy::RetryError;
-    use crate::test::session;
-    pub(in crate::operation) use crate::test::session::SkippedWait;
+    pub(in crate::operation) use crate::support::session::SkippedWait;
+    use crate::test;
     use std::time::Duration;
 
     #[derive(Debug)]
-    pub(in crate::operation) struct Record(Option<session::Record>);
+    pub(in crate::operation) struct Record(Option<test::Record>);
 
     impl Record {
         pub(in crate::operation) fn begin(name: Name) -> Self {
-            Self(session::Record::begin(|| name.get()))
+            Self(test::Record::begin(|| name.get()))
         }
 
         pub(in crate::operation) fn failed(&self, error_type: Option<RetryErrorType>) {

@@ -2,6 +2,8 @@
 
 mod invalid_setting;
 pub(crate) mod random;
+#[cfg(feature = "test")]
+pub(crate) mod session;
 mod shared;
 pub(crate) mod sync;
 

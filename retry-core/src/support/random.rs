@@ -33,7 +33,7 @@ impl Factors {
 
     pub(crate) fn next_factor(&self) -> f64 {
         #[cfg(feature = "test")]
-        if let Some(factor) = crate::test::session::next_factor() {
+        if let Some(factor) = super::session::next_factor() {
             return factor;
         }
         let seed = match self.seed {

@@ -1,7 +1,7 @@
 //! State that operations share, and that a test has to itself.
 
 #[cfg(feature = "test")]
-use crate::test::session::{self, Key};
+use super::session::{self, Key};
 
 /// State that operations share. While a test guard lives, its thread uses a copy of its own.
 ///

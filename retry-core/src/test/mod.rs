@@ -58,11 +58,12 @@
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
 mod operation;
-pub(crate) mod session;
+mod record;
 
 pub use operation::Operation;
+pub(crate) use record::Record;
 
-use session::{Session, lock};
+use crate::support::session::{self, Session, lock};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -138,7 +139,7 @@ impl TestGuard {
 
     /// Returns the operations that have begun, in the order of their beginnings.
     pub fn operations(&self) -> Vec<Operation> {
-        lock(&self.session.operations).clone()
+        record::operations(&self.session)
     }
 
     /// Returns the waits that were skipped, of all operations, in the order in which they began.

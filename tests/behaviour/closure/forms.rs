@@ -17,6 +17,7 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
+// Rules M9, O8.
 #[test]
 fn a_blocking_call_sleeps_on_its_thread_and_reports() {
     let (strategy, time, service) = (standard(), Noted::default(), Flaky::new(2, Failed::THROTTLED));
@@ -62,6 +63,7 @@ fn a_blocking_call_takes_foreign_errors_waits_and_policies() {
     assert_eq!(countdown.policy(until_zero).timer(&time).run(), 0);
 }
 
+// Rules T3, T11.
 #[test]
 fn max_time_bounds_the_waits_of_a_blocking_call_and_keeps_the_last_outcome() {
     let (strategy, time) = (standard(), Noted::default());
@@ -117,6 +119,7 @@ fn expect_two_contexts(contexts: &[AttemptContext]) {
     assert_eq!(second.previous_failure(), Some(Failure::of(&Failed::THROTTLED)));
 }
 
+// Rule M11.
 #[tokio::test(start_paused = true)]
 async fn a_closure_is_handed_the_context_of_each_attempt() {
     let (strategy, service, seen) = (standard(), Flaky::new(1, Failed::THROTTLED), RefCell::default());
@@ -134,6 +137,7 @@ async fn a_closure_is_handed_the_context_of_each_attempt() {
     assert_eq!([seen[0].time_left(), seen[1].time_left()], [Some(secs(4)), Some(secs(4))]);
 }
 
+// Rule M11.
 #[test]
 fn a_blocking_closure_is_handed_the_context_of_each_attempt() {
     let (strategy, time, service) = (standard(), ManualTimer::new(), Flaky::new(1, Failed::THROTTLED));

@@ -16,6 +16,7 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
+// Rule O9.
 #[tokio::test(start_paused = true)]
 async fn each_failure_is_told_with_its_error_and_the_delay_and_the_last_one_with_the_reason() {
     let (strategy, mut told) = (standard().max_attempts(2), Vec::new());
@@ -44,6 +45,7 @@ async fn each_failure_is_told_with_its_error_and_the_delay_and_the_last_one_with
     assert_eq!(stopped.kind, EventKind::Stopped { reason, error_type, quota: Some(495) });
 }
 
+// Rule O9.
 #[tokio::test(start_paused = true)]
 async fn a_success_is_not_told() {
     let (strategy, service, mut told) = (standard(), Flaky::new(1, Failed::SAFE), 0);
@@ -51,6 +53,7 @@ async fn a_success_is_not_told() {
     assert_eq!(told, 1);
 }
 
+// Rule O9.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_its_time_ends_tells_the_error_that_it_returns() {
     let (strategy, mut told) = (standard(), Vec::new());
@@ -90,6 +93,7 @@ fn a_blocking_call_tells_its_failures() {
     assert_eq!(told, [(Failed::SAFE, Some(secs(1)))]);
 }
 
+// Rule D6.
 #[test]
 fn a_retry_that_was_paid_for_is_given_back_if_the_closure_panics() {
     let strategy = standard();

@@ -21,6 +21,7 @@ async fn attempts<S: RetryStrategy>(strategy: &S) -> (u32, Option<RetryError>) {
     (report.attempts, report.reason)
 }
 
+// Rule G1.
 #[tokio::test(start_paused = true)]
 async fn every_strategy_has_fresh_state_inside_a_guard_and_its_own_outside() {
     async fn check<S: RetryStrategy>(strategy: &S) {
@@ -62,6 +63,7 @@ async fn every_strategy_has_fresh_state_inside_a_guard_and_its_own_outside() {
     check(&scopes.scope(&1)).await;
 }
 
+// Rules G1, G3.
 #[tokio::test]
 async fn every_form_of_a_call_is_reached() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -98,6 +100,7 @@ async fn every_form_of_a_call_is_reached() {
     }
 }
 
+// Rule G1.
 #[test]
 fn guards_of_two_threads_never_meet() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -121,6 +124,7 @@ fn guards_of_two_threads_never_meet() {
     assert_eq!(STORE.quota().available(), 500);
 }
 
+// Rule G5.
 #[test]
 fn tasks_and_threads_enter_a_test_by_its_handle() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();

@@ -19,6 +19,7 @@ async fn stuck() -> Result<u32, Error> {
     SAFE
 }
 
+// Rule T14.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_may_be_an_instant_of_the_standard_library_or_of_tokio_or_a_timestamp() {
     let strategy = standard();
@@ -35,6 +36,7 @@ async fn a_deadline_may_be_an_instant_of_the_standard_library_or_of_tokio_or_a_t
     }
 }
 
+// Rule T14.
 #[tokio::test(start_paused = true)]
 async fn the_earlier_of_deadline_and_max_time_counts() {
     let strategy = standard();
@@ -60,6 +62,7 @@ async fn the_time_counts_from_where_the_call_is_polled_first_and_the_deadline_st
     assert_eq!(started.elapsed(), secs(1));
 }
 
+// Rule T14.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_that_is_past_leaves_one_poll() {
     let strategy = standard();
@@ -72,6 +75,7 @@ async fn a_deadline_that_is_past_leaves_one_poll() {
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Deadline, Duration::ZERO)));
 }
 
+// Rules T3, T14.
 #[tokio::test(start_paused = true)]
 async fn the_last_outcome_is_kept_and_no_wait_ends_after_the_deadline() {
     let (strategy, script) = (standard(), Script::new([(Duration::ZERO, SAFE), (secs(9), SAFE)]));
@@ -81,6 +85,7 @@ async fn the_last_outcome_is_kept_and_no_wait_ends_after_the_deadline() {
     assert_eq!((report.attempts, report.elapsed), (2, millis(2500)));
 }
 
+// Rules T11, T14.
 #[test]
 fn a_blocking_call_begins_no_attempt_after_its_deadline() {
     let (strategy, time) = (standard(), Noted::default());

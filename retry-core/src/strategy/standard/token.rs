@@ -50,7 +50,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     #[inline]
     fn max_attempts_now(&self) -> u32 {
         #[cfg(feature = "test")]
-        if let Some(max_attempts) = crate::test::session::max_attempts() {
+        if let Some(max_attempts) = crate::support::session::max_attempts() {
             return max_attempts;
         }
         self.settings.max_attempts

@@ -1,14 +1,13 @@
-//! The state of a test guard, and how a thread finds the guard that it is under. A leaf: strategies, quotas and operations
-//! use it, and it uses none of them.
+//! The state of a test guard, and how a thread finds the guard that it is under.
 
-use super::Operation;
+use super::sync::{Mutex, MutexGuard, PoisonError};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The number of sessions that are alive in the process. While there are none, nothing else is looked at. A thread that
@@ -27,22 +26,21 @@ thread_local! {
     static ENTERED: RefCell<Vec<Arc<Session>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a test guard holds: its options, copies of state, skipped time, and a record of operations.
+/// What a test guard holds: its options, copies of state, and skipped time.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(super) options: Mutex<Options>,
+    pub(crate) options: Mutex<Options>,
     copies: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
     draws: AtomicU64,
     time: Mutex<SkippedTime>,
-    pub(super) operations: Mutex<Vec<Operation>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
-    pub(super) max_attempts: Option<u32>,
-    pub(super) quota: Option<u32>,
-    pub(super) skips_waits: bool,
-    pub(super) seed: u64,
+pub(crate) struct Options {
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) quota: Option<u32>,
+    pub(crate) skips_waits: bool,
+    pub(crate) seed: u64,
 }
 
 #[derive(Debug, Default)]
@@ -53,24 +51,23 @@ struct SkippedTime {
 }
 
 impl Session {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         SESSIONS.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
             options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, seed: 0 }),
-            copies: Mutex::default(),
+            copies: Mutex::new(HashMap::new()),
             draws: AtomicU64::new(0),
-            time: Mutex::default(),
-            operations: Mutex::default(),
+            time: Mutex::new(SkippedTime::default()),
         })
     }
 
     /// Has this thread use the session until it leaves it.
-    pub(super) fn enter(self: &Arc<Self>) {
+    pub(crate) fn enter(self: &Arc<Self>) {
         ENTERED.with_borrow_mut(|entered| entered.push(Arc::clone(self)));
     }
 
     /// Leaves the session, wherever it lies among those that the thread has entered.
-    pub(super) fn leave(self: &Arc<Self>) {
+    pub(crate) fn leave(self: &Arc<Self>) {
         // While a thread ends there may be nothing to leave any more.
         let left = ENTERED.try_with(|entered| {
             let mut entered = entered.borrow_mut();
@@ -80,7 +77,18 @@ impl Session {
         drop(left);
     }
 
-    pub(super) fn skipped(&self) -> Vec<Duration> {
+    /// Returns the session's copy of a state.
+    pub(crate) fn copy_of<T: Send + Sync + 'static>(
+        &self,
+        key: &Key,
+        fresh: impl FnOnce() -> T,
+    ) -> Option<Arc<StateCopy<T>>> {
+        let fresh = || -> Arc<dyn Any + Send + Sync> { Arc::new(StateCopy { number: next_number(), state: fresh() }) };
+        let copy = Arc::clone(lock(&self.copies).entry(key.get()).or_insert_with(fresh));
+        copy.downcast().ok()
+    }
+
+    pub(crate) fn skipped(&self) -> Vec<Duration> {
         lock(&self.time).waits.clone()
     }
 }
@@ -92,7 +100,7 @@ impl Drop for Session {
 }
 
 /// Nothing of the user's runs while one of the locks is held, so none is poisoned.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -140,10 +148,7 @@ pub(crate) struct StateCopy<T> {
 /// Returns the copy of a state that the thread's session has, if the thread is in one.
 #[inline]
 pub(crate) fn copy_of<T: Send + Sync + 'static>(key: &Key, fresh: impl FnOnce() -> T) -> Option<Arc<StateCopy<T>>> {
-    let session = current()?;
-    let fresh = || -> Arc<dyn Any + Send + Sync> { Arc::new(StateCopy { number: next_number(), state: fresh() }) };
-    let copy = Arc::clone(lock(&session.copies).entry(key.get()).or_insert_with(fresh));
-    copy.downcast().ok()
+    current()?.copy_of(key, fresh)
 }
 
 /// Returns the maximum of attempts that the thread's session sets.
@@ -196,31 +201,5 @@ impl SkippedWait {
     pub(crate) fn end(&self) {
         let mut time = lock(&self.session.time);
         time.ahead = time.ahead.max(self.ends_ahead);
-    }
-}
-
-/// The record of an operation.
-#[derive(Debug)]
-pub(crate) struct Record {
-    session: Arc<Session>,
-    index: usize,
-}
-
-impl Record {
-    pub(crate) fn begin(operation: impl FnOnce() -> &'static str) -> Option<Self> {
-        let session = current()?;
-        let operation = operation();
-        let index = {
-            let mut operations = lock(&session.operations);
-            operations.push(Operation::new(operation));
-            operations.len() - 1
-        };
-        Some(Self { session, index })
-    }
-
-    pub(crate) fn update(&self, change: impl FnOnce(&mut Operation)) {
-        if let Some(operation) = lock(&self.session.operations).get_mut(self.index) {
-            change(operation);
-        }
     }
 }
