@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::options::{self, OptionTable, Written};
 use crate::retryable::body;
-use crate::retryable::strategy::{OWN, Own};
+use crate::retryable::strategy::{OWN, Own, is_made_here};
 use proc_macro2::{Ident, TokenStream};
 use std::time::Duration;
 use syn::parse::Parser;
@@ -202,6 +202,15 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
         }
         Some(Expr::Path(path)) if names().any(|own| path.path.is_ident(own)) => {
             diagnostics.error(path, format!("a built-in strategy stands in quotes: {built_in}"));
+            None
+        }
+        Some(expr) if is_made_here(expr) => {
+            diagnostics.error(
+                expr,
+                "a strategy that is made here is a fresh retry quota for each call; make it a static, \
+                 `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`, or remove the `&` before a \
+                 call that returns a reference",
+            );
             None
         }
         Some(expr) => Some(Strategy::Expr(expr.clone())),

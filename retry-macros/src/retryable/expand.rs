@@ -246,6 +246,9 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
         Dependency::Place(place) => {
             (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
         }
+        Dependency::Whole(place) => {
+            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with_shared(&#name, &#place)))
+        }
         Dependency::Once(expr) => {
             let once = local("strategy");
             let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
@@ -256,10 +259,15 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
 fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let [method, with] = [name.to_owned(), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
+    let [method, static_method, with] =
+        [name.to_owned(), format!("static_{name}"), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
     match dependency {
         None | Some(Dependency::Own(_)) => (TokenStream::new(), TokenStream::new()),
-        Some(Dependency::Static(place) | Dependency::Place(place)) => {
+        Some(Dependency::Static(place)) => {
+            let place = respan(quote!(#private::#static_method(&#place)), place.span());
+            (TokenStream::new(), quote!(.#with(#place)))
+        }
+        Some(Dependency::Place(place) | Dependency::Whole(place)) => {
             let place = respan(quote!(#private::#method(&#place)), place.span());
             (TokenStream::new(), quote!(.#with(#place)))
         }

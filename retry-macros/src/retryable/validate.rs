@@ -123,13 +123,15 @@ pub(super) fn validate(
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
+    let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
+    let private = quote!(#crate_path::__private);
     let mut retried = RetriedFunction {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
         strategy: match strategy? {
             attr::Strategy::Own(own) => Dependency::Own(own),
-            attr::Strategy::Expr(expr) => dependency(expr),
+            attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
         },
         policy: match policy {
             None => Policy::Standard { idempotent },
@@ -148,7 +150,7 @@ pub(super) fn validate(
         arguments,
         receiver: None,
         clone,
-        crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
+        crate_path,
     };
     rebind::lend(&mut retried);
     Some(retried)

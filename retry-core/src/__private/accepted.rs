@@ -1,0 +1,131 @@
+//! What the options `strategy`, `timer` and `observer` accept, in a form in which rustc reports a wrong type once.
+//!
+//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. Here the type of the
+//! value that is handed on is chosen by the impl that applies, and each trait has a second impl that never applies. For a
+//! type that fits neither, the type of the value stays unknown, and rustc does not report what follows from an unknown type.
+
+use crate::observe::Observer;
+use crate::strategy::{Operations, RetryStrategy, Share};
+use crate::time::{BlockingTimer, Timer};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+/// A trait without implementations, for the impls that never apply.
+pub trait Never {
+    /// Returns a value that does not exist.
+    fn never(&self) -> Infallible;
+}
+
+/// The value type of the impls that never apply.
+#[derive(Debug)]
+pub struct Neither<T: ?Sized>(PhantomData<T>);
+
+/// Declares the trait of an option that takes anything with the trait in brackets.
+macro_rules! accepted {
+    ($(#[$attribute:meta])* $name:ident[$bound:path]) => {
+        $(#[$attribute])*
+        pub trait $name<A: ?Sized> {
+            /// Returns the same value.
+            fn accept(&self) -> &A;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound + ?Sized> $name<T> for T {
+            #[inline]
+            fn accept(&self) -> &T {
+                self
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Never + ?Sized> $name<Neither<T>> for T {
+            fn accept(&self) -> &Neither<T> {
+                match self.never() {}
+            }
+        }
+    };
+}
+
+accepted! {
+    /// The value of `strategy`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no retry strategy",
+        label = "this does not implement `RetryStrategy`",
+        note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`",
+        note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`"
+    )]
+    AcceptedStrategy[RetryStrategy]
+}
+
+accepted! {
+    /// The value of `timer`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't sleep",
+        label = "this is no `Timer`",
+        note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
+    )]
+    AcceptedTimer[Timer]
+}
+
+accepted! {
+    /// The value of `timer` beside `blocking`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't block its thread",
+        label = "this is no `BlockingTimer`",
+        note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
+    )]
+    AcceptedBlockingTimer[BlockingTimer]
+}
+
+accepted! {
+    /// The value of `observer`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no observer",
+        label = "this does not implement `Observer`",
+        note = "an observer implements `fn observe(&self, event: &Event)`"
+    )]
+    AcceptedObserver[Observer]
+}
+
+/// Implemented for [`Operations`] where they share the strategy `S`, as [`Share`] is.
+#[diagnostic::on_unimplemented(
+    message = "`{S}` is not shared by the calls that it is for",
+    label = "it would be a fresh retry quota for each call",
+    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`",
+    note = "or hand over a reference or an `Arc` of one that is kept elsewhere",
+    note = "a generic function that is handed a reference or an `Arc` writes `where Operations: Share<S>`"
+)]
+pub trait AcceptedShare<S, A> {
+    /// Returns the same strategy.
+    fn take(strategy: S) -> A;
+
+    /// Returns the same strategy.
+    fn borrow(strategy: &S) -> &A;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: RetryStrategy> AcceptedShare<S, S> for Operations
+where
+    Self: Share<S>,
+{
+    #[inline]
+    fn take(strategy: S) -> S {
+        strategy
+    }
+
+    #[inline]
+    fn borrow(strategy: &S) -> &S {
+        strategy
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Never> AcceptedShare<S, Neither<S>> for Operations {
+    fn take(strategy: S) -> Neither<S> {
+        match strategy.never() {}
+    }
+
+    fn borrow(strategy: &S) -> &Neither<S> {
+        match strategy.never() {}
+    }
+}
