@@ -1,6 +1,8 @@
 //! Reads the options between the parentheses of an attribute. It judges their names and the form of their values; what
 //! they mean is the macros' business.
 
+mod unreadable;
+
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
@@ -22,6 +24,8 @@ pub(crate) struct OptionTable<O: 'static> {
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// Words that people use elsewhere for what we say differently, and what to write.
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
+    /// The same for words with `= false` behind them.
+    pub(crate) negated: &'static [(&'static str, &'static str)],
 }
 
 impl<O> OptionTable<O> {
@@ -32,6 +36,24 @@ impl<O> OptionTable<O> {
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
         self.options.iter().map(|(name, _)| *name)
+    }
+
+    /// What to say of a word that is no option of this item, if it is known.
+    fn advice(&self, word: &str, is_negated: bool) -> Option<String> {
+        let lookup = |words: &'static [(&str, &str)]| words.iter().find(|(it, _)| *it == word).map(|(_, text)| *text);
+        let negated = lookup(self.negated).filter(|_| is_negated);
+        if let Some(place) = lookup(self.elsewhere) {
+            return Some(format!("`{word}` belongs on {place}, not on {}", self.what));
+        }
+        negated.or_else(|| lookup(self.synonyms)).map(str::to_owned)
+    }
+
+    /// What to say of a word that resembles an option or another word that is known.
+    fn resembling(&self, word: &str, is_negated: bool) -> Option<String> {
+        let others = self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name);
+        let meant = nearest(word, self.names().chain(others))?;
+        let advice = self.advice(meant, is_negated).map(|advice| format!(" Then {advice}.")).unwrap_or_default();
+        Some(format!("did you mean `{meant}`?{advice}"))
     }
 }
 
@@ -58,21 +80,22 @@ pub(crate) fn read<O: Copy>(
     let mut options: Vec<(O, Written)> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
-        match diagnostics.ok(NestedMeta::parse_meta_list(list)) {
-            Some(list) => items.extend(list),
-            None => others = true,
+        match NestedMeta::parse_meta_list(list.clone()) {
+            Ok(list) => items.extend(list),
+            Err(error) => {
+                others = true;
+                unreadable::explain(list, error, table, diagnostics);
+            }
         }
     }
+    let named = |item: &NestedMeta, name: &str| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident(name));
+    let main = table.main.filter(|main| !items.iter().any(|item| named(item, main)));
     for item in items {
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                let meant = table.main.map_or_else(
-                    || ".".to_owned(),
-                    |main| format!("; did you mean `{main} = {}`?", literal.to_token_stream()),
-                );
                 others = true;
-                diagnostics.error(literal, format!("expected the name of an option{meant} {}", table.takes()));
+                diagnostics.error(&literal, no_name(&literal, main, table));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
@@ -81,7 +104,7 @@ pub(crate) fn read<O: Copy>(
                 continue;
             }
         };
-        let Some((option, name)) = known_option(&meta, table, diagnostics) else {
+        let Some((option, name)) = known_option(&meta, main, table, diagnostics) else {
             others = true;
             continue;
         };
@@ -94,30 +117,52 @@ pub(crate) fn read<O: Copy>(
     (options, others)
 }
 
-/// The option that is written, and its name as it is written.
-fn known_option<O: Copy>(meta: &Meta, table: &OptionTable<O>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
-    let (path, alone) = (meta.path(), matches!(meta, Meta::Path(_)));
+/// What to say of a value without the name of an option. `main` is the option that it is probably meant for.
+fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
+    let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
+    format!("expected the name of an option{meant} {}", table.takes())
+}
+
+/// Tokens as their author probably wrote them.
+fn source(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    ["&", "(", ")", ".", "::"].iter().fold(text, |text, token| {
+        text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token)
+    })
+}
+
+/// The option that is written, and its name as it is written. `main` is the option that a value alone is meant for.
+fn known_option<O: Copy>(
+    meta: &Meta,
+    main: Option<&str>,
+    table: &OptionTable<O>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(O, Ident)> {
+    let path = meta.path();
     let ident = path.get_ident();
     let name = ident.map(ToString::to_string).unwrap_or_default();
     if let (Some((_, option)), Some(ident)) = (table.options.iter().find(|(known, _)| *known == name), ident) {
         return Some((*option, ident.clone()));
     }
-    let written = path.to_token_stream().to_string().replace(' ', "");
-    let lookup = |words: &'static [(&str, &str)]| words.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
-    let takes = table.takes();
-    let message = if let Some(where_to) = lookup(table.elsewhere) {
-        format!("`{name}` belongs on {where_to}, not on {}. {takes}", table.what)
-    } else if let Some(ours) = lookup(table.synonyms) {
-        format!("unknown option `{name}`; {ours}. {takes}")
-    } else if let Some(meant) = nearest(&name, table.names()) {
-        format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
-    } else if let (Some(main), true) = (table.main, alone) {
-        format!("unknown option `{written}`; did you mean `{main} = {written}`? {takes}")
+    let (written, takes) = (source(path), table.takes());
+    let message = if let Some(advice) = table.advice(&name, is_false(meta)) {
+        format!("unknown option `{name}`; {advice}. {takes}")
+    } else if let Some(advice) = table.resembling(&name, is_false(meta)) {
+        format!("unknown option `{name}`; {advice} {takes}")
+    } else if let (Some(main), Meta::Path(_) | Meta::List(_)) = (main, meta) {
+        let value = source(meta);
+        format!("unknown option `{written}`; did you mean `{main} = {value}`? {takes}")
     } else {
         format!("unknown option `{written}`. {takes}")
     };
     diagnostics.error(path, message);
     None
+}
+
+/// Whether `= false` stands behind a name.
+fn is_false(meta: &Meta) -> bool {
+    matches!(meta, Meta::NameValue(pair)
+        if matches!(ungrouped(&pair.value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value))
 }
 
 impl Written {

@@ -281,7 +281,7 @@ fn limits_an_observer_and_a_context() {
                 let mut __context = ::retry_core::__private::context();
                 let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .with_observer(::retry_core::__private::observer(&METRICS)),
+                        .with_observer(::retry_core::__private::static_observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::Some(self.timeout),
@@ -291,7 +291,7 @@ fn limits_an_observer_and_a_context() {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .with_observer(::retry_core::__private::observer(&METRICS)),
+                                .with_observer(::retry_core::__private::static_observer(&METRICS)),
                             &mut __operation,
                             __is_delayed,
                         ) else { break };
@@ -300,7 +300,7 @@ fn limits_an_observer_and_a_context() {
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
                         &mut __operation,
                     );
                     let context = ::retry_core::__private::attempt_context(&__context, &__operation);
@@ -319,7 +319,9 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                    .with_observer(::retry_core::__private::observer(&METRICS)),
+                                    .with_observer(
+                                        ::retry_core::__private::static_observer(&METRICS),
+                                    ),
                                 &__operation,
                                 __cut,
                                 &mut __last,
@@ -331,7 +333,7 @@ fn limits_an_observer_and_a_context() {
                     };
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
                         &mut __operation,
                         __context
                             .remember(

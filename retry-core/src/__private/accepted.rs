@@ -7,13 +7,12 @@
 use crate::observe::Observer;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{BlockingTimer, Timer};
-use std::convert::Infallible;
 use std::marker::PhantomData;
 
 /// A trait without implementations, for the impls that never apply.
 pub trait Never {
-    /// Returns a value that does not exist.
-    fn never(&self) -> Infallible;
+    /// Never returns.
+    fn never(&self) -> !;
 }
 
 /// The value type of the impls that never apply.
@@ -40,7 +39,7 @@ macro_rules! accepted {
         #[diagnostic::do_not_recommend]
         impl<T: Never + ?Sized> $name<Neither<T>> for T {
             fn accept(&self) -> &Neither<T> {
-                match self.never() {}
+                self.never()
             }
         }
     };
@@ -122,10 +121,10 @@ where
 #[diagnostic::do_not_recommend]
 impl<S: Never> AcceptedShare<S, Neither<S>> for Operations {
     fn take(strategy: S) -> Neither<S> {
-        match strategy.never() {}
+        strategy.never()
     }
 
     fn borrow(strategy: &S) -> &Neither<S> {
-        match strategy.never() {}
+        strategy.never()
     }
 }

@@ -255,10 +255,12 @@ fn read_status(option: &Written, diagnostics: &mut Diagnostics) -> Option<u16> {
         );
         return None;
     };
-    let status = number.base10_parse().ok().filter(|status| (100..=999).contains(status));
+    let status = number.base10_parse().ok().filter(|status| (400..=999).contains(status));
     if status.is_none() {
-        diagnostics
-            .error(number, format!("{number} is no HTTP status; write one from 100 to 999, as in `http_status = 429`"));
+        diagnostics.error(
+            number,
+            format!("{number} is not the HTTP status of an error; write one from 400 to 999, as in `http_status = 429`"),
+        );
     }
     status
 }

@@ -5,7 +5,8 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
-use crate::retry_info::model::{self, Answers, HintField, Model, Options, Says, Unit, With};
+use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, With};
+use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
 use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
@@ -78,9 +79,41 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
         }
         Says::Transparent(Box::new(model_field(index, field)))
     } else {
-        Says::Options(Box::new(options(&case, &marks, container, diagnostics)))
+        let says = Says::Options(Box::new(options(&case, &marks, container, diagnostics)));
+        overridden_safe_field(&case, &marks, diagnostics);
+        wait_without_retry(&case, &marks, &says, diagnostics);
+        says
     };
     Some(model::Case { variant: case.variant, says })
+}
+
+/// A word about safety on the variant wins over the field that holds it, which would never be asked.
+fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagnostics) {
+    if let (Some(word), Some(field)) = (case.options.never.as_ref().or(case.options.safe.as_ref()), marks.safe.first()) {
+        let name = &word.name;
+        diagnostics.error(field.option, format!("`{name}` overrides the field that is marked `safe`; keep one of the two"));
+    }
+}
+
+/// What is never retried has nothing to wait for.
+fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: &mut Diagnostics) {
+    let CaseOptions { safe, never, retry_after, .. } = &case.options;
+    let is_never_retried = {
+        let safety = says.safety();
+        safety.asked.is_empty() && matches!(safety.last, Last::Word(Safety::No))
+    };
+    let waits = retry_after.iter().chain(marks.retry_after.iter().map(|(mark, _)| mark.option));
+    for wait in waits.filter(|_| is_never_retried) {
+        let message = match never.as_ref().or(safe.as_ref()) {
+            Some(word) => format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name),
+            None => format!(
+                "nothing makes `{}` retryable, so there is nothing to wait for; say what it is, as in \
+                 `#[retry(throttling)]` or `#[retry(safe)]`, or remove `retry_after`",
+                case.ident
+            ),
+        };
+        diagnostics.error(wait, message);
+    }
 }
 
 fn contradictions(safe: Option<&Written>, never: Option<&Written>, diagnostics: &mut Diagnostics) {

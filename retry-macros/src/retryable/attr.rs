@@ -26,6 +26,11 @@ enum RetryableOption {
     Crate,
 }
 
+/// `max_attempts` counts all attempts, the first one included.
+const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
+const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
+const WHEN: &str = "the error type says what is retried, by `#[derive(RetryInfo)]`, or a `policy` does";
+
 const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
@@ -43,29 +48,39 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("crate", RetryableOption::Crate),
     ],
     main: Some("strategy"),
-    elsewhere: &[],
+    elsewhere: &[
+        ("max_attempts", MAX_ATTEMPTS),
+        ("attempts", MAX_ATTEMPTS),
+        ("retries", MAX_ATTEMPTS),
+        ("max_retries", MAX_ATTEMPTS),
+        ("times", MAX_ATTEMPTS),
+        ("backoff", BACKOFF),
+        ("delay", BACKOFF),
+        ("jitter", "the strategy, `StandardRetryStrategy::new().jitter(..)`"),
+        ("quota", "the strategy, `StandardRetryStrategy::new().quota_capacity(..)`"),
+        ("retry_after", "the error, `#[retry(retry_after = \"1s\")]`"),
+        ("safe", "the error, `#[retry(safe)]`"),
+        ("never", "the error, `#[retry(never)]`"),
+        ("throttling", "the error, `#[retry(throttling)]`"),
+    ],
     synonyms: &[
-        ("max_attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("max_retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("times", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("backoff", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
-        ("delay", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
-        ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
-        ("when", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
-        ("retryable", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("when", WHEN),
+        ("retryable", WHEN),
+        ("retry_if", WHEN),
+        ("condition", WHEN),
         ("sync", "write `blocking`"),
         ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
         ("deadline", "write `max_time`"),
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
+        ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
         ("notify", "write `observer`"),
         ("on_retry", "write `observer`"),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
     ],
+    negated: &[],
 };
 
 /// What the attribute says.

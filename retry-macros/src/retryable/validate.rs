@@ -12,7 +12,7 @@ use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::Ident;
 use quote::{ToTokens, quote};
-use syn::{Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
+use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
 pub(super) struct RetriedFunction {
@@ -62,6 +62,12 @@ pub(super) fn validate(
     diagnostics: &mut Diagnostics,
 ) -> Option<RetriedFunction> {
     contradictions(&options, diagnostics);
+    if let Some(second) = function.attrs.iter().map(Attribute::path).find(|path| is_retryable(path)) {
+        diagnostics.error(
+            second,
+            "`#[retryable]` stands twice, so that each attempt of one would be a whole operation of the other; remove one",
+        );
+    }
     let form = form(&function, options.blocking.as_ref(), diagnostics);
     let outcome = match form {
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
@@ -172,6 +178,20 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
              starts with `max_time`",
         );
     }
+    if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
+        (&options.max_time, &options.attempt_timeout, &options.attempt_timeout_option)
+        && each > all
+    {
+        diagnostics.error(
+            option.value(),
+            "`attempt_timeout` is longer than `max_time`, which cuts the attempt before; write a shorter one, or remove it",
+        );
+    }
+}
+
+/// Whether a path leads to this attribute, under whatever name its crate goes.
+fn is_retryable(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == "retryable")
 }
 
 /// How a function runs its attempts.
