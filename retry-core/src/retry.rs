@@ -54,6 +54,19 @@ use std::time::Duration;
 /// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
+///
+/// # One strategy for all calls
+///
+/// A strategy that is made in each call has a full quota in each call, which protects nothing, so an owned strategy is
+/// refused. Three forms of the same mistake have the types of correct code and compile:
+///
+/// - `retry(&StandardRetryStrategy::new(), ..)` and `retry(Arc::new(StandardRetryStrategy::new()), ..)`, with a strategy that
+///   is made on the spot,
+/// - `retry(&CONST, ..)`, where `CONST` is a `const` instead of a `static`. Clippy reports it as
+///   `borrow_interior_mutable_const`, and the constant itself as `declare_interior_mutable_const`.
+///
+/// In all of them, each call retries as if it were the only one. Use a `static`, or a field of something that lives as long as
+/// the client.
 pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where
     S: RetryStrategy,
@@ -240,14 +253,13 @@ where
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Fut::Output>,
+    P: RetryPolicy<Fut::Output>,
 {
-    // The bound on the policy stands at each method: there rustc says what is missing in our words.
+    // With the bounds at the methods, rustc would report an outcome that can't be judged once for the method, once for its
+    // future and once for the `.await`.
 
     /// Carries the call out, and gives its last outcome.
-    pub async fn run(mut self) -> Fut::Output
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
+    pub async fn run(mut self) -> Fut::Output {
         self.conclude().await.outcome
     }
 
@@ -270,19 +282,13 @@ where
     /// }
     /// # }
     /// ```
-    pub async fn report(mut self) -> Report<Fut::Output>
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
+    pub async fn report(mut self) -> Report<Fut::Output> {
         let started = self.timer.now();
         let Conclusion { outcome, attempts, reason } = self.conclude().await;
         Report { outcome, attempts, reason, elapsed: self.timer.now().saturating_since(started) }
     }
 
-    async fn conclude(&mut self) -> Conclusion<Fut::Output>
-    where
-        P: RetryPolicy<Fut::Output>,
-    {
+    async fn conclude(&mut self) -> Conclusion<Fut::Output> {
         let mut operation = self.call().begin(self.limits);
         let mut is_delayed = operation.is_delayed();
         let mut last = L::Last::default();

@@ -3,7 +3,7 @@
 
 mod unreadable;
 
-use crate::diagnostics::{Diagnostics, choices, nearest};
+use crate::diagnostics::{Diagnostics, choices, likeness, nearest};
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -48,12 +48,17 @@ impl<O> OptionTable<O> {
         negated.or_else(|| lookup(self.synonyms)).map(str::to_owned)
     }
 
-    /// What to say of a word that resembles an option or another word that is known.
+    /// What to say of a word that resembles an option, or another word that is known if it resembles that one clearly more.
     fn resembling(&self, word: &str, is_negated: bool) -> Option<String> {
-        let others = self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name);
-        let meant = nearest(word, self.names().chain(others))?;
-        let advice = self.advice(meant, is_negated).map(|advice| format!(" Then {advice}.")).unwrap_or_default();
-        Some(format!("did you mean `{meant}`?{advice}"))
+        let option = nearest(word, self.names());
+        let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name));
+        let likeness = |name| likeness(word, name);
+        let other = other.filter(|other| option.is_none_or(|option| likeness(other) > likeness(option) + 0.05));
+        if let Some(other) = other {
+            let advice = self.advice(other, is_negated)?;
+            return Some(format!("did you mean `{other}`? Then {advice}."));
+        }
+        Some(format!("did you mean `{}`?", option?))
     }
 }
 

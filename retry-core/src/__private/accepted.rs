@@ -1,23 +1,13 @@
-//! What the options `strategy`, `timer` and `observer` accept, in a form in which rustc reports a wrong type once.
+//! What the options `strategy`, `timer` and `observer` and certain arguments must be, in a form in which rustc reports a wrong
+//! type once.
 //!
-//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. Here the type of the
-//! value that is handed on is chosen by the impl that applies, and each trait has a second impl that never applies. For a
-//! type that fits neither, the type of the value stays unknown, and rustc does not report what follows from an unknown type.
+//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are made
+//! as [`support::never`](crate::support::never) says.
 
 use crate::observe::Observer;
 use crate::strategy::{Operations, RetryStrategy, Share};
+use crate::support::never::{Neither, Never};
 use crate::time::{BlockingTimer, Timer};
-use std::marker::PhantomData;
-
-/// A trait without implementations, for the impls that never apply.
-pub trait Never {
-    /// Never returns.
-    fn never(&self) -> !;
-}
-
-/// The value type of the impls that never apply.
-#[derive(Debug)]
-pub struct Neither<T: ?Sized>(PhantomData<T>);
 
 /// Declares the trait of an option that takes anything with the trait in brackets.
 macro_rules! accepted {
@@ -127,4 +117,51 @@ impl<S: Never> AcceptedShare<S, Neither<S>> for Operations {
     fn borrow(strategy: &S) -> &Neither<S> {
         strategy.never()
     }
+}
+
+/// Declares a trait of [`Operations`] for arguments that each attempt copies.
+macro_rules! copied {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        pub trait $name<T, A> {
+            /// Returns the same value.
+            fn copy(argument: &T) -> A;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Copy> $name<T, T> for Operations {
+            #[inline]
+            fn copy(argument: &T) -> T {
+                *argument
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Never> $name<T, Neither<T>> for Operations {
+            fn copy(argument: &T) -> Neither<T> {
+                argument.never()
+            }
+        }
+    };
+}
+
+copied! {
+    /// Implemented for arguments that a `mut` binding can start from in each attempt.
+    #[diagnostic::on_unimplemented(
+        message = "a `mut` argument starts anew in each attempt, and `{T}` can't be copied for that",
+        label = "needed by the next attempt, too",
+        note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+    )]
+    Anew
+}
+
+copied! {
+    /// Implemented for arguments that can be moved into one span after the other.
+    #[diagnostic::on_unimplemented(
+        message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{T}` can't be copied for that",
+        label = "needed by the next attempt, too",
+        note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
+        note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+    )]
+    IntoSpan
 }

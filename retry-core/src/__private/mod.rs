@@ -10,14 +10,14 @@ mod wait_field;
 // What `#[derive(RetryInfo)]` names.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
 pub use source_field::{SourceField, source};
-pub use verdict::{SafeField, Said, Verdict, inner, verdict};
+pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names, and the types of its values.
-pub use accepted::{AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer};
+pub use accepted::{AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan};
 pub use crate::operation::{Attempt, Began, ContextState, Deadline, OutOfTime, Wait};
 pub use retryable::{
-    Anew, Call, FunctionName, IntoSpan, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
+    Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
     attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
     judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer, static_observer, static_timer, timer, unreached, wait,
 };

@@ -3,7 +3,9 @@
 
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
-use super::accepted::{AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer};
+use super::accepted::{
+    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+};
 use crate::error::RetryInfo;
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, LimitsOn, MaxTime,
@@ -52,38 +54,23 @@ pub fn unreached<R>() -> R {
     unreachable!("expanded code names the type of its outcome, and never asks for one")
 }
 
-/// What a `mut` argument starts from in each attempt.
+/// Returns what a `mut` argument starts from in each attempt.
 #[inline]
-pub fn anew<T: Anew>(argument: &T) -> T {
-    *argument
+pub fn anew<T, A>(argument: &T) -> A
+where
+    Operations: Anew<T, A>,
+{
+    <Operations as Anew<T, A>>::copy(argument)
 }
 
-/// An argument that can be had again and again.
-#[diagnostic::on_unimplemented(
-    message = "a `mut` argument starts anew in each attempt, and `{Self}` can't be copied for that",
-    label = "needed by the next attempt, too",
-    note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
-)]
-pub trait Anew: Copy {}
-
-impl<T: Copy> Anew for T {}
-
-/// What an argument starts from in each attempt that has a span of its own, into which it is moved.
+/// Returns what an argument starts from in each attempt that has a span of its own, into which it is moved.
 #[inline]
-pub fn into_span<T: IntoSpan>(argument: &T) -> T {
-    *argument
+pub fn into_span<T, A>(argument: &T) -> A
+where
+    Operations: IntoSpan<T, A>,
+{
+    <Operations as IntoSpan<T, A>>::copy(argument)
 }
-
-/// An argument that can be moved into one span after the other.
-#[diagnostic::on_unimplemented(
-    message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{Self}` can't be copied for that",
-    label = "needed by the next attempt, too",
-    note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
-    note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
-)]
-pub trait IntoSpan: Copy {}
-
-impl<T: Copy> IntoSpan for T {}
 
 /// Begins an operation. The second value says whether its first attempt has a delay.
 #[inline]

@@ -1,6 +1,7 @@
 //! Parts that the rest of the library uses.
 
 mod invalid_setting;
+pub(crate) mod never;
 pub(crate) mod random;
 pub(crate) mod sync;
 

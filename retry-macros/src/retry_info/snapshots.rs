@@ -488,7 +488,7 @@ fn a_half_typed_derive() {
                 "expected an expression behind `=`"
             }
             ::core::compile_error! {
-                "unknown option `throttl`; did you mean `throttle`? Then write `throttling`. A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
+                "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"
             }
             #[automatically_derived]
             impl<T: Send> ::my::retry::ErrorInfo for StoreError<T> {}

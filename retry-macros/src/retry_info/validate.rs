@@ -8,6 +8,7 @@ use crate::retry_info::marks::{Mark, Marks, model_field, only};
 use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, With};
 use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
+use quote::quote;
 use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
@@ -87,11 +88,13 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
     Some(model::Case { variant: case.variant, says })
 }
 
-/// A word about safety on the variant wins over the field that holds it, which would never be asked.
+/// `never` on the variant wins over the field that holds the verdict, which would never be asked.
 fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagnostics) {
-    if let (Some(word), Some(field)) = (case.options.never.as_ref().or(case.options.safe.as_ref()), marks.safe.first()) {
-        let name = &word.name;
-        diagnostics.error(field.option, format!("`{name}` overrides the field that is marked `safe`; keep one of the two"));
+    let CaseOptions { answers, safe, never, .. } = &case.options;
+    let word = never.as_ref().or(safe.as_ref()).filter(|_| answers.safety == Some(Safety::No));
+    if let (Some(word), Some(field)) = (word, marks.safe.first()) {
+        let word = quote!(#word);
+        diagnostics.error(field.option, format!("`{word}` overrides the field that is marked `safe`; keep one of the two"));
     }
 }
 
@@ -102,8 +105,8 @@ fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: 
         let safety = says.safety();
         safety.asked.is_empty() && matches!(safety.last, Last::Word(Safety::No))
     };
-    let waits = retry_after.iter().chain(marks.retry_after.iter().map(|(mark, _)| mark.option));
-    for wait in waits.filter(|_| is_never_retried) {
+    let wait = retry_after.as_ref().or(marks.retry_after.first().map(|(mark, _)| mark.option));
+    if let Some(wait) = wait.filter(|_| is_never_retried) {
         let message = match never.as_ref().or(safe.as_ref()) {
             Some(word) => format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name),
             None => format!(

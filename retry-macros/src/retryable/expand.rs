@@ -5,7 +5,7 @@ use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Dependency, Own};
 use crate::retryable::validate::{Policy, RetriedFunction};
 use crate::tokens::local;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -192,25 +192,35 @@ impl Parts<'_> {
     }
 }
 
-/// One attempt, as a future or, if it blocks, as a call.
+/// One attempt, as a future or, if it blocks, as a call. It stands where the user's body does, so that rustc reports there
+/// what is wrong with the body as a whole.
 fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
+    let place = retried.body.braces;
+    // An `if` at the end of a block would be its value.
+    let end = body.is_empty().then(|| quote!(;));
+    let block = |tokens| {
+        let mut block = Group::new(Delimiter::Brace, tokens);
+        block.set_span(place);
+        block
+    };
     if retried.blocking {
-        return quote!(#private::attempt_blocking(|| -> #outcome { #rebound #(#body)* }));
+        let block = block(quote!(#rebound #(#body)*));
+        let closure = quote_spanned!(place=> || -> #outcome #block);
+        return quote!(#private::attempt_blocking(#closure));
     }
     let borrows = borrows(retried);
-    quote! {
-        async {
-            if false {
-                #borrows
-                return #private::unreached::<#outcome>();
-            }
-            #rebound
-            #(#body)*
-        }
-    }
+    let block = block(quote! {
+        if false {
+            #borrows
+            return #private::unreached::<#outcome>();
+        } #end
+        #rebound
+        #(#body)*
+    });
+    quote_spanned!(place=> async #block)
 }
 
 /// The same tokens, as if they stood elsewhere.
