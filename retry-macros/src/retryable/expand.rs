@@ -4,8 +4,8 @@ use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Dependency, Own};
 use crate::retryable::validate::{Policy, RetriedFunction};
-use crate::tokens::local;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use crate::tokens::{local, respan};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -221,22 +221,6 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
         #(#body)*
     });
     quote_spanned!(place=> async #block)
-}
-
-/// The same tokens, as if they stood elsewhere.
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let respanned = tokens.into_iter().map(|token| match token {
-        TokenTree::Group(group) => {
-            let mut group = Group::new(group.delimiter(), respan(group.stream(), span));
-            group.set_span(span);
-            TokenTree::Group(group)
-        }
-        mut token => {
-            token.set_span(token.span().located_at(span));
-            token
-        }
-    });
-    respanned.collect()
 }
 
 /// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
