@@ -25,6 +25,11 @@ impl Diagnostics {
         }
     }
 
+    /// The number of mistakes found so far.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
     /// Reports a mistake at the tokens that make it.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));

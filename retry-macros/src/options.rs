@@ -38,28 +38,40 @@ impl<O> OptionTable<O> {
         self.options.iter().map(|(name, _)| *name)
     }
 
-    /// What to say of a word that is no option of this item, if it is known.
-    fn advice(&self, word: &str, is_negated: bool) -> Option<String> {
-        let lookup = |words: &'static [(&str, &str)]| words.iter().find(|(it, _)| *it == word).map(|(_, text)| *text);
-        let negated = lookup(self.negated).filter(|_| is_negated);
-        if let Some(place) = lookup(self.elsewhere) {
-            return Some(format!("`{word}` belongs on {place}, not on {}", self.what));
-        }
-        negated.or_else(|| lookup(self.synonyms)).map(str::to_owned)
+    /// What to say of an option that belongs on another item.
+    fn elsewhere(&self, name: &str) -> Option<String> {
+        Some(format!("`{name}` belongs on {}, not on {}", text_of(name, self.elsewhere)?, self.what))
+    }
+
+    /// What to say of a word that people use elsewhere.
+    fn synonym(&self, name: &str, is_negated: bool) -> Option<&'static str> {
+        let negated = text_of(name, self.negated).filter(|_| is_negated);
+        negated.or_else(|| text_of(name, self.synonyms))
     }
 
     /// What to say of a word that resembles an option, or another word that is known if it resembles that one clearly more.
     fn resembling(&self, word: &str, is_negated: bool) -> Option<String> {
-        let option = nearest(word, self.names());
-        let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name));
         let likeness = |name| likeness(word, name);
-        let other = other.filter(|other| option.is_none_or(|option| likeness(other) > likeness(option) + 0.05));
-        if let Some(other) = other {
-            let advice = self.advice(other, is_negated)?;
-            return Some(format!("did you mean `{other}`? Then {advice}."));
+        let option = nearest(word, self.names());
+        let bar = option.map_or(0.9, |option| likeness(option) + 0.05);
+        let other = nearest(word, self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name));
+        if let Some(other) = other.filter(|other| likeness(other) > bar) {
+            let synonym = || self.synonym(other, is_negated).map(capitalized);
+            let advice = self.elsewhere(other).or_else(synonym)?;
+            return Some(format!("did you mean `{other}`? {advice}."));
         }
         Some(format!("did you mean `{}`?", option?))
     }
+}
+
+/// The same text as the beginning of a sentence.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn text_of(name: &str, texts: &'static [(&str, &str)]) -> Option<&'static str> {
+    texts.iter().find(|(it, _)| *it == name).map(|(_, text)| *text)
 }
 
 /// One option as it was written.
@@ -150,7 +162,9 @@ fn known_option<O: Copy>(
         return Some((*option, ident.clone()));
     }
     let (written, takes) = (source(path), table.takes());
-    let message = if let Some(advice) = table.advice(&name, is_false(meta)) {
+    let message = if let Some(advice) = table.elsewhere(&name) {
+        format!("{advice}. {takes}")
+    } else if let Some(advice) = table.synonym(&name, is_false(meta)) {
         format!("unknown option `{name}`; {advice}. {takes}")
     } else if let Some(advice) = table.resembling(&name, is_false(meta)) {
         format!("unknown option `{name}`; {advice} {takes}")

@@ -13,11 +13,13 @@ use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
+    // What could not be read may be what makes an error retryable.
+    let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
         Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, diagnostics), variants),
         Kind::Struct(case) => (Answers::default(), vec![case]),
     };
-    let cases = cases.into_iter().filter_map(|case| judge(case, container, diagnostics)).collect();
+    let cases = cases.into_iter().filter_map(|case| judge(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
     Model { ident, generics, crate_path, cases }
 }
@@ -65,7 +67,8 @@ fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+fn judge(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+    let found = diagnostics.count();
     contradictions(case.options.safe.as_ref(), case.options.never.as_ref(), diagnostics);
     let marks = Marks::of(&case.fields);
     let says = if case.options.transparent.is_some() || !marks.transparent.is_empty() {
@@ -82,7 +85,9 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
     } else {
         let says = Says::Options(Box::new(options(&case, &marks, container, diagnostics)));
         overridden_safe_field(&case, &marks, diagnostics);
-        wait_without_retry(&case, &marks, &says, diagnostics);
+        if is_read && diagnostics.count() == found {
+            wait_without_retry(&case, &marks, &says, diagnostics);
+        }
         says
     };
     Some(model::Case { variant: case.variant, says })

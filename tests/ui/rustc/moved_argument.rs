@@ -10,4 +10,9 @@ async fn get(key: String) -> Result<String, Failed> {
     Ok(key)
 }
 
+#[retryable(strategy = STORE, blocking)]
+fn put(key: String) -> Result<String, Failed> {
+    Ok(key)
+}
+
 fn main() {}

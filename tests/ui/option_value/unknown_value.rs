@@ -5,7 +5,19 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(strategy = STORE, strategy = STORE)]
+#[derive(RetryInfo)]
+enum Failure {
+    #[retry(fault = "serverr")]
+    A,
+    #[retry(fault = "nobody")]
+    B,
+    #[retry(safe = "yess")]
+    C,
+    #[retry(safe = true)]
+    D,
+}
+
+#[retryable(strategy = "standart")]
 async fn get() -> Result<(), Failed> {
     Ok(())
 }

@@ -5,14 +5,19 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(strategy = STORE, retry_forever)]
+fn send() {}
+
+#[retryable(strategy = STORE)]
 async fn get() -> Result<(), Failed> {
-    Ok(())
+    send();
 }
 
-#[retryable(strateggy = STORE)]
-async fn put() -> Result<(), Failed> {
-    Ok(())
+#[retryable(strategy = STORE)]
+async fn empty() -> Result<(), Failed> {}
+
+#[retryable(strategy = STORE, blocking)]
+fn put() -> Result<(), Failed> {
+    send();
 }
 
 fn main() {}

@@ -5,13 +5,15 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-struct Client;
+#[derive(RetryInfo)]
+enum Failure {
+    #[retry(throttling, fault: "client")]
+    A,
+}
 
-impl Client {
-    #[retryable(strategy = STORE, clone(self))]
-    async fn get(self) -> Result<(), Failed> {
-        Ok(())
-    }
+#[retryable(strategy: STORE, max_time: "30s")]
+async fn get() -> Result<(), Failed> {
+    Ok(())
 }
 
 fn main() {}

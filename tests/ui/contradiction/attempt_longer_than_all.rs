@@ -5,12 +5,12 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(STORE)]
+#[retryable(strategy = STORE, max_time = "1m", attempt_timeout = "61s")]
 async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
-#[retryable("standard")]
+#[retryable(strategy = STORE, attempt_timeout = "2h", max_time = "1h")]
 async fn put() -> Result<(), Failed> {
     Ok(())
 }
