@@ -24,6 +24,7 @@ mod retryable;
 #[cfg(test)]
 mod snapshots;
 mod tokens;
+mod unreadable;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

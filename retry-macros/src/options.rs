@@ -1,9 +1,8 @@
 //! Reads the options between the parentheses of an attribute. It judges their names and the form of their values; what
 //! they mean is the macros' business.
 
-mod unreadable;
-
 use crate::diagnostics::{Diagnostics, choices, likeness, nearest};
+use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -135,17 +134,17 @@ pub(crate) fn read<O: Copy>(
 }
 
 /// What to say of a value without the name of an option. `main` is the option that it is probably meant for.
-fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
+pub(crate) fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
     let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
     format!("expected the name of an option{meant} {}", table.takes())
 }
 
 /// Tokens as their author probably wrote them.
-fn source(tokens: &impl ToTokens) -> String {
+pub(crate) fn source(tokens: &impl ToTokens) -> String {
     let text = tokens.to_token_stream().to_string();
-    ["&", "(", ")", ".", "::"].iter().fold(text, |text, token| {
-        text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token)
-    })
+    ["&", "(", ")", ".", "::"]
+        .iter()
+        .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
 }
 
 /// The option that is written, and its name as it is written. `main` is the option that a value alone is meant for.

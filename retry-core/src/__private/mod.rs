@@ -14,12 +14,15 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names, and the types of its values.
-pub use accepted::{AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan};
 pub use crate::operation::{Attempt, Began, ContextState, Deadline, OutOfTime, Wait};
+pub use accepted::{
+    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+};
 pub use retryable::{
-    Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
-    attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
-    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer, static_observer, static_timer, timer, unreached, wait,
+    Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
+    begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
+    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer,
+    static_observer, static_timer, timer, unreached, wait,
 };
 
 /// The name of the function that this stands in, as the value of a static.

@@ -259,7 +259,9 @@ fn read_status(option: &Written, diagnostics: &mut Diagnostics) -> Option<u16> {
     if status.is_none() {
         diagnostics.error(
             number,
-            format!("{number} is not the HTTP status of an error; write one from 400 to 999, as in `http_status = 429`"),
+            format!(
+                "{number} is not the HTTP status of an error; write one from 400 to 999, as in `http_status = 429`"
+            ),
         );
     }
     status

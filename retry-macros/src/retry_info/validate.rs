@@ -99,7 +99,8 @@ fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagn
     let word = never.as_ref().or(safe.as_ref()).filter(|_| answers.safety == Some(Safety::No));
     if let (Some(word), Some(field)) = (word, marks.safe.first()) {
         let word = quote!(#word);
-        diagnostics.error(field.option, format!("`{word}` overrides the field that is marked `safe`; keep one of the two"));
+        diagnostics
+            .error(field.option, format!("`{word}` overrides the field that is marked `safe`; keep one of the two"));
     }
 }
 
@@ -113,7 +114,9 @@ fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: 
     let wait = retry_after.as_ref().or(marks.retry_after.first().map(|(mark, _)| mark.option));
     if let Some(wait) = wait.filter(|_| is_never_retried) {
         let message = match never.as_ref().or(safe.as_ref()) {
-            Some(word) => format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name),
+            Some(word) => {
+                format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name)
+            }
             None => format!(
                 "nothing makes `{}` retryable, so there is nothing to wait for; say what it is, as in \
                  `#[retry(throttling)]` or `#[retry(safe)]`, or remove `retry_after`",

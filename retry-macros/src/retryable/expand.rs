@@ -198,7 +198,8 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    let place = retried.body.braces;
+    // Of the expansion all the same, so that no lint takes it for a block that the user wrote.
+    let place = Span::mixed_site().located_at(retried.body.braces);
     // An `if` at the end of a block would be its value.
     let end = body.is_empty().then(|| quote!(;));
     let block = |tokens| {
@@ -253,8 +254,8 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
 fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let [method, static_method, with] =
-        [name.to_owned(), format!("static_{name}"), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
+    let [method, static_method, with] = [name.to_owned(), format!("static_{name}"), format!("with_{name}")]
+        .map(|name| Ident::new(&name, Span::call_site()));
     match dependency {
         None | Some(Dependency::Own(_)) => (TokenStream::new(), TokenStream::new()),
         Some(Dependency::Static(place)) => {

@@ -9,8 +9,8 @@ use syn::token::Brace;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Block, Expr, FnArg, FnModifiers, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver, ReceiverKind, ReturnType,
-    Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
+    Attribute, Block, Expr, FnArg, FnModifiers, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver,
+    ReceiverKind, ReturnType, Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Reads the item, which must be a function with a body.

@@ -126,7 +126,9 @@ pub(super) fn is_made_here(expr: &Expr) -> bool {
     match ungrouped(expr) {
         Expr::Reference(ExprReference { expr, .. }) => matches!(ungrouped(expr), Expr::Call(_) | Expr::MethodCall(_)),
         Expr::Call(call) => match ungrouped(&call.func) {
-            Expr::Path(path) => call.args.is_empty() && path.path.segments.last().is_some_and(|it| it.ident == "default"),
+            Expr::Path(path) => {
+                call.args.is_empty() && path.path.segments.last().is_some_and(|it| it.ident == "default")
+            }
             _ => false,
         },
         _ => false,

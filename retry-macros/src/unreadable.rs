@@ -1,19 +1,14 @@
 //! Explains a list of options that can't be parsed.
 
-use super::{OptionTable, no_name, source};
 use crate::diagnostics::Diagnostics;
+use crate::options::{OptionTable, no_name, source};
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
 /// Reports what is wrong with a list: each `name: value`, else a value without a name, else what the parser said.
-pub(super) fn explain<O>(
-    list: TokenStream,
-    error: syn::Error,
-    table: &OptionTable<O>,
-    diagnostics: &mut Diagnostics,
-) {
+pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
-    let colons: Vec<_> = parts.iter().filter_map(|part| colon(part)).collect();
+    let colons: Vec<_> = parts.iter().filter_map(colon).collect();
     for (name, value) in &colons {
         let value = source(value);
         diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
@@ -21,14 +16,12 @@ pub(super) fn explain<O>(
     if !colons.is_empty() {
         return;
     }
-    // A list that begins with the name of an option is another matter.
-    let value = parts.first().filter(|part| !is_named(part)).and_then(|part| syn::parse2::<Expr>(part.clone()).ok());
+    let main = table.main.filter(|main| !parts.iter().filter_map(name).any(|name| name == main));
+    let value = parts.first().filter(|part| name(part).is_none()).and_then(|part| syn::parse2(part.clone()).ok());
     match value {
-        Some(Expr::Reference(place)) if table.main.is_some() => {
-            diagnostics.error(&place, no_name(&place.expr, table.main, table));
-        }
-        Some(value) if table.main.is_some() => diagnostics.error(&value, no_name(&value, table.main, table)),
-        _ => _ = diagnostics.ok::<()>(Err(error)),
+        Some(Expr::Reference(place)) => diagnostics.error(&place, no_name(&place.expr, main, table)),
+        Some(value) => diagnostics.error(&value, no_name(&value, main, table)),
+        None => _ = diagnostics.ok::<()>(Err(error)),
     }
 }
 
@@ -58,7 +51,11 @@ fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     }
 }
 
-/// Whether a part has the form `name = ...`.
-fn is_named(part: &TokenStream) -> bool {
-    matches!(part.clone().into_iter().nth(1), Some(TokenTree::Punct(equals)) if equals.as_char() == '=')
+/// The name of `name = value`.
+fn name(part: &TokenStream) -> Option<Ident> {
+    let mut tokens = part.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(equals))) if equals.as_char() == '=' => Some(name),
+        _ => None,
+    }
 }
