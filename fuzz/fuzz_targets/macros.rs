@@ -7,6 +7,8 @@
 
 #[path = "../../retry-macros/src/diagnostics.rs"]
 mod diagnostics;
+#[path = "../../retry-macros/src/option_table.rs"]
+mod option_table;
 #[path = "../../retry-macros/src/options.rs"]
 mod options;
 #[path = "../../retry-macros/src/retry_info/mod.rs"]

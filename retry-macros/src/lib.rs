@@ -18,6 +18,7 @@
 )]
 
 mod diagnostics;
+mod option_table;
 mod options;
 mod retry_info;
 mod retryable;

@@ -1,7 +1,8 @@
 //! Explains a list of options that can't be parsed.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::{OptionTable, no_name, source};
+use crate::option_table::OptionTable;
+use crate::options::{no_name, source};
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 

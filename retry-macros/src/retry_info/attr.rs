@@ -1,7 +1,8 @@
 //! What stands in the attributes, as it was written.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::{self, OptionTable, Written};
+use crate::option_table::OptionTable;
+use crate::options::{self, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
 use crate::retry_info::tables::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};

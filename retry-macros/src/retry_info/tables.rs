@@ -1,6 +1,6 @@
 //! The options of enums, structs, variants and fields, and what to say of those that belong elsewhere.
 
-use crate::options::OptionTable;
+use crate::option_table::OptionTable;
 
 /// An option of an enum, a struct or a variant.
 #[derive(Clone, Copy)]

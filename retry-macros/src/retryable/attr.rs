@@ -1,7 +1,8 @@
 //! The options in the attribute's parentheses.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::options::{self, OptionTable, Written};
+use crate::option_table::OptionTable;
+use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::strategy::{OWN, Own, is_made_here};
 use proc_macro2::{Ident, TokenStream};
