@@ -610,6 +610,15 @@ fn a_half_typed_statement_at_the_end() {
 }
 
 #[test]
+fn a_list_in_place_of_a_body() {
+    half_typed(
+        quote!(strategy = STORE),
+        "async fn f() [x]",
+        &expect![[r#":: core :: compile_error ! { "expected curly braces" } async fn f () [x]"#]],
+    );
+}
+
+#[test]
 fn half_typed_options() {
     half_typed(
         quote!(strategy = STORE, max_),

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::retryable::arguments::mutable_reference;
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::token::Brace;
@@ -46,6 +46,9 @@ impl Parse for HalfTyped {
         let (attrs, vis, sig) = (input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?);
         // With its own braces, so that what rustc reports at the last one is the same before and after the expansion.
         let body: Group = input.parse()?;
+        if body.delimiter() != Delimiter::Brace {
+            return Err(syn::Error::new(body.span(), "expected a body"));
+        }
         let brace_token = Brace { span: body.delim_span() };
         let stmts = vec![Stmt::Expr(Expr::Verbatim(body.into_token_stream()), None)];
         let block = Box::new(Block { brace_token, stmts });
