@@ -58,7 +58,7 @@ fn every_message_is_explained_and_every_explanation_is_shown() {
 
     // Rustc's words for our traits stand in attributes.
     for words in on_unimplemented("../retry-core/src") {
-        let template = words.replace("{Self}", "…").replace("{S}", "…").replace("{R}", "…");
+        let template = words.replace("{Self}", "…").replace("{S}", "…").replace("{R}", "…").replace("{T}", "…");
         assert!(explained.contains(&template.as_str()), "not in docs/diagnostics.md: {template}");
     }
 }

@@ -37,6 +37,11 @@ pub enum RetrySafety {
 /// What is known of an error besides retries.
 ///
 /// `#[derive(RetryInfo)]` implements it too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whose fault it is",
+    label = "this type does not implement `ErrorInfo`",
+    note = "`RetryInfo` needs it: write `impl ErrorInfo for {Self} {{}}`, or `#[derive(RetryInfo)]`, which implements both"
+)]
 pub trait ErrorInfo {
     /// Who caused the error. [`ErrorFault::Other`] unless the implementation says otherwise.
     fn fault(&self) -> ErrorFault {

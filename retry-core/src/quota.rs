@@ -120,7 +120,7 @@ impl TokenBucket {
     /// ```
     #[must_use]
     pub const fn refill(mut self, amount: u32, every: Duration) -> Self {
-        assert!(!every.is_zero(), "the period of a refill must be longer than zero");
+        assert!(!every.is_zero(), "invalid refill period: expected a duration longer than zero");
         self.refill = Some(Refill { amount, every });
         self
     }
@@ -132,7 +132,7 @@ impl TokenBucket {
     /// If the period is zero.
     pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
         if every.is_zero() {
-            return Err(InvalidSetting::new("the period of a refill", "0s", "a duration longer than zero"));
+            return Err(InvalidSetting::new("refill period", "0s", "a duration longer than zero"));
         }
         Ok(self.refill(amount, every))
     }

@@ -25,6 +25,11 @@ impl Diagnostics {
         }
     }
 
+    /// The number of mistakes found so far.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
     /// Reports a mistake at the tokens that make it.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));
@@ -53,10 +58,12 @@ pub(crate) fn choices(names: impl IntoIterator<Item = impl Display>) -> String {
 
 /// The name that was probably meant.
 pub(crate) fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    names
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(written, name), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, name)| name)
+    let likeness = |name| likeness(written, name);
+    let resembling = names.into_iter().filter(|name| likeness(name) > 0.8);
+    resembling.max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
+}
+
+/// How much a word resembles another one, from 0 to 1.
+pub(crate) fn likeness(written: &str, name: &str) -> f64 {
+    strsim::jaro_winkler(written, name)
 }

@@ -18,12 +18,14 @@
 )]
 
 mod diagnostics;
+mod option_table;
 mod options;
 mod retry_info;
 mod retryable;
 #[cfg(test)]
 mod snapshots;
 mod tokens;
+mod unreadable;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

@@ -2,38 +2,13 @@
 //! they mean is the macros' business.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
+use crate::option_table::OptionTable;
+use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use std::time::Duration;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
-
-/// The options that an attribute takes on a kind of item. `O` is the enum of these options.
-pub(crate) struct OptionTable<O: 'static> {
-    /// The item, as it reads in a sentence: "a variant".
-    pub(crate) what: &'static str,
-    /// The item, as it begins a sentence: "A variant".
-    pub(crate) subject: &'static str,
-    /// The options that it takes, by name.
-    pub(crate) options: &'static [(&'static str, O)],
-    /// The option that a value is probably meant for if it stands alone.
-    pub(crate) main: Option<&'static str>,
-    /// Options that belong elsewhere, and where.
-    pub(crate) elsewhere: &'static [(&'static str, &'static str)],
-    /// Words that people use elsewhere for what we say differently, and what to write.
-    pub(crate) synonyms: &'static [(&'static str, &'static str)],
-}
-
-impl<O> OptionTable<O> {
-    /// A sentence that lists the options.
-    pub(crate) fn takes(&self) -> String {
-        format!("{} takes {}", self.subject, choices(self.names()))
-    }
-
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.options.iter().map(|(name, _)| *name)
-    }
-}
 
 /// One option as it was written.
 pub(crate) struct Written {
@@ -58,21 +33,22 @@ pub(crate) fn read<O: Copy>(
     let mut options: Vec<(O, Written)> = Vec::new();
     let mut items = Vec::new();
     for list in lists {
-        match diagnostics.ok(NestedMeta::parse_meta_list(list)) {
-            Some(list) => items.extend(list),
-            None => others = true,
+        match NestedMeta::parse_meta_list(list.clone()) {
+            Ok(list) => items.extend(list),
+            Err(error) => {
+                others = true;
+                unreadable::explain(list, error, table, diagnostics);
+            }
         }
     }
+    let named = |item: &NestedMeta, name: &str| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident(name));
+    let main = table.main.filter(|main| !items.iter().any(|item| named(item, main)));
     for item in items {
         let meta = match item {
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
-                let meant = table.main.map_or_else(
-                    || ".".to_owned(),
-                    |main| format!("; did you mean `{main} = {}`?", literal.to_token_stream()),
-                );
                 others = true;
-                diagnostics.error(literal, format!("expected the name of an option{meant} {}", table.takes()));
+                diagnostics.error(&literal, no_name(&literal, main, table));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
@@ -81,7 +57,7 @@ pub(crate) fn read<O: Copy>(
                 continue;
             }
         };
-        let Some((option, name)) = known_option(&meta, table, diagnostics) else {
+        let Some((option, name)) = known_option(&meta, main, table, diagnostics) else {
             others = true;
             continue;
         };
@@ -94,30 +70,54 @@ pub(crate) fn read<O: Copy>(
     (options, others)
 }
 
-/// The option that is written, and its name as it is written.
-fn known_option<O: Copy>(meta: &Meta, table: &OptionTable<O>, diagnostics: &mut Diagnostics) -> Option<(O, Ident)> {
-    let (path, alone) = (meta.path(), matches!(meta, Meta::Path(_)));
+/// What to say of a value without the name of an option. `main` is the option that it is probably meant for.
+pub(crate) fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
+    let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
+    format!("expected the name of an option{meant} {}", table.takes())
+}
+
+/// Tokens as their author probably wrote them.
+pub(crate) fn source(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    ["&", "(", ")", ".", "::"]
+        .iter()
+        .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
+}
+
+/// The option that is written, and its name as it is written. `main` is the option that a value alone is meant for.
+fn known_option<O: Copy>(
+    meta: &Meta,
+    main: Option<&str>,
+    table: &OptionTable<O>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(O, Ident)> {
+    let path = meta.path();
     let ident = path.get_ident();
     let name = ident.map(ToString::to_string).unwrap_or_default();
     if let (Some((_, option)), Some(ident)) = (table.options.iter().find(|(known, _)| *known == name), ident) {
         return Some((*option, ident.clone()));
     }
-    let written = path.to_token_stream().to_string().replace(' ', "");
-    let lookup = |words: &'static [(&str, &str)]| words.iter().find(|(word, _)| *word == name).map(|(_, text)| *text);
-    let takes = table.takes();
-    let message = if let Some(where_to) = lookup(table.elsewhere) {
-        format!("`{name}` belongs on {where_to}, not on {}. {takes}", table.what)
-    } else if let Some(ours) = lookup(table.synonyms) {
-        format!("unknown option `{name}`; {ours}. {takes}")
-    } else if let Some(meant) = nearest(&name, table.names()) {
-        format!("unknown option `{name}`; did you mean `{meant}`? {takes}")
-    } else if let (Some(main), true) = (table.main, alone) {
-        format!("unknown option `{written}`; did you mean `{main} = {written}`? {takes}")
+    let (written, takes) = (source(path), table.takes());
+    let message = if let Some(advice) = table.elsewhere(&name) {
+        format!("{advice}. {takes}")
+    } else if let Some(advice) = table.synonym(&name, is_false(meta)) {
+        format!("unknown option `{name}`; {advice}. {takes}")
+    } else if let Some(advice) = table.resembling(&name, is_false(meta)) {
+        format!("unknown option `{name}`; {advice} {takes}")
+    } else if let (Some(main), Meta::Path(_) | Meta::List(_)) = (main, meta) {
+        let value = source(meta);
+        format!("unknown option `{written}`; did you mean `{main} = {value}`? {takes}")
     } else {
         format!("unknown option `{written}`. {takes}")
     };
     diagnostics.error(path, message);
     None
+}
+
+/// Whether `= false` stands behind a name.
+fn is_false(meta: &Meta) -> bool {
+    matches!(meta, Meta::NameValue(pair)
+        if matches!(ungrouped(&pair.value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value))
 }
 
 impl Written {

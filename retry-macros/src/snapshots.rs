@@ -281,7 +281,7 @@ fn limits_an_observer_and_a_context() {
                 let mut __context = ::retry_core::__private::context();
                 let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                        .with_observer(::retry_core::__private::observer(&METRICS)),
+                        .with_observer(::retry_core::__private::static_observer(&METRICS)),
                     ::retry_core::__private::max_time(
                         ::core::time::Duration::new(30u64, 0u32),
                         ::core::option::Option::Some(self.timeout),
@@ -291,7 +291,7 @@ fn limits_an_observer_and_a_context() {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                .with_observer(::retry_core::__private::observer(&METRICS)),
+                                .with_observer(::retry_core::__private::static_observer(&METRICS)),
                             &mut __operation,
                             __is_delayed,
                         ) else { break };
@@ -300,7 +300,7 @@ fn limits_an_observer_and_a_context() {
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
                         &mut __operation,
                     );
                     let context = ::retry_core::__private::attempt_context(&__context, &__operation);
@@ -319,7 +319,9 @@ fn limits_an_observer_and_a_context() {
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                                    .with_observer(::retry_core::__private::observer(&METRICS)),
+                                    .with_observer(
+                                        ::retry_core::__private::static_observer(&METRICS),
+                                    ),
                                 &__operation,
                                 __cut,
                                 &mut __last,
@@ -331,7 +333,7 @@ fn limits_an_observer_and_a_context() {
                     };
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
-                            .with_observer(::retry_core::__private::observer(&METRICS)),
+                            .with_observer(::retry_core::__private::static_observer(&METRICS)),
                         &mut __operation,
                         __context
                             .remember(
@@ -591,7 +593,7 @@ fn a_half_typed_body() {
         quote!(strategy = STORE),
         "async fn f(&self) -> Result<(), E> { let x = ; self. }",
         &expect![[
-            r#":: core :: compile_error ! { "expected an expression" } async fn f (& self) -> Result < () , E > { let x = ; self . }"#
+            r#"async fn f (& self) -> Result < () , E > { static __RETRYABLE_NAME : :: retry_core :: __private :: Name = :: retry_core :: __private :: function_name ! ("f") ; let (mut __operation , mut __is_delayed) = :: retry_core :: __private :: begin (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE)) ; loop { loop { let :: core :: option :: Option :: Some (__wait) = :: retry_core :: __private :: wait (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , __is_delayed) else { break } ; __wait . await ; __is_delayed = false ; } let __outcome = async { if false { return :: retry_core :: __private :: unreached :: < Result < () , E > > () ; } { let x = ; self . } } . await ; if let :: core :: option :: Option :: Some (__outcome) = :: retry_core :: __private :: settle (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , :: retry_core :: __private :: judge (& __outcome) , & mut () , __outcome) { return __outcome ; } __is_delayed = true ; } }"#
         ]],
     );
 }
@@ -602,8 +604,17 @@ fn a_half_typed_statement_at_the_end() {
         quote!(strategy = STORE, clone(a)),
         "pub async fn f(a: Vec<u8>, b: &mut B) -> Result<(), E> { b. }",
         &expect![[
-            r#":: core :: compile_error ! { "unexpected end of input, expected identifier or integer" } pub async fn f (a : Vec < u8 >, b : & mut B) -> Result < () , E > { b . }"#
+            r#"pub async fn f (a : Vec < u8 > , b : & mut B) -> Result < () , E > { static __RETRYABLE_NAME : :: retry_core :: __private :: Name = :: retry_core :: __private :: function_name ! ("f") ; let (mut __operation , mut __is_delayed) = :: retry_core :: __private :: begin (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE)) ; loop { loop { let :: core :: option :: Option :: Some (__wait) = :: retry_core :: __private :: wait (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , __is_delayed) else { break } ; __wait . await ; __is_delayed = false ; } let __outcome = async { if false { return :: retry_core :: __private :: unreached :: < Result < () , E > > () ; } # [allow (clippy :: shadow_reuse , clippy :: shadow_same , reason = "the body knows the argument by its name")] let b = & mut * b ; { b . } } . await ; if let :: core :: option :: Option :: Some (__outcome) = :: retry_core :: __private :: settle (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , :: retry_core :: __private :: judge (& __outcome) , & mut () , __outcome) { return __outcome ; } __is_delayed = true ; } }"#
         ]],
+    );
+}
+
+#[test]
+fn a_list_in_place_of_a_body() {
+    half_typed(
+        quote!(strategy = STORE),
+        "async fn f() [x]",
+        &expect![[r#":: core :: compile_error ! { "expected curly braces" } async fn f () [x]"#]],
     );
 }
 
@@ -613,7 +624,7 @@ fn half_typed_options() {
         quote!(strategy = STORE, max_),
         "async fn f() -> Result<(), E> { let x = ; }",
         &expect![[
-            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } :: core :: compile_error ! { "expected an expression" } async fn f () -> Result < () , E > { let x = ; }"#
+            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
         ]],
     );
     half_typed(

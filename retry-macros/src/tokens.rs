@@ -50,3 +50,19 @@ pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStrea
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(&format!("__{name}"), Span::mixed_site())
 }
+
+/// The same tokens, as if they stood elsewhere.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let respanned = tokens.into_iter().map(|token| match token {
+        TokenTree::Group(group) => {
+            let mut group = Group::new(group.delimiter(), respan(group.stream(), span));
+            group.set_span(span);
+            TokenTree::Group(group)
+        }
+        mut token => {
+            token.set_span(token.span().located_at(span));
+            token
+        }
+    });
+    respanned.collect()
+}

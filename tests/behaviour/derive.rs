@@ -177,6 +177,7 @@ fn the_container_speaks_where_a_variant_is_silent() {
 #[test]
 fn a_field_holds_the_wait_and_beats_the_constant() {
     #[derive(RetryInfo)]
+    #[retry(safe)]
     enum Failure {
         Duration(#[retry(retry_after)] Duration),
         Option {
@@ -246,6 +247,7 @@ fn transparent_takes_everything_from_one_field() {
 #[test]
 fn durations_are_read_in_every_unit() {
     #[derive(RetryInfo)]
+    #[retry(safe)]
     enum Failure {
         #[retry(retry_after = "5ns")]
         Nanos,

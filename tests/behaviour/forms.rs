@@ -403,7 +403,7 @@ async fn the_statements_of_a_tail_stay_in_their_order() {
 
     #[retryable(strategy = store)]
     fn strategy_of_its_own(flaky: &Flaky) -> impl Future<Output = Result<impl Copy, Failed>> {
-        let store = strategy();
+        let store = &STRATEGY;
         async move { flaky.call() }
     }
 

@@ -364,17 +364,17 @@ fn settings_stay_when_a_part_is_exchanged() {
 fn a_bad_setting_from_outside_is_a_typed_error() {
     let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
     assert_eq!((error.setting(), error.value()), ("max_attempts", "0"));
-    assert!(error.allowed().starts_with("a whole number from 1 to "));
-    let text = r#"max_attempts = "0" is not allowed: a whole number from 1 to 4294967295, since it counts the first attempt too"#;
+    assert!(error.expected().starts_with("a whole number from 1 to "));
+    let text = r#"invalid max_attempts "0": expected a whole number from 1 to 4294967295, since it counts the first attempt too"#;
     assert_eq!(error.to_string(), text);
     assert_eq!(StandardRetryStrategy::new().try_max_attempts(1).unwrap().settings().max_attempts, 1);
 
     let error = TokenBucket::new(1).try_refill(1, Duration::ZERO).unwrap_err();
-    assert_eq!(error.to_string(), r#"the period of a refill = "0s" is not allowed: a duration longer than zero"#);
+    assert_eq!(error.to_string(), r#"invalid refill period "0s": expected a duration longer than zero"#);
     assert!(TokenBucket::new(1).try_refill(1, secs(1)).is_ok());
 
     let error = StandardRetryStrategy::new().try_jitter(Jitter::Fixed(1.5)).unwrap_err();
-    assert_eq!(error.to_string(), r#"jitter = "1.5" is not allowed: a fixed factor is a number from 0 to 1"#);
+    assert_eq!(error.to_string(), r#"invalid jitter "1.5": expected a fixed factor from 0 to 1"#);
     for jitter in
         [Jitter::Full, Jitter::Equal, Jitter::None, Jitter::Fixed(0.0), Jitter::Fixed(0.5), Jitter::Fixed(1.0)]
     {

@@ -1,7 +1,8 @@
 //! Where the strategy of `#[retryable]` may live, and how it is reached.
 
 use crate::support::{Failed, Flaky, assert_send};
-use retry_core::{Jitter, RetryQuota, StandardRetryStrategy, retryable};
+use retry_core::strategy::{Operations, Share};
+use retry_core::{ErasedStrategy, Jitter, RetryQuota, RetryStrategy, StandardRetryStrategy, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -225,4 +226,30 @@ async fn what_is_no_place_is_evaluated_once_in_each_call() {
     let (flaky, evaluated) = (Flaky::new(u32::MAX, Failed::SAFE), AtomicU32::new(0));
     let _ = chosen(&flaky, &evaluated).await;
     assert_eq!((flaky.calls(), evaluated.into_inner()), (3, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn strategies_that_calls_share_may_be_handed_over_by_value() {
+    #[retryable(strategy = retry)]
+    async fn pointer(flaky: &Flaky, retry: Arc<StandardRetryStrategy>) -> Outcome<u32> {
+        flaky.call()
+    }
+    #[retryable(strategy = retry)]
+    async fn generic<S: RetryStrategy>(flaky: &Flaky, retry: S) -> Outcome<u32>
+    where
+        Operations: Share<S>,
+    {
+        flaky.call()
+    }
+    #[retryable(strategy = ErasedStrategy::new(&STRATEGY))]
+    async fn erased(flaky: &Flaky) -> Outcome<u32> {
+        flaky.call()
+    }
+
+    let shared = Arc::new(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)));
+    assert_eq!(pointer(&Flaky::new(2, Failed::SAFE), Arc::clone(&shared)).await, Ok(3));
+    assert_eq!(generic(&Flaky::new(1, Failed::SAFE), Arc::clone(&shared)).await, Ok(2));
+    assert_eq!(generic(&Flaky::new(1, Failed::SAFE), &*shared).await, Ok(2));
+    assert_eq!(shared.quota().available(), 483, "four retries were paid from it, three successes gave back");
+    assert_eq!(erased(&Flaky::new(1, Failed::SAFE)).await, Ok(2));
 }

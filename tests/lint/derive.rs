@@ -53,7 +53,7 @@ pub enum Every {
 
 /// One answer for all.
 #[derive(Clone, Copy, Debug, RetryInfo)]
-#[retry(timeout, safe = "no", fault = "client", retry_after = "2s")]
+#[retry(timeout, safe = "maybe", fault = "client", retry_after = "2s")]
 pub struct Other;
 
 /// Nothing to say.

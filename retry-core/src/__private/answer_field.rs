@@ -1,6 +1,6 @@
 //! What a field of an error can be that holds a server's answer: its status, or its error code.
 
-use super::verdict::{Said, verdict};
+use super::verdict::{PartialClassification, verdict};
 use crate::classify::{Classification, aws, http};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -93,13 +93,13 @@ macro_rules! pointers {
 pointers!(&T, Box<T>, Rc<T>, Arc<T>);
 
 /// What an error code says, if it is known. The status beside it helps to tell whose fault it is.
-pub fn error_code(code: Option<&str>, status: Option<u16>) -> Said {
+pub fn error_code(code: Option<&str>, status: Option<u16>) -> PartialClassification {
     verdict(&known_code(code, status))
 }
 
 /// What the response of a server says: its error code if that is known, else its status, with the wait that came
 /// with it.
-pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> Said {
+pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> PartialClassification {
     let by_status = || status.map(|status| http::status_with(status, wait));
     verdict(&known_code(code, status).or_else(by_status))
 }

@@ -1,5 +1,6 @@
 //! What expanded code names. It is not public in any other sense, and may change with every release.
 
+mod accepted;
 mod answer_field;
 mod retryable;
 mod source_field;
@@ -9,15 +10,19 @@ mod wait_field;
 // What `#[derive(RetryInfo)]` names.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
 pub use source_field::{SourceField, source};
-pub use verdict::{SafeField, Said, Verdict, inner, verdict};
+pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names, and the types of its values.
 pub use crate::operation::{Attempt, Began, ContextState, Deadline, OutOfTime, Wait};
+pub use accepted::{
+    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+};
 pub use retryable::{
-    Anew, Call, FunctionName, IntoSpan, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context,
-    attempt_timeout, begin, begin_within, block, blocking_timer, call, call_with, context, cut, deadline, into_span,
-    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, timer, unreached, wait,
+    Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
+    begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
+    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer,
+    static_observer, static_timer, timer, unreached, wait,
 };
 
 /// The name of the function that this stands in, as the value of a static.

@@ -3,14 +3,16 @@
 
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
+use super::accepted::{
+    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+};
 use crate::error::RetryInfo;
-use crate::observe::Observer;
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, LimitsOn, MaxTime,
     OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
-use crate::strategy::{Operations, RetryStrategy, RetryToken, Share};
+use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, Clock, Timer};
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -18,23 +20,32 @@ use std::time::Duration;
 
 /// Takes a strategy that an expression made.
 #[inline]
-pub fn shared<S>(strategy: S) -> S
+pub fn shared<S, A>(strategy: S) -> A
 where
-    Operations: Share<S>,
+    Operations: AcceptedShare<S, A>,
 {
-    strategy
+    Operations::take(strategy)
 }
 
-/// Makes a call whose strategy a path names: a static. A `const` would be a fresh strategy wherever it is named.
+/// Makes a call whose strategy is a static. A `const` would be a fresh strategy wherever it is named.
 #[inline]
-pub const fn call<S: RetryStrategy>(name: &'static Name, strategy: &'static S) -> Call<'static, S> {
-    Call::new(name, strategy)
+pub fn call<S: AcceptedStrategy<A>, A: 'static>(name: &'static Name, strategy: &'static S) -> Call<'static, A> {
+    Call::new(name, strategy.accept())
 }
 
-/// Makes a call whose strategy is borrowed.
+/// Makes a call whose strategy is part of an argument.
 #[inline]
-pub const fn call_with<'c, S>(name: &'static Name, strategy: &'c S) -> Call<'c, S> {
-    Call::new(name, strategy)
+pub fn call_with<'c, S: AcceptedStrategy<A>, A>(name: &'static Name, strategy: &'c S) -> Call<'c, A> {
+    Call::new(name, strategy.accept())
+}
+
+/// Makes a call whose strategy is an argument itself, or a variable of the function.
+#[inline]
+pub fn call_with_shared<'c, S, A>(name: &'static Name, strategy: &'c S) -> Call<'c, A>
+where
+    Operations: AcceptedShare<S, A>,
+{
+    Call::new(name, Operations::borrow(strategy))
 }
 
 /// Gives an expression the type of an outcome. It is never called.
@@ -43,38 +54,23 @@ pub fn unreached<R>() -> R {
     unreachable!("expanded code names the type of its outcome, and never asks for one")
 }
 
-/// What a `mut` argument starts from in each attempt.
+/// Returns what a `mut` argument starts from in each attempt.
 #[inline]
-pub fn anew<T: Anew>(argument: &T) -> T {
-    *argument
+pub fn anew<T, A>(argument: &T) -> A
+where
+    Operations: Anew<T, A>,
+{
+    <Operations as Anew<T, A>>::copy(argument)
 }
 
-/// An argument that can be had again and again.
-#[diagnostic::on_unimplemented(
-    message = "a `mut` argument starts anew in each attempt, and `{Self}` can't be copied for that",
-    label = "needed by the next attempt, too",
-    note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
-)]
-pub trait Anew: Copy {}
-
-impl<T: Copy> Anew for T {}
-
-/// What an argument starts from in each attempt that has a span of its own, into which it is moved.
+/// Returns what an argument starts from in each attempt that has a span of its own, into which it is moved.
 #[inline]
-pub fn into_span<T: IntoSpan>(argument: &T) -> T {
-    *argument
+pub fn into_span<T, A>(argument: &T) -> A
+where
+    Operations: IntoSpan<T, A>,
+{
+    <Operations as IntoSpan<T, A>>::copy(argument)
 }
-
-/// An argument that can be moved into one span after the other.
-#[diagnostic::on_unimplemented(
-    message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{Self}` can't be copied for that",
-    label = "needed by the next attempt, too",
-    note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
-    note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
-)]
-pub trait IntoSpan: Copy {}
-
-impl<T: Copy> IntoSpan for T {}
 
 /// Begins an operation. The second value says whether its first attempt has a delay.
 #[inline]
@@ -178,23 +174,40 @@ pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObse
     call.cut(operation, cut, last)
 }
 
-/// The timer that an expression gives. What is complained of if it is none is this, and not each use of it. Its sleep is
-/// named, so that a future that waits for it is known to be `Send`.
+/// Returns the timer that an expression gives.
 #[inline]
-pub const fn timer<T: Timer>(timer: &T) -> &(impl Timer<Sleep = T::Sleep> + use<T>) {
-    timer
+pub fn timer<T: AcceptedTimer<A>, A>(timer: &T) -> &A {
+    timer.accept()
 }
 
-/// The timer that an expression gives, where a function blocks.
+/// Returns the timer of a static. A `const` would be a fresh timer wherever it is named.
 #[inline]
-pub const fn blocking_timer<T: BlockingTimer>(timer: &T) -> &(impl BlockingTimer + use<T>) {
-    timer
+pub fn static_timer<T: AcceptedTimer<A>, A>(timer: &'static T) -> &'static A {
+    timer.accept()
 }
 
-/// The observer that an expression gives, in the same way.
+/// Returns the timer that an expression gives, in a function that blocks.
 #[inline]
-pub const fn observer<O: Observer + ?Sized>(observer: &O) -> &(impl Observer + ?Sized + use<O>) {
-    observer
+pub fn blocking_timer<T: AcceptedBlockingTimer<A>, A>(timer: &T) -> &A {
+    timer.accept()
+}
+
+/// Returns the timer of a static, in a function that blocks.
+#[inline]
+pub fn static_blocking_timer<T: AcceptedBlockingTimer<A>, A>(timer: &'static T) -> &'static A {
+    timer.accept()
+}
+
+/// Returns the observer that an expression gives.
+#[inline]
+pub fn observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &O) -> &A {
+    observer.accept()
+}
+
+/// Returns the observer of a static. A `const` would be a fresh observer wherever it is named.
+#[inline]
+pub fn static_observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &'static O) -> &'static A {
+    observer.accept()
 }
 
 /// Returns what the standard policy makes of an outcome.

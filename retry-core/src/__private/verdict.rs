@@ -1,4 +1,4 @@
-//! What can say of an error whether it may be retried, where a variant leaves that to a fn or to a field.
+//! What functions under `with` return, and fields under `safe` hold: whether an error may be retried.
 
 use crate::classify::Classification;
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
@@ -14,7 +14,7 @@ pub trait Verdict {
     /// Whether the request may be sent again.
     fn safety(&self) -> Option<RetrySafety>;
 
-    /// All that there is to say.
+    /// The full classification, if any.
     fn all(&self) -> Option<Classification> {
         None
     }
@@ -62,20 +62,21 @@ impl<V: Verdict> Verdict for &V {
     }
 }
 
-/// What a verdict has to say, each answer by the name that it has elsewhere.
+/// The answers of a verdict, each `None` if the verdict does not give it. Its methods have the names of those of
+/// [`RetryInfo`].
 #[derive(Clone, Copy, Debug)]
-pub struct Said {
+pub struct PartialClassification {
     safety: Option<RetrySafety>,
     all: Option<Classification>,
 }
 
-/// What the answer of a fn says. One name for all questions, so that rustc complains of a wrong type once.
+/// Returns the answers of a verdict. All of them come from here, so that rustc reports a wrong type once.
 #[inline]
-pub fn verdict<V: Verdict>(verdict: &V) -> Said {
-    Said { safety: verdict.safety(), all: verdict.all() }
+pub fn verdict<V: Verdict>(verdict: &V) -> PartialClassification {
+    PartialClassification { safety: verdict.safety(), all: verdict.all() }
 }
 
-impl Said {
+impl PartialClassification {
     /// Who caused the error.
     pub fn fault(self) -> Option<ErrorFault> {
         self.all.map(|all| all.fault())

@@ -30,7 +30,7 @@ impl Jitter {
     fn checked(self) -> Result<Self, InvalidSetting> {
         match self {
             Self::Fixed(factor) if !self.is_allowed() => {
-                Err(InvalidSetting::new("jitter", factor, "a fixed factor is a number from 0 to 1"))
+                Err(InvalidSetting::new("jitter", factor, "a fixed factor from 0 to 1"))
             }
             allowed => Ok(allowed),
         }
@@ -50,7 +50,7 @@ impl Jittered {
     }
 
     pub(crate) const fn with(mut self, jitter: Jitter) -> Self {
-        assert!(jitter.is_allowed(), "a fixed jitter factor must be from 0 to 1");
+        assert!(jitter.is_allowed(), "invalid jitter: expected a fixed factor from 0 to 1");
         self.jitter = jitter;
         self
     }

@@ -99,11 +99,11 @@ impl RetryConfig {
     /// | empty variable | an invalid value | not set |
     /// | `Adaptive` | an invalid mode | the mode `adaptive`, since modes can be in any case |
     /// | `legacy` | a mode of its own | another name of `standard` |
-    /// | `1_0`, digits that are not ASCII | numbers | not allowed |
+    /// | `1_0`, digits that are not ASCII | numbers | invalid |
     ///
     /// # Errors
     ///
-    /// If a value that would be used is not allowed, or if the file can't be read or is malformed.
+    /// If a value that would be used is invalid, or if the file can't be read or is malformed.
     pub fn or_environment(self) -> Result<Self, ConfigError> {
         self.or_variables(|name| env::var_os(name))
     }
@@ -131,7 +131,7 @@ impl RetryConfig {
     /// As [`or_environment`](RetryConfig::or_environment).
     pub fn or_variables(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
-        // A value that is not Unicode is not allowed in any case.
+        // A value that is not Unicode is always invalid.
         let text = |name| {
             let value = variable(name)?.to_string_lossy().into_owned();
             Some(Value { text: value, continued_at: None })
@@ -181,7 +181,7 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// If a value that would be used is not allowed, or if the text is malformed.
+    /// If a value that would be used is invalid, or if the text is malformed.
     pub fn or_profile(mut self, profile: &str, file: &Path, text: &str) -> Result<Self, ConfigError> {
         if self.is_complete() {
             return Ok(self);

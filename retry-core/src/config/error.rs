@@ -6,13 +6,13 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why settings that came in at run time can't be used: one that is not allowed, or a file that can't be read.
+/// Why settings that came in at run time can't be used: an invalid one, or a file that can't be read.
 ///
-/// As text it is one line that names the source, and the setting, its value and what is allowed, or what is wrong with
+/// As text it is one line that names the source, and the setting, its value and what was expected, or what is wrong with
 /// the file:
 ///
 /// ```text
-/// environment variable AWS_MAX_ATTEMPTS: max_attempts = "0" is not allowed: a whole number from 1 to 4294967295, since it counts the first attempt too
+/// environment variable AWS_MAX_ATTEMPTS: invalid max_attempts "0": expected a whole number from 1 to 4294967295, since it counts the first attempt too
 /// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory (os error 21)
 /// profile "default" in the file "/home/me/.aws/config": the file is malformed: line 3 has no `=`
 /// ```
@@ -63,7 +63,7 @@ impl ConfigError {
         &self.found_in
     }
 
-    /// The setting that is not allowed: its name, its value, and what is allowed. `None` if the file is what is wrong.
+    /// The invalid setting: its name, its value, and what was expected. `None` if the file is what is wrong.
     pub const fn setting(&self) -> Option<&InvalidSetting> {
         match &self.problem {
             Problem::Setting { setting, .. } => Some(setting),

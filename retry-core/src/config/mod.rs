@@ -39,7 +39,7 @@ use std::time::Duration;
 /// assert_eq!(strategy.standard().settings().max_attempts, 4);
 ///
 /// let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
-/// assert!(error.to_string().starts_with(r#"code: max_attempts = "0" is not allowed"#));
+/// assert!(error.to_string().starts_with(r#"code: invalid max_attempts "0""#));
 /// # Ok::<(), ConfigError>(())
 /// ```
 ///

@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// assert_eq!(RetryMode::Adaptive.to_string(), "adaptive");
 ///
 /// let error = "fast".parse::<RetryMode>().unwrap_err();
-/// assert_eq!(error.to_string(), r#"retry_mode = "fast" is not allowed: standard, adaptive or legacy"#);
+/// assert_eq!(error.to_string(), r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

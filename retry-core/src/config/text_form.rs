@@ -71,12 +71,12 @@ struct Backoff<Time> {
 impl Fields<Text, Text, Text> {
     fn checked(self) -> Result<RetryConfig, InvalidSetting> {
         let capacity = |Text(text): Text| {
-            let allowed = "a whole number from 0 to 4294967295";
-            text.trim().parse().map_err(|_| InvalidSetting::new("quota_capacity", text, allowed))
+            let expected = "a whole number from 0 to 4294967295";
+            text.trim().parse().map_err(|_| InvalidSetting::new("quota_capacity", text, expected))
         };
         let time = |name, Text(text): Text| {
-            let allowed = "a time with its unit, such as 100ms or 20s";
-            parse_duration(text.trim()).map_err(|_| InvalidSetting::new(name, text, allowed))
+            let expected = "a time with its unit, such as 100ms or 20s";
+            parse_duration(text.trim()).map_err(|_| InvalidSetting::new(name, text, expected))
         };
         let backoff = |Backoff { base, cap }| Ok((time("backoff.base", base)?, time("backoff.cap", cap)?));
         Ok(RetryConfig {

@@ -45,9 +45,8 @@ pub trait Attempts: sealed::Sealed {
 
 /// A closure that makes a future for each attempt. This trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "this needs a closure that makes futures",
-    label = "nothing cuts an attempt that blocks its thread",
-    note = "bound the waits of a blocking call with `max_time`, and its attempts with the timeouts of the client that it calls"
+    message = "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and starts with `max_time`",
+    label = "this needs a closure that makes futures"
 )]
 pub trait AsyncAttempts: Attempts {
     /// An attempt.

@@ -61,6 +61,19 @@ use std::time::Duration;
 /// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
 ///
 /// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
+///
+/// # One strategy for all calls
+///
+/// A strategy that is made in each call has a full quota in each call, which protects nothing, so an owned strategy is
+/// refused. Three forms of the same mistake have the types of correct code and compile:
+///
+/// - `retry(&StandardRetryStrategy::new(), ..)` and `retry(Arc::new(StandardRetryStrategy::new()), ..)`, with a strategy that
+///   is made on the spot,
+/// - `retry(&CONST, ..)`, where `CONST` is a `const` instead of a `static`. Clippy reports it as
+///   `borrow_interior_mutable_const`, and the constant itself as `declare_interior_mutable_const`.
+///
+/// In all of them, each call retries as if it were the only one. Use a `static`, or a field of something that lives as long as
+/// the client.
 pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where
     S: RetryStrategy,

@@ -17,14 +17,13 @@ where
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<F::Outcome>,
+    P: RetryPolicy<F::Outcome>,
 {
-    // The bound on the policy stands at each method: there rustc says what is missing in our words.
+    // With the bounds at the methods, rustc would report an outcome that can't be judged once for the method, once for its
+    // future and once for the `.await`.
 
     /// Makes the attempts, and returns the last outcome.
-    pub fn run(self) -> impl Future<Output = F::Outcome>
-    where
-        P: RetryPolicy<F::Outcome>,
-    {
+    pub fn run(self) -> impl Future<Output = F::Outcome> {
         self.drive(|_| (), |(), _, end| end.outcome)
     }
 
@@ -49,10 +48,7 @@ where
     /// }
     /// # }
     /// ```
-    pub fn report(self) -> impl Future<Output = Report<F::Outcome>>
-    where
-        P: RetryPolicy<F::Outcome>,
-    {
+    pub fn report(self) -> impl Future<Output = Report<F::Outcome>> {
         self.drive(T::now, |started, timer, end| end.report(started, timer))
     }
 
@@ -63,10 +59,7 @@ where
         mut self,
         start: impl FnOnce(&T) -> B,
         conclude: impl FnOnce(B, &T, End<F::Outcome>) -> R,
-    ) -> impl Future<Output = R>
-    where
-        P: RetryPolicy<F::Outcome>,
-    {
+    ) -> impl Future<Output = R> {
         async move {
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
@@ -108,30 +101,22 @@ where
     T: BlockingTimer,
     O: OptionalObserver,
     L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+    P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
 {
     /// Makes the attempts, and returns the last outcome. It blocks the thread.
-    pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome
-    where
-        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
-    {
+    pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome {
         self.block().outcome
     }
 
     /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
     /// more, and the elapsed time. It blocks the thread.
-    pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome>
-    where
-        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
-    {
+    pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome> {
         let started = self.timer.now();
         let end = self.block();
         end.report(started, &self.timer)
     }
 
-    fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome>
-    where
-        P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
-    {
+    fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome> {
         let mut operation = self.call().begin(self.limits);
         let mut kept = Kept::<Blocking<F>, L>::new(&self.timer);
         loop {
@@ -155,6 +140,7 @@ where
     T: Clock,
     O: OptionalObserver,
     L: LimitsOn<F::Outcome>,
+    P: RetryPolicy<F::Outcome>,
 {
     #[inline]
     fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
@@ -168,10 +154,7 @@ where
         operation: &mut OperationOf<S, L, O>,
         kept: &mut Kept<F, L>,
         attempted: Result<F::Outcome, L::Cut>,
-    ) -> ControlFlow<End<F::Outcome>>
-    where
-        P: RetryPolicy<F::Outcome>,
-    {
+    ) -> ControlFlow<End<F::Outcome>> {
         let outcome = match attempted {
             Ok(outcome) => outcome,
             Err(cut) => match self.call().cut(operation, cut, &mut kept.last) {

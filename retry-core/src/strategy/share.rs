@@ -11,8 +11,8 @@ pub struct Operations;
 /// for the handles of this library.
 ///
 /// An owned strategy is not shared. Made anew for each call, its quota would be full for each call and protect nothing.
-/// So [`retry()`](crate::retry()) and `strategy = EXPR` ask for `Operations: Share<S>`, and code that is generic over `S`
-/// and passes one on asks for it as well. (It is a trait of `Operations` instead of `S` because for the latter rustc
+/// So [`retry()`](crate::retry()) and `strategy = EXPR` ask for `Operations: Share<S>`, also where the expression is an
+/// argument of the function. Code that is generic over `S` and takes one by value asks for it as well. (It is a trait of `Operations` instead of `S` because for the latter rustc
 /// suggests to borrow the strategy on the spot, which would not share it either.)
 ///
 /// # A handle of your own

@@ -1,19 +1,22 @@
-//! A setting from outside that can't be.
+//! An invalid setting.
 
 use std::error::Error;
 use std::fmt;
 
-/// A setting that came in at run time has a value that it can't have.
+/// A setting that came in at run time is invalid.
+///
+/// As text it names the setting, its value and what was expected: `invalid max_scopes "0": expected a whole number of at
+/// least 1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting {
     setting: &'static str,
     value: String,
-    allowed: &'static str,
+    expected: &'static str,
 }
 
 impl InvalidSetting {
-    pub(crate) fn new(setting: &'static str, value: impl fmt::Display, allowed: &'static str) -> Self {
-        Self { setting, value: value.to_string(), allowed }
+    pub(crate) fn new(setting: &'static str, value: impl fmt::Display, expected: &'static str) -> Self {
+        Self { setting, value: value.to_string(), expected }
     }
 
     /// The name of the setting.
@@ -21,21 +24,21 @@ impl InvalidSetting {
         self.setting
     }
 
-    /// The value that it can't have.
+    /// The invalid value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// What it can be.
-    pub const fn allowed(&self) -> &'static str {
-        self.allowed
+    /// What was expected, as a noun phrase.
+    pub const fn expected(&self) -> &'static str {
+        self.expected
     }
 }
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // In quotes and escaped, since a value from outside can be empty or hold a line break.
-        write!(f, "{} = {:?} is not allowed: {}", self.setting, self.value, self.allowed)
+        write!(f, "invalid {} {:?}: expected {}", self.setting, self.value, self.expected)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Parts that the rest of the library uses.
 
 mod invalid_setting;
+pub(crate) mod never;
 pub(crate) mod random;
 #[cfg(feature = "test")]
 pub(crate) mod session;

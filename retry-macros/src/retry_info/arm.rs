@@ -145,7 +145,11 @@ impl<'a> Arm<'a> {
     /// The verdict of a fn, its span that of the fn's path, so that one of a wrong type is reported there.
     fn with_verdict(&mut self, with: &'a With) -> TokenStream {
         let path = &with.path;
-        let arguments: Vec<Ident> = with.fields.iter().map(|field| self.bind(field)).collect();
+        let arguments = with.fields.iter().map(|field| {
+            let mut name = self.bind(field);
+            name.set_span(Span::mixed_site());
+            name
+        });
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#(#arguments),*));
         arguments.set_span(path.path.segments.last().map_or_else(Span::call_site, Spanned::span));
         let arguments = TokenTree::Group(arguments);

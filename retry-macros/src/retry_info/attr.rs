@@ -1,7 +1,8 @@
 //! What stands in the attributes, as it was written.
 
 use crate::diagnostics::Diagnostics;
-use crate::options::{self, OptionTable, Written};
+use crate::option_table::OptionTable;
+use crate::options::{self, Written};
 use crate::retry_info::model::{Answers, Fault, Safety, Unit};
 use crate::retry_info::tables::{CaseOption, FieldOption, ON_ENUM, ON_FIELD, ON_STRUCT, ON_VARIANT};
 use darling::{FromDeriveInput, FromField, FromVariant, ast};
@@ -255,10 +256,14 @@ fn read_status(option: &Written, diagnostics: &mut Diagnostics) -> Option<u16> {
         );
         return None;
     };
-    let status = number.base10_parse().ok().filter(|status| (100..=999).contains(status));
+    let status = number.base10_parse().ok().filter(|status| (400..=999).contains(status));
     if status.is_none() {
-        diagnostics
-            .error(number, format!("{number} is no HTTP status; write one from 100 to 999, as in `http_status = 429`"));
+        diagnostics.error(
+            number,
+            format!(
+                "{number} is not the HTTP status of an error; write one from 400 to 999, as in `http_status = 429`"
+            ),
+        );
     }
     status
 }

@@ -1,6 +1,6 @@
 //! The options of enums, structs, variants and fields, and what to say of those that belong elsewhere.
 
-use crate::options::OptionTable;
+use crate::option_table::OptionTable;
 
 /// An option of an enum, a struct or a variant.
 #[derive(Clone, Copy)]
@@ -31,23 +31,63 @@ pub(super) enum FieldOption {
     Transparent,
 }
 
+const NEVER: &str = "write `never` for what must not be retried";
+
+/// What the opposite of a word is.
+const NEGATED: &[(&str, &str)] = &[
+    ("retryable", NEVER),
+    ("retriable", NEVER),
+    ("retry", NEVER),
+    ("transient", NEVER),
+    ("permanent", SAFE),
+    ("fatal", SAFE),
+    ("terminal", SAFE),
+    ("unsafe", SAFE),
+    ("not_retryable", SAFE),
+    ("non_retryable", SAFE),
+    ("no_retry", SAFE),
+];
+
+const SAFE: &str = "write `safe` for what may be retried";
+
 const SYNONYMS: &[(&str, &str)] = &[
-    ("retryable", "write `safe` for what may be retried"),
+    ("retryable", SAFE),
+    ("retriable", SAFE),
     ("retry", "write `safe` for what may be retried, or `never` for what must not"),
+    ("unsafe", NEVER),
+    ("not_safe", NEVER),
+    ("not_retryable", NEVER),
+    ("non_retryable", NEVER),
+    ("nonretryable", NEVER),
+    ("unretryable", NEVER),
+    ("not_retriable", NEVER),
+    ("non_retriable", NEVER),
+    ("no_retry", NEVER),
+    ("dont_retry", NEVER),
+    ("never_retry", NEVER),
+    ("terminal", NEVER),
+    ("final", NEVER),
     ("transient", "write `safe`, or `fault = \"server\"` if it depends on the operation"),
-    ("permanent", "write `never` for what must not be retried"),
+    ("permanent", NEVER),
     ("server", "write `fault = \"server\"`"),
     ("server_error", "write `fault = \"server\"`"),
     ("client", "write `fault = \"client\"`"),
     ("client_error", "write `fault = \"client\"`"),
-    ("fatal", "write `never`"),
-    ("skip", "write `never`"),
+    ("fatal", NEVER),
+    ("skip", NEVER),
     ("no", "write `never`"),
     ("yes", "write `safe`"),
     ("maybe", "write `safe = \"maybe\"`"),
     ("rate_limited", "write `throttling`"),
     ("throttled", "write `throttling`"),
+    ("rate_limit", "write `throttling`"),
     ("throttle", "write `throttling`"),
+    ("too_many_requests", "write `throttling`"),
+    ("timed_out", "write `timeout`"),
+    ("wait", "write `retry_after`"),
+    ("after", "write `retry_after`"),
+    ("delay", "write `retry_after`"),
+    ("backoff", "write `retry_after` for a wait that the server asked for"),
     ("conflicted", "write `conflict`"),
     ("serialization", "write `conflict` for a transaction that lost a race"),
     ("aborted", "write `conflict` for a transaction that lost a race"),
@@ -62,6 +102,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 ];
 
 const CONSTANT: &str = "a variant, a struct or an enum";
+const FUNCTION: (&str, &str) = ("idempotent", "the function, `#[retryable(idempotent)]`");
 
 pub(super) const ON_ENUM: OptionTable<CaseOption> = OptionTable {
     what: "an enum",
@@ -84,8 +125,10 @@ pub(super) const ON_ENUM: OptionTable<CaseOption> = OptionTable {
         ("with", "a variant or its field"),
         ("error_code", "the field that holds it"),
         ("source", "a field"),
+        FUNCTION,
     ],
     synonyms: SYNONYMS,
+    negated: NEGATED,
 };
 
 pub(super) const ON_STRUCT: OptionTable<CaseOption> = OptionTable {
@@ -105,8 +148,9 @@ pub(super) const ON_STRUCT: OptionTable<CaseOption> = OptionTable {
         ("crate", CaseOption::Crate),
     ],
     main: None,
-    elsewhere: &[("error_code", "the field that holds it"), ("source", "a field"), ("exhaustive", "an enum")],
+    elsewhere: &[("error_code", "the field that holds it"), ("source", "a field"), ("exhaustive", "an enum"), FUNCTION],
     synonyms: SYNONYMS,
+    negated: NEGATED,
 };
 
 pub(super) const ON_VARIANT: OptionTable<CaseOption> = OptionTable {
@@ -128,10 +172,12 @@ pub(super) const ON_VARIANT: OptionTable<CaseOption> = OptionTable {
     elsewhere: &[
         ("error_code", "the field that holds it"),
         ("source", "a field"),
+        FUNCTION,
         ("exhaustive", "the enum"),
         ("crate", "the enum"),
     ],
     synonyms: SYNONYMS,
+    negated: NEGATED,
 };
 
 pub(super) const ON_FIELD: OptionTable<FieldOption> = OptionTable {
@@ -155,6 +201,8 @@ pub(super) const ON_FIELD: OptionTable<FieldOption> = OptionTable {
         ("fault", CONSTANT),
         ("exhaustive", "the enum"),
         ("crate", "the enum or struct"),
+        FUNCTION,
     ],
     synonyms: SYNONYMS,
+    negated: NEGATED,
 };

@@ -5,17 +5,21 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions, Input, Kind};
 use crate::retry_info::bounds;
 use crate::retry_info::marks::{Mark, Marks, model_field, only};
-use crate::retry_info::model::{self, Answers, HintField, Model, Options, Says, Unit, With};
+use crate::retry_info::model::{self, Answers, HintField, Model, Options, Safety, Says, Unit, With};
+use crate::retry_info::precedence::Last;
 use crate::retry_info::transparent::{beside_transparent, transparent_field};
+use quote::quote;
 use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
+    // What could not be read may be what makes an error retryable.
+    let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
         Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, diagnostics), variants),
         Kind::Struct(case) => (Answers::default(), vec![case]),
     };
-    let cases = cases.into_iter().filter_map(|case| judge(case, container, diagnostics)).collect();
+    let cases = cases.into_iter().filter_map(|case| judge(case, container, is_read, diagnostics)).collect();
     let crate_path = crate_path.unwrap_or_else(default_crate);
     Model { ident, generics, crate_path, cases }
 }
@@ -63,7 +67,8 @@ fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+fn judge(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagnostics) -> Option<model::Case> {
+    let found = diagnostics.count();
     contradictions(case.options.safe.as_ref(), case.options.never.as_ref(), diagnostics);
     let marks = Marks::of(&case.fields);
     let says = if case.options.transparent.is_some() || !marks.transparent.is_empty() {
@@ -78,9 +83,48 @@ fn judge(case: Case, container: Answers, diagnostics: &mut Diagnostics) -> Optio
         }
         Says::Transparent(Box::new(model_field(index, field)))
     } else {
-        Says::Options(Box::new(options(&case, &marks, container, diagnostics)))
+        let says = Says::Options(Box::new(options(&case, &marks, container, diagnostics)));
+        overridden_safe_field(&case, &marks, diagnostics);
+        if is_read && diagnostics.count() == found {
+            wait_without_retry(&case, &marks, &says, diagnostics);
+        }
+        says
     };
     Some(model::Case { variant: case.variant, says })
+}
+
+/// `never` on the variant wins over the field that holds the verdict, which would never be asked.
+fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagnostics) {
+    let CaseOptions { answers, safe, never, .. } = &case.options;
+    let word = never.as_ref().or(safe.as_ref()).filter(|_| answers.safety == Some(Safety::No));
+    if let (Some(word), Some(field)) = (word, marks.safe.first()) {
+        let word = quote!(#word);
+        diagnostics
+            .error(field.option, format!("`{word}` overrides the field that is marked `safe`; keep one of the two"));
+    }
+}
+
+/// What is never retried has nothing to wait for.
+fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: &mut Diagnostics) {
+    let CaseOptions { safe, never, retry_after, .. } = &case.options;
+    let is_never_retried = {
+        let safety = says.safety();
+        safety.asked.is_empty() && matches!(safety.last, Last::Word(Safety::No))
+    };
+    let wait = retry_after.as_ref().or(marks.retry_after.first().map(|(mark, _)| mark.option));
+    if let Some(wait) = wait.filter(|_| is_never_retried) {
+        let message = match never.as_ref().or(safe.as_ref()) {
+            Some(word) => {
+                format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name)
+            }
+            None => format!(
+                "nothing makes `{}` retryable, so there is nothing to wait for; say what it is, as in \
+                 `#[retry(throttling)]` or `#[retry(safe)]`, or remove `retry_after`",
+                case.ident
+            ),
+        };
+        diagnostics.error(wait, message);
+    }
 }
 
 fn contradictions(safe: Option<&Written>, never: Option<&Written>, diagnostics: &mut Diagnostics) {

@@ -1,9 +1,10 @@
 //! The options in the attribute's parentheses.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
-use crate::options::{self, OptionTable, Written};
+use crate::option_table::OptionTable;
+use crate::options::{self, Written};
 use crate::retryable::body;
-use crate::retryable::strategy::{OWN, Own};
+use crate::retryable::strategy::{OWN, Own, is_made_here};
 use proc_macro2::{Ident, TokenStream};
 use std::time::Duration;
 use syn::parse::Parser;
@@ -26,6 +27,11 @@ enum RetryableOption {
     Crate,
 }
 
+/// `max_attempts` counts all attempts, the first one included.
+const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
+const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
+const WHEN: &str = "the error type says what is retried, by `#[derive(RetryInfo)]`, or a `policy` does";
+
 const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     what: "`#[retryable]`",
     subject: "`#[retryable]`",
@@ -43,29 +49,39 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("crate", RetryableOption::Crate),
     ],
     main: Some("strategy"),
-    elsewhere: &[],
+    elsewhere: &[
+        ("max_attempts", MAX_ATTEMPTS),
+        ("attempts", MAX_ATTEMPTS),
+        ("retries", MAX_ATTEMPTS),
+        ("max_retries", MAX_ATTEMPTS),
+        ("times", MAX_ATTEMPTS),
+        ("backoff", BACKOFF),
+        ("delay", BACKOFF),
+        ("jitter", "the strategy, `StandardRetryStrategy::new().jitter(..)`"),
+        ("quota", "the strategy, `StandardRetryStrategy::new().quota_capacity(..)`"),
+        ("retry_after", "the error, `#[retry(retry_after = \"1s\")]`"),
+        ("safe", "the error, `#[retry(safe)]`"),
+        ("never", "the error, `#[retry(never)]`"),
+        ("throttling", "the error, `#[retry(throttling)]`"),
+    ],
     synonyms: &[
-        ("max_attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("attempts", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("max_retries", "set it on the strategy, in attempts: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("times", "set it on the strategy: `StandardRetryStrategy::new().max_attempts(4)`"),
-        ("backoff", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
-        ("delay", "set it on the strategy: `StandardRetryStrategy::new().backoff(base, cap)`"),
-        ("jitter", "set it on the strategy: `StandardRetryStrategy::new().jitter(..)`"),
-        ("when", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
-        ("retryable", "what is retried, the error type says, by `#[derive(RetryInfo)]`, or a `policy`"),
+        ("when", WHEN),
+        ("retryable", WHEN),
+        ("retry_if", WHEN),
+        ("condition", WHEN),
         ("sync", "write `blocking`"),
         ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
         ("deadline", "write `max_time`"),
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
+        ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
         ("notify", "write `observer`"),
         ("on_retry", "write `observer`"),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
     ],
+    negated: &[],
 };
 
 /// What the attribute says.
@@ -202,6 +218,15 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
         }
         Some(Expr::Path(path)) if names().any(|own| path.path.is_ident(own)) => {
             diagnostics.error(path, format!("a built-in strategy stands in quotes: {built_in}"));
+            None
+        }
+        Some(expr) if is_made_here(expr) => {
+            diagnostics.error(
+                expr,
+                "a strategy that is made here is a fresh retry quota for each call; make it a static, \
+                 `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`, or remove the `&` before a \
+                 call that returns a reference",
+            );
             None
         }
         Some(expr) => Some(Strategy::Expr(expr.clone())),

@@ -3,7 +3,7 @@
 use crate::retryable::arguments::{self, Argument};
 use crate::retryable::moved;
 use crate::retryable::tail::Tail;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, FnArg, ItemFn, Signature, Stmt};
 
@@ -11,6 +11,8 @@ use syn::{Expr, FnArg, ItemFn, Signature, Stmt};
 pub(super) struct Body {
     /// One attempt.
     pub(super) attempt: Vec<Stmt>,
+    /// Where the braces around these statements stand.
+    pub(super) braces: Span,
     /// The end of the function whose block the loop stands in, if it isn't the function itself.
     tail: Option<Box<Tail>>,
 }
@@ -18,12 +20,13 @@ pub(super) struct Body {
 impl Body {
     /// The body of an `async fn`, or of a function that blocks.
     pub(super) fn whole(function: &ItemFn) -> Self {
-        Self { attempt: function.block.stmts.clone(), tail: None }
+        let braces = function.block.brace_token.span.join();
+        Self { attempt: function.block.stmts.clone(), braces, tail: None }
     }
 
     /// The `async` block that a function ends with.
     pub(super) fn in_block(attempt: Vec<Stmt>, tail: Tail) -> Self {
-        Self { attempt, tail: Some(Box::new(tail)) }
+        Self { attempt, braces: tail.braces, tail: Some(Box::new(tail)) }
     }
 
     /// Takes out what moves the arguments into the `async` block by name, as `#[async_trait]` does. If `self` is among

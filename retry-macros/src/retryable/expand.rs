@@ -4,8 +4,8 @@ use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::strategy::{Dependency, Own};
 use crate::retryable::validate::{Policy, RetriedFunction};
-use crate::tokens::local;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use crate::tokens::{local, respan};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -192,41 +192,36 @@ impl Parts<'_> {
     }
 }
 
-/// One attempt, as a future or, if it blocks, as a call.
+/// One attempt, as a future or, if it blocks, as a call. It stands where the user's body does, so that rustc reports there
+/// what is wrong with the body as a whole.
 fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
+    // Of the expansion all the same, so that no lint takes it for a block that the user wrote.
+    let place = Span::mixed_site().located_at(retried.body.braces);
+    // An `if` at the end of a block would be its value.
+    let end = body.is_empty().then(|| quote!(;));
+    let block = |tokens| {
+        let mut block = Group::new(Delimiter::Brace, tokens);
+        block.set_span(place);
+        block
+    };
     if retried.blocking {
-        return quote!(#private::attempt_blocking(|| -> #outcome { #rebound #(#body)* }));
+        let block = block(quote!(#rebound #(#body)*));
+        let closure = quote_spanned!(place=> || -> #outcome #block);
+        return quote!(#private::attempt_blocking(#closure));
     }
     let borrows = borrows(retried);
-    quote! {
-        async {
-            if false {
-                #borrows
-                return #private::unreached::<#outcome>();
-            }
-            #rebound
-            #(#body)*
-        }
-    }
-}
-
-/// The same tokens, as if they stood elsewhere.
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let respanned = tokens.into_iter().map(|token| match token {
-        TokenTree::Group(group) => {
-            let mut group = Group::new(group.delimiter(), respan(group.stream(), span));
-            group.set_span(span);
-            TokenTree::Group(group)
-        }
-        mut token => {
-            token.set_span(token.span().located_at(span));
-            token
-        }
+    let block = block(quote! {
+        if false {
+            #borrows
+            return #private::unreached::<#outcome>();
+        } #end
+        #rebound
+        #(#body)*
     });
-    respanned.collect()
+    quote_spanned!(place=> async #block)
 }
 
 /// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
@@ -246,6 +241,9 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
         Dependency::Place(place) => {
             (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
         }
+        Dependency::Whole(place) => {
+            (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with_shared(&#name, &#place)))
+        }
         Dependency::Once(expr) => {
             let once = local("strategy");
             let setup = quote_spanned!(expr.span()=> let #once = #private::shared(#expr););
@@ -256,10 +254,15 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
 
 /// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
 fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStream) -> (TokenStream, TokenStream) {
-    let [method, with] = [name.to_owned(), format!("with_{name}")].map(|name| Ident::new(&name, Span::call_site()));
+    let [method, static_method, with] = [name.to_owned(), format!("static_{name}"), format!("with_{name}")]
+        .map(|name| Ident::new(&name, Span::call_site()));
     match dependency {
         None | Some(Dependency::Own(_)) => (TokenStream::new(), TokenStream::new()),
-        Some(Dependency::Static(place) | Dependency::Place(place)) => {
+        Some(Dependency::Static(place)) => {
+            let place = respan(quote!(#private::#static_method(&#place)), place.span());
+            (TokenStream::new(), quote!(.#with(#place)))
+        }
+        Some(Dependency::Place(place) | Dependency::Whole(place)) => {
             let place = respan(quote!(#private::#method(&#place)), place.span());
             (TokenStream::new(), quote!(.#with(#place)))
         }

@@ -19,7 +19,7 @@ use quote::quote;
 pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream {
     let retried = Diagnostics::collect(|diagnostics| {
         let options = attr::read(options, diagnostics);
-        let function = signature::parse(item.clone(), diagnostics)?;
+        let function = signature::parse(item.clone(), options.blocking.is_some(), diagnostics)?;
         validate::validate(options, function, diagnostics)
     });
     match retried {

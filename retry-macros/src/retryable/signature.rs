@@ -2,21 +2,31 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::retryable::arguments::mutable_reference;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::ToTokens;
+use syn::parse::{Parse, ParseStream};
+use syn::token::Brace;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Expr, FnArg, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver, ReceiverKind, ReturnType,
-    Signature, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
+    Attribute, Block, Expr, FnArg, FnModifiers, Item, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, Receiver,
+    ReceiverKind, ReturnType, Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Reads the item, which must be a function with a body.
-pub(super) fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option<ItemFn> {
+///
+/// A body that can't be parsed is taken as it is if it is known to be one attempt: rustc then reports what is wrong with it,
+/// and editors, which write such bodies all the time, find the whole loop around it.
+pub(super) fn parse(tokens: TokenStream, blocking: bool, diagnostics: &mut Diagnostics) -> Option<ItemFn> {
     let error = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(function) => return Some(function),
         Err(error) => error,
     };
+    if let Ok(HalfTyped(function)) = syn::parse2(tokens.clone())
+        && (blocking || function.sig.asyncness.is_some())
+    {
+        return Some(function);
+    }
     if let Ok(declared) = syn::parse2::<TraitItemFn>(tokens.clone()) {
         let name = &declared.sig.ident;
         diagnostics.error(name, format!("`{name}` has no body to retry; write `#[retryable]` where it is implemented"));
@@ -26,6 +36,24 @@ pub(super) fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Optio
         return diagnostics.ok(Err(error));
     }
     None
+}
+
+/// A function whose body is not parsed.
+struct HalfTyped(ItemFn);
+
+impl Parse for HalfTyped {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (attrs, vis, sig) = (input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?);
+        // With its own braces, so that what rustc reports at the last one is the same before and after the expansion.
+        let body: Group = input.parse()?;
+        if body.delimiter() != Delimiter::Brace {
+            return Err(syn::Error::new(body.span(), "expected a body"));
+        }
+        let brace_token = Brace { span: body.delim_span() };
+        let stmts = vec![Stmt::Expr(Expr::Verbatim(body.into_token_stream()), None)];
+        let block = Box::new(Block { brace_token, stmts });
+        Ok(Self(ItemFn { attrs, vis, modifiers: FnModifiers::default(), sig, block }))
+    }
 }
 
 /// What an item is that is no function, and the word that says so.

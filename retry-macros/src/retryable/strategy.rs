@@ -2,8 +2,10 @@
 
 use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
-use proc_macro2::Ident;
-use syn::{Expr, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, UnOp, parse_quote};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprBlock, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, Stmt, UnOp, parse_quote};
 
 /// The strategy, timer or observer of a loop, by how the loop gets at it.
 pub(super) enum Dependency {
@@ -13,6 +15,8 @@ pub(super) enum Dependency {
     Static(Expr),
     /// A place expression that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
     Place(Expr),
+    /// The same for an argument or a variable itself, which may own its value.
+    Whole(Expr),
     /// Anything else: it is evaluated once in each call.
     Once(Expr),
 }
@@ -40,6 +44,7 @@ impl Dependency {
             })
         };
         match root(place, arguments) {
+            Some(root) if is_local(root) && matches!(place, Expr::Path(_)) => Self::Whole(place.clone()),
             Some(root) if is_local(root) => Self::Place(place.clone()),
             Some(_) => Self::Static(place.clone()),
             // An element whose index may change is chosen once.
@@ -48,11 +53,21 @@ impl Dependency {
         }
     }
 
+    /// The same for a strategy. A pointer that is made here is as fresh as what it points to, so the pointee must be one
+    /// that calls share.
+    pub(super) fn of_strategy(expr: &Expr, arguments: &[Argument], locals: &[Ident], private: &TokenStream) -> Self {
+        let mut dependency = Self::of(expr, arguments, locals);
+        if let Self::Once(expr) = &mut dependency {
+            share_pointees(expr, private);
+        }
+        dependency
+    }
+
     /// The expression whose value is kept during the whole call.
     pub(super) fn held(&self) -> Option<&Expr> {
         match self {
             Self::Once(expr) => Some(expr),
-            Self::Own(_) | Self::Static(_) | Self::Place(_) => None,
+            Self::Own(_) | Self::Static(_) | Self::Place(_) | Self::Whole(_) => None,
         }
     }
 }
@@ -73,5 +88,49 @@ fn root<'a>(expr: &'a Expr, arguments: &[Argument]) -> Option<&'a ExprPath> {
             root(expr, arguments).filter(|_| stays)
         }
         _ => None,
+    }
+}
+
+/// Pointers that calls share, whatever they point to.
+const POINTERS: [&str; 2] = ["Arc", "ErasedStrategy"];
+
+/// Asks of what a pointer is made of that calls share it: `Arc::new(shared(..))`.
+fn share_pointees(expr: &mut Expr, private: &TokenStream) {
+    match expr {
+        Expr::Group(group) => share_pointees(&mut group.expr, private),
+        Expr::Paren(paren) => share_pointees(&mut paren.expr, private),
+        Expr::MethodCall(call) => share_pointees(&mut call.receiver, private),
+        Expr::Block(ExprBlock { block, .. }) => {
+            if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
+                share_pointees(last, private);
+            }
+        }
+        Expr::Call(call) if makes_pointer(&call.func) => {
+            for pointee in &mut call.args {
+                *pointee = Expr::Verbatim(quote_spanned!(pointee.span()=> #private::shared(#pointee)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn makes_pointer(function: &Expr) -> bool {
+    let Expr::Path(path) = ungrouped(function) else { return false };
+    let mut segments = path.path.segments.iter().rev().map(|segment| &segment.ident);
+    let (Some(function), Some(ty)) = (segments.next(), segments.next()) else { return false };
+    (function == "new" || function == "from") && POINTERS.iter().any(|pointer| ty == pointer)
+}
+
+/// Whether an expression can only be a strategy that is made here: `Arc::default()`, or a reference to what a call returns.
+pub(super) fn is_made_here(expr: &Expr) -> bool {
+    match ungrouped(expr) {
+        Expr::Reference(ExprReference { expr, .. }) => matches!(ungrouped(expr), Expr::Call(_) | Expr::MethodCall(_)),
+        Expr::Call(call) => match ungrouped(&call.func) {
+            Expr::Path(path) => {
+                call.args.is_empty() && path.path.segments.last().is_some_and(|it| it.ident == "default")
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Tail {
     pub(super) moved: Vec<Local>,
     /// The block is `async move`.
     pub(super) moves: bool,
+    /// Where the braces of the block stand.
+    pub(super) braces: Span,
     /// What is made of the block comes to the same as the block.
     keeps_output: bool,
 }
@@ -31,8 +33,8 @@ impl Tail {
         let mut statements = function.block.stmts.clone();
         let Found { block, keeps_output } = find(&mut statements)?;
         let attempt = std::mem::take(&mut block.block.stmts);
-        let moves = block.capture.is_some();
-        Some((Self { statements, moved: Vec::new(), moves, keeps_output }, attempt))
+        let (moves, braces) = (block.capture.is_some(), block.block.brace_token.span.join());
+        Some((Self { statements, moved: Vec::new(), moves, braces, keeps_output }, attempt))
     }
 
     /// The statements of the function, with these in the block.

@@ -12,7 +12,7 @@ use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::Ident;
 use quote::{ToTokens, quote};
-use syn::{Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
+use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
 /// A function to be retried, with all that its loop needs to know.
 pub(super) struct RetriedFunction {
@@ -62,6 +62,12 @@ pub(super) fn validate(
     diagnostics: &mut Diagnostics,
 ) -> Option<RetriedFunction> {
     contradictions(&options, diagnostics);
+    if let Some(second) = function.attrs.iter().map(Attribute::path).find(|path| is_retryable(path)) {
+        diagnostics.error(
+            second,
+            "`#[retryable]` stands twice, so that each attempt of one would be a whole operation of the other; remove one",
+        );
+    }
     let form = form(&function, options.blocking.as_ref(), diagnostics);
     let outcome = match form {
         Some(Form::Tail(ref tail, _)) => Some(tail.output(&function.sig.output)),
@@ -123,13 +129,15 @@ pub(super) fn validate(
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
+    let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
+    let private = quote!(#crate_path::__private);
     let mut retried = RetriedFunction {
         blocking,
         body,
         outcome: outcome.unwrap_or_else(|| parse_quote!(())),
         strategy: match strategy? {
             attr::Strategy::Own(own) => Dependency::Own(own),
-            attr::Strategy::Expr(expr) => dependency(expr),
+            attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
         },
         policy: match policy {
             None => Policy::Standard { idempotent },
@@ -148,7 +156,7 @@ pub(super) fn validate(
         arguments,
         receiver: None,
         clone,
-        crate_path: crate_path.unwrap_or_else(|| parse_quote!(::retry_core)),
+        crate_path,
     };
     rebind::lend(&mut retried);
     Some(retried)
@@ -170,6 +178,20 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
              starts with `max_time`",
         );
     }
+    if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
+        (&options.max_time, &options.attempt_timeout, &options.attempt_timeout_option)
+        && each > all
+    {
+        diagnostics.error(
+            option.value(),
+            "`attempt_timeout` is longer than `max_time`, which cuts the attempt before; write a shorter one, or remove it",
+        );
+    }
+}
+
+/// Whether a path leads to this attribute, under whatever name its crate goes.
+fn is_retryable(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == "retryable")
 }
 
 /// How a function runs its attempts.

@@ -42,7 +42,7 @@ fn or_environment_reads_the_variables_of_the_process_and_the_file_they_lead_to()
     );
     assert_eq!(
         child_with(&[("AWS_MAX_ATTEMPTS", "0")]),
-        "error: environment variable AWS_MAX_ATTEMPTS: max_attempts = \"0\" is not allowed: a whole number from 1 to \
+        "error: environment variable AWS_MAX_ATTEMPTS: invalid max_attempts \"0\": expected a whole number from 1 to \
          4294967295, since it counts the first attempt too\n"
     );
 

@@ -26,7 +26,7 @@ fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
     for text in ["", " ", "fast", "standard2", "standard,adaptive", "stand ard", "\"standard\"", "ſtandard"] {
         let error = text.parse::<RetryMode>().unwrap_err();
         assert_eq!((error.setting(), error.value()), ("retry_mode", text));
-        assert_eq!(error.allowed(), "standard, adaptive or legacy");
+        assert_eq!(error.expected(), "standard, adaptive or legacy");
     }
     for mode in [RetryMode::Standard, RetryMode::Adaptive] {
         assert_eq!(mode.to_string().parse(), Ok(mode));
@@ -89,9 +89,9 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
         let error = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", value)])).unwrap_err();
         assert_eq!(error.found_in(), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"));
         let setting = error.setting().unwrap();
-        assert_eq!((setting.setting(), setting.value(), setting.allowed()), ("max_attempts", value, ATTEMPTS));
+        assert_eq!((setting.setting(), setting.value(), setting.expected()), ("max_attempts", value, ATTEMPTS));
         let line =
-            format!("environment variable AWS_MAX_ATTEMPTS: max_attempts = {value:?} is not allowed: {ATTEMPTS}");
+            format!("environment variable AWS_MAX_ATTEMPTS: invalid max_attempts {value:?}: expected {ATTEMPTS}");
         assert_eq!(error.to_string(), line);
         assert!(!line.contains('\n'));
         assert!(error.source().is_none());
@@ -102,23 +102,23 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
         assert_eq!(
             error.to_string(),
             format!(
-                "profile \"default\" in the file \"/etc/aws\": max_attempts = {value:?} is not allowed: {ATTEMPTS}"
+                "profile \"default\" in the file \"/etc/aws\": invalid max_attempts {value:?}: expected {ATTEMPTS}"
             )
         );
     }
     let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
     assert_eq!(error.found_in(), &ConfigSource::Code);
-    assert_eq!(error.to_string(), format!("code: max_attempts = \"0\" is not allowed: {ATTEMPTS}"));
+    assert_eq!(error.to_string(), format!("code: invalid max_attempts \"0\": expected {ATTEMPTS}"));
 
     let error = RetryConfig::new().or_variables(variables(&[("AWS_RETRY_MODE", "fast")])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        r#"environment variable AWS_RETRY_MODE: retry_mode = "fast" is not allowed: standard, adaptive or legacy"#
+        r#"environment variable AWS_RETRY_MODE: invalid retry_mode "fast": expected standard, adaptive or legacy"#
     );
     let error = by_profile("[default]\nretry_mode =").unwrap_err();
     assert_eq!(
         error.to_string(),
-        r#"profile "default" in the file "/etc/aws": retry_mode = "" is not allowed: standard, adaptive or legacy"#
+        r#"profile "default" in the file "/etc/aws": invalid retry_mode "": expected standard, adaptive or legacy"#
     );
 }
 
@@ -177,7 +177,7 @@ fn a_variable_that_is_not_unicode_is_a_typed_error() {
         let error = RetryConfig::new().or_variables(lookup).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("environment variable {variable}: {setting} = \"3\u{fffd}\" is not allowed: {allowed}")
+            format!("environment variable {variable}: invalid {setting} \"3\u{fffd}\": expected {allowed}")
         );
     }
     let config = RetryConfig::new().or_variables(|name| (name == "AWS_CONFIG_FILE").then(odd));

@@ -56,27 +56,27 @@ fn what_is_read_is_judged_by_the_rules_that_hold_elsewhere() {
     for (json, value) in
         [("0", "0"), ("-1", "-1"), ("4294967296", "4294967296"), ("1.5", "1.5"), ("4.0", "4.0"), (r#""3abc""#, "3abc")]
     {
-        let line = format!("max_attempts = {value:?} is not allowed: {attempts}");
+        let line = format!("invalid max_attempts {value:?}: expected {attempts}");
         assert_eq!(error(&format!(r#"{{"max_attempts": {json}}}"#)), line);
     }
     for (text, line) in [
-        (r#"{"retry_mode": "fast"}"#, r#"retry_mode = "fast" is not allowed: standard, adaptive or legacy"#),
-        (r#"{"quota_capacity": -1}"#, r#"quota_capacity = "-1" is not allowed: a whole number from 0 to 4294967295"#),
+        (r#"{"retry_mode": "fast"}"#, r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#),
+        (r#"{"quota_capacity": -1}"#, r#"invalid quota_capacity "-1": expected a whole number from 0 to 4294967295"#),
         (
             r#"{"backoff": {"base": 5, "cap": "1s"}}"#,
-            r#"backoff.base = "5" is not allowed: a time with its unit, such as 100ms or 20s"#,
+            r#"invalid backoff.base "5": expected a time with its unit, such as 100ms or 20s"#,
         ),
         (
             r#"{"backoff": {"base": "5s", "cap": "-1s"}}"#,
-            r#"backoff.cap = "-1s" is not allowed: a time with its unit, such as 100ms or 20s"#,
+            r#"invalid backoff.cap "-1s": expected a time with its unit, such as 100ms or 20s"#,
         ),
         (
             r#"{"throttling_base": "1 parsec"}"#,
-            r#"throttling_base = "1 parsec" is not allowed: a time with its unit, such as 100ms or 20s"#,
+            r#"invalid throttling_base "1 parsec": expected a time with its unit, such as 100ms or 20s"#,
         ),
         (
             r#"{"max_retry_after": ""}"#,
-            r#"max_retry_after = "" is not allowed: a time with its unit, such as 100ms or 20s"#,
+            r#"invalid max_retry_after "": expected a time with its unit, such as 100ms or 20s"#,
         ),
     ] {
         assert_eq!(error(text), line);
@@ -108,7 +108,7 @@ fn a_mode_alone_is_its_name() {
         [RetryMode::Standard, RetryMode::Adaptive]
     );
     let error = from_str::<RetryMode>(r#""fast""#).unwrap_err().to_string();
-    assert!(error.starts_with(r#"retry_mode = "fast" is not allowed: standard, adaptive or legacy"#), "{error}");
+    assert!(error.starts_with(r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#), "{error}");
 }
 
 // Rule C15.

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// An error that is derived from these sources.
 ///
-/// `[word ..]` stands on the variant, `[default ..]` on the enum, and the others on a field.
+/// `[word ..]` stands on the variant, `[default ..]` on the enum, and the others on a field. Beside `[wait ..]` stands
+/// a field that could allow a retry, since what is never retried has nothing to wait for.
 macro_rules! error {
     ($([$($source:tt)*])*) => { error!(@ [] [] [] [] $([$($source)*])*) };
 
@@ -33,7 +34,7 @@ macro_rules! error {
         error!(@ [$($c)*] [$($v)*] [$($f)* #[retry(http_status)] status: Option<u16>,] [$($i)* status: $value,] $($more)*)
     };
     (@ [$($c:tt)*] [$($v:tt)*] [$($f:tt)*] [$($i:tt)*] [wait $value:expr] $($more:tt)*) => {
-        error!(@ [$($c)*] [$($v)*] [$($f)* #[retry(retry_after)] wait: Option<Duration>,] [$($i)* wait: $value,] $($more)*)
+        error!(@ [$($c)*] [$($v)*] [$($f)* #[retry(retry_after)] wait: Option<Duration>,] [$($i)* wait: $value,] [safe None] $($more)*)
     };
     (@ [$($c:tt)*] [$($v:tt)*] [$($f:tt)*] [$($i:tt)*] [source $value:expr] $($more:tt)*) => {
         error!(@ [$($c)*] [$($v)*] [$($f)* #[retry(source)] source: Failed,] [$($i)* source: $value,] $($more)*)
@@ -119,8 +120,17 @@ fn whether_a_retry_is_safe() {
         [default http_status = 429] Yes, or [default http_status = 404];
         [word fault = "server"] Maybe, or [word fault = "client"];
     );
+    // Beside a field that is marked `safe`, `never` is a mistake.
     each_beats_those_behind!(is_retry_safe:
         [word never] No, or [word safe];
+        [with no] No, or [with yes];
+        [code Some("RequestExpired")] No, or [code Some("SlowDown")];
+        [word timeout] Maybe, or [word throttling];
+        [word http_status = 404] No, or [word http_status = 429];
+        [source Failed::FATAL] No, or [source Failed::SAFE];
+        [default never] No, or [default safe];
+    );
+    each_beats_those_behind!(is_retry_safe:
         [with no] No, or [with yes];
         [safe Some(false)] No, or [safe Some(true)];
         [code Some("RequestExpired")] No, or [code Some("SlowDown")];
@@ -241,7 +251,7 @@ fn whether_it_was_a_conflict() {
 fn how_long_to_wait() {
     each_beats_those_behind!(retry_after:
         [wait Some(secs(1))] Some(secs(1)), or [wait None];
-        [word retry_after = "2s"] Some(secs(2)), or [word retry_after = "2s"];
+        [word safe, retry_after = "2s"] Some(secs(2)), or [word safe, retry_after = "2s"];
         [with waits_3s] Some(secs(3)), or [with waits_3s];
         [source Failed::SAFE.after(secs(4))] Some(secs(4)), or [source Failed::SAFE.after(secs(4))];
         [default retry_after = "5s"] Some(secs(5)), or [default retry_after = "5s"];
@@ -260,7 +270,7 @@ fn what_holds_nothing_says_nothing() {
                 says(&error!([code Some("NeverHeardOf")] $($source)*)),
                 says(&error!([status None] $($source)*)),
                 says(&error!([wait None] $($source)*)),
-                says(&error!([with silent] [safe None] [code None] [status None] [wait None] $($source)*)),
+                says(&error!([with silent] [code None] [status None] [wait None] $($source)*)),
             ]
         };
     }

@@ -41,6 +41,7 @@ fn generics_are_bound_only_where_a_field_is_asked() {
     {
         #[retry(transparent)]
         Inner(Option1<E>),
+        #[retry(safe)]
         Wait(#[retry(retry_after)] W),
         #[retry(safe)]
         Other(&'a T, [u8; N]),
@@ -60,7 +61,7 @@ fn generics_are_bound_only_where_a_field_is_asked() {
 
     type Concrete<'a> = Failure<'a, Inner, Duration, Silent, 2>;
     assert_eq!(says(&Concrete::Inner(Option1(Inner))), (Server, Yes, false, false, None));
-    assert_eq!(says(&Concrete::Wait(secs(1))), (Other, No, false, false, Some(secs(1))));
+    assert_eq!(says(&Concrete::Wait(secs(1))), (Other, Yes, false, false, Some(secs(1))));
     assert_eq!(says(&Concrete::Other(&Silent, [0; 2])), (Other, Yes, false, false, None));
 }
 

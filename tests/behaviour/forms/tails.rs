@@ -91,7 +91,7 @@ async fn the_block_may_be_returned_by_the_word() {
 async fn the_block_may_have_a_name() {
     #[retryable(strategy = store)]
     fn plain<'a>(flaky: &'a Flaky, calls: &'a Cell<u32>) -> impl Future<Output = Outcome<u32>> + 'a {
-        let store = super::strategy();
+        let store = &STRATEGY;
         let future = async move { flaky.call().map(|call| call + calls.get()) };
         calls.set(calls.get() + 1);
         future

@@ -1,4 +1,9 @@
-use retry_core::RetryInfo;
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+
+#[derive(RetryInfo)]
+struct Failed;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
 #[derive(RetryInfo)]
 enum Failure {
@@ -7,6 +12,16 @@ enum Failure {
     #[retry(fault = "client")]
     #[retry(fault = "server")]
     B,
+}
+
+#[retryable(strategy = STORE, strategy = STORE)]
+async fn get() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = STORE, clone(key, key))]
+async fn put(key: String) -> Result<String, Failed> {
+    Ok(key)
 }
 
 fn main() {}

@@ -5,9 +5,15 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(strategy = STORE, max_attempts = 3, delay = 1)]
+#[retryable(strategy = STORE, max_attempts = 3, delay = 1, retry_after = "1s", retry_if = is_busy)]
 async fn get() -> Result<(), Failed> {
     Ok(())
+}
+
+#[derive(RetryInfo)]
+enum Failure {
+    #[retry(idempotent)]
+    A,
 }
 
 fn main() {}

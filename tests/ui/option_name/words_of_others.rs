@@ -28,6 +28,24 @@ enum Failure {
     OptimisticLock,
     #[retry(status = 429)]
     Status,
+    #[retry(unsafe)]
+    Unsafe,
+    #[retry(not_retryable)]
+    NotRetryable,
+    #[retry(no_retry)]
+    NoRetry,
+    #[retry(terminal)]
+    Terminal,
+    #[retry(retryable = false)]
+    NegatedRetryable,
+    #[retry(permanent = false)]
+    NegatedPermanent,
+    #[retry(wait = "1s")]
+    Wait,
+    #[retry(after = "1s")]
+    After,
+    #[retry(delay = "1s")]
+    Delay,
     Answered(#[retry(code)] String, #[retry(cause)] std::sync::Arc<Failure>),
 }
 

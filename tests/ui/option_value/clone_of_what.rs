@@ -10,4 +10,13 @@ async fn get(key: String) -> Result<String, Failed> {
     Ok(key)
 }
 
+struct Client;
+
+impl Client {
+    #[retryable(strategy = STORE, clone(self))]
+    async fn get(self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
 fn main() {}

@@ -10,4 +10,8 @@ async fn get() -> Result<(), Failed> {
     Ok(())
 }
 
+#[derive(RetryInfo)]
+#[retry(crate = "retry_core")]
+struct Quoted;
+
 fn main() {}

@@ -6,6 +6,10 @@ enum Failure {
     A,
     #[retry(http_status = 70_000)]
     B,
+    #[retry(http_status = 200)]
+    C,
+    #[retry(http_status = 304, throttling)]
+    D,
 }
 
 fn main() {}

@@ -1,10 +1,12 @@
-use retry_core::{RetryInfo, retryable};
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 
 #[derive(RetryInfo)]
 struct Failed;
 
-#[tracing::instrument(skip_all)]
-#[retryable(strategy = "standard")]
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+
+#[tracing::instrument]
+#[retryable(strategy = STORE)]
 async fn get(key: String) -> Result<usize, Failed> {
     Ok(key.len())
 }

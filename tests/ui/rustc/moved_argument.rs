@@ -10,6 +10,11 @@ async fn get(key: String) -> Result<String, Failed> {
     Ok(key)
 }
 
+#[retryable(strategy = STORE, blocking)]
+fn put(key: String) -> Result<String, Failed> {
+    Ok(key)
+}
+
 fn main() {}
 
 // Rule M3.

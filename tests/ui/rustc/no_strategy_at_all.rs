@@ -1,10 +1,11 @@
-use retry_core::{RetryInfo, retryable};
+use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use std::sync::OnceLock;
 
 #[derive(RetryInfo)]
 struct Failed;
 
 struct Client {
-    retries: u32,
+    retries: Option<StandardRetryStrategy>,
 }
 
 impl Client {
@@ -12,6 +13,22 @@ impl Client {
     async fn get(&self) -> Result<(), Failed> {
         Ok(())
     }
+}
+
+static CELL: OnceLock<StandardRetryStrategy> = OnceLock::new();
+
+thread_local! {
+    static LOCAL: StandardRetryStrategy = StandardRetryStrategy::new();
+}
+
+#[retryable(strategy = CELL)]
+async fn cell() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[retryable(strategy = LOCAL, blocking)]
+fn local() -> Result<(), Failed> {
+    Ok(())
 }
 
 fn main() {}

@@ -1,6 +1,7 @@
 use retry_core::RetryInfo;
 
 #[derive(RetryInfo)]
+#[retry(safe)]
 struct Failure(#[retry(retry_after(secs))] std::time::Duration);
 
 fn main() {}

@@ -6,6 +6,7 @@ enum Failure {
     A(u8),
     B(#[retry(with = judge_two)] u8, u8),
     C(#[retry(with = no_fn_of_this_name)] u8),
+    D(#[retry(with = owned)] String),
 }
 
 fn judge(_: &str) -> bool {
@@ -13,6 +14,10 @@ fn judge(_: &str) -> bool {
 }
 
 fn judge_two(_: &u8, _: &u8) -> bool {
+    true
+}
+
+fn owned(_: String) -> bool {
     true
 }
 

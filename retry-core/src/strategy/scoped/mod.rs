@@ -109,7 +109,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// [`try_max_scopes`](ScopedRetryStrategy::try_max_scopes).
     #[must_use]
     pub const fn max_scopes(mut self, max_scopes: usize) -> Self {
-        assert!(max_scopes >= 1, "max_scopes must be at least 1: the scope that was just asked for");
+        assert!(max_scopes >= 1, "invalid max_scopes: expected at least 1, for the scope that was just asked for");
         self.max_scopes = max_scopes;
         self
     }

@@ -19,8 +19,8 @@ impl MaxAttempts {
     }
 
     fn invalid(value: impl fmt::Display) -> InvalidSetting {
-        let allowed = "a whole number from 1 to 4294967295, since it counts the first attempt too";
-        InvalidSetting::new("max_attempts", value, allowed)
+        let expected = "a whole number from 1 to 4294967295, since it counts the first attempt too";
+        InvalidSetting::new("max_attempts", value, expected)
     }
 }
 

@@ -65,7 +65,7 @@ impl StandardRetrySettings {
     /// [`try_max_attempts`](StandardRetrySettings::try_max_attempts).
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
-        assert!(max_attempts >= 1, "max_attempts counts the first attempt too, so it must be at least 1");
+        assert!(max_attempts >= 1, "invalid max_attempts: expected at least 1, since it counts the first attempt too");
         self.max_attempts = max_attempts;
         self
     }

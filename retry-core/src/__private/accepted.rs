@@ -1,0 +1,167 @@
+//! What the options `strategy`, `timer` and `observer` and certain arguments must be, in a form in which rustc reports a wrong
+//! type once.
+//!
+//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are made
+//! as [`support::never`](crate::support::never) says.
+
+use crate::observe::Observer;
+use crate::strategy::{Operations, RetryStrategy, Share};
+use crate::support::never::{Neither, Never};
+use crate::time::{BlockingTimer, Timer};
+
+/// Declares the trait of an option that takes anything with the trait in brackets.
+macro_rules! accepted {
+    ($(#[$attribute:meta])* $name:ident[$bound:path]) => {
+        $(#[$attribute])*
+        pub trait $name<A: ?Sized> {
+            /// Returns the same value.
+            fn accept(&self) -> &A;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound + ?Sized> $name<T> for T {
+            #[inline]
+            fn accept(&self) -> &T {
+                self
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Never + ?Sized> $name<Neither<T>> for T {
+            fn accept(&self) -> &Neither<T> {
+                self.never()
+            }
+        }
+    };
+}
+
+accepted! {
+    /// The value of `strategy`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no retry strategy",
+        label = "this does not implement `RetryStrategy`",
+        note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`",
+        note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`"
+    )]
+    AcceptedStrategy[RetryStrategy]
+}
+
+accepted! {
+    /// The value of `timer`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't sleep",
+        label = "this is no `Timer`",
+        note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
+    )]
+    AcceptedTimer[Timer]
+}
+
+accepted! {
+    /// The value of `timer` beside `blocking`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` can't block its thread",
+        label = "this is no `BlockingTimer`",
+        note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
+    )]
+    AcceptedBlockingTimer[BlockingTimer]
+}
+
+accepted! {
+    /// The value of `observer`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no observer",
+        label = "this does not implement `Observer`",
+        note = "an observer implements `fn observe(&self, event: &Event)`"
+    )]
+    AcceptedObserver[Observer]
+}
+
+/// Implemented for [`Operations`] where they share the strategy `S`, as [`Share`] is.
+#[diagnostic::on_unimplemented(
+    message = "`{S}` is not shared by the calls that it is for",
+    label = "it would be a fresh retry quota for each call",
+    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`",
+    note = "or hand over a reference or an `Arc` of one that is kept elsewhere",
+    note = "a generic function that is handed a reference or an `Arc` writes `where Operations: Share<S>`"
+)]
+pub trait AcceptedShare<S, A> {
+    /// Returns the same strategy.
+    fn take(strategy: S) -> A;
+
+    /// Returns the same strategy.
+    fn borrow(strategy: &S) -> &A;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: RetryStrategy> AcceptedShare<S, S> for Operations
+where
+    Self: Share<S>,
+{
+    #[inline]
+    fn take(strategy: S) -> S {
+        strategy
+    }
+
+    #[inline]
+    fn borrow(strategy: &S) -> &S {
+        strategy
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Never> AcceptedShare<S, Neither<S>> for Operations {
+    fn take(strategy: S) -> Neither<S> {
+        strategy.never()
+    }
+
+    fn borrow(strategy: &S) -> &Neither<S> {
+        strategy.never()
+    }
+}
+
+/// Declares a trait of [`Operations`] for arguments that each attempt copies.
+macro_rules! copied {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        pub trait $name<T, A> {
+            /// Returns the same value.
+            fn copy(argument: &T) -> A;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Copy> $name<T, T> for Operations {
+            #[inline]
+            fn copy(argument: &T) -> T {
+                *argument
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Never> $name<T, Neither<T>> for Operations {
+            fn copy(argument: &T) -> Neither<T> {
+                argument.never()
+            }
+        }
+    };
+}
+
+copied! {
+    /// Implemented for arguments that a `mut` binding can start from in each attempt.
+    #[diagnostic::on_unimplemented(
+        message = "a `mut` argument starts anew in each attempt, and `{T}` can't be copied for that",
+        label = "needed by the next attempt, too",
+        note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+    )]
+    Anew
+}
+
+copied! {
+    /// Implemented for arguments that can be moved into one span after the other.
+    #[diagnostic::on_unimplemented(
+        message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{T}` can't be copied for that",
+        label = "needed by the next attempt, too",
+        note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
+        note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
+    )]
+    IntoSpan
+}

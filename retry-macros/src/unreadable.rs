@@ -1,0 +1,62 @@
+//! Explains a list of options that can't be parsed.
+
+use crate::diagnostics::Diagnostics;
+use crate::option_table::OptionTable;
+use crate::options::{no_name, source};
+use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
+use syn::Expr;
+
+/// Reports what is wrong with a list: each `name: value`, else a value without a name, else what the parser said.
+pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
+    let parts = parts(list);
+    let colons: Vec<_> = parts.iter().filter_map(colon).collect();
+    for (name, value) in &colons {
+        let value = source(value);
+        diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));
+    }
+    if !colons.is_empty() {
+        return;
+    }
+    let main = table.main.filter(|main| !parts.iter().filter_map(name).any(|name| name == main));
+    let value = parts.first().filter(|part| name(part).is_none()).and_then(|part| syn::parse2(part.clone()).ok());
+    match value {
+        Some(Expr::Reference(place)) => diagnostics.error(&place, no_name(&place.expr, main, table)),
+        Some(value) => diagnostics.error(&value, no_name(&value, main, table)),
+        None => _ = diagnostics.ok::<()>(Err(error)),
+    }
+}
+
+/// The parts between commas.
+fn parts(list: TokenStream) -> Vec<TokenStream> {
+    let mut parts = vec![TokenStream::new()];
+    for token in list {
+        match (&token, parts.last_mut()) {
+            (TokenTree::Punct(comma), _) if comma.as_char() == ',' => parts.push(TokenStream::new()),
+            (_, Some(part)) => part.extend([token]),
+            (_, None) => {}
+        }
+    }
+    parts
+}
+
+/// The name and the value of `name: value`.
+fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
+    let mut tokens = part.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(colon)))
+            if colon.as_char() == ':' && colon.spacing() == Spacing::Alone =>
+        {
+            Some((name, tokens.collect()))
+        }
+        _ => None,
+    }
+}
+
+/// The name of `name = value`.
+fn name(part: &TokenStream) -> Option<Ident> {
+    let mut tokens = part.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(equals))) if equals.as_char() == '=' => Some(name),
+        _ => None,
+    }
+}

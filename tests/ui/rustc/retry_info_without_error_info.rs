@@ -1,0 +1,7 @@
+use retry_core::RetryInfo;
+
+struct Failed;
+
+impl RetryInfo for Failed {}
+
+fn main() {}
