@@ -1,9 +1,9 @@
-//! A setting from outside that can't be.
+//! The error of an invalid setting.
 
 use std::error::Error;
 use std::fmt;
 
-/// A setting that came in at run time has a value that it can't have.
+/// The error of a setting whose value, given at run time, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting {
     setting: &'static str,
@@ -16,17 +16,17 @@ impl InvalidSetting {
         Self { setting, value: value.to_string(), allowed }
     }
 
-    /// The name of the setting.
+    /// Returns the name of the setting.
     pub const fn setting(&self) -> &'static str {
         self.setting
     }
 
-    /// The value that it can't have.
+    /// Returns the invalid value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// What it can be.
+    /// Returns a description of the allowed values.
     pub const fn allowed(&self) -> &'static str {
         self.allowed
     }
@@ -34,7 +34,7 @@ impl InvalidSetting {
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In quotes and escaped, since a value from outside can be empty or hold a line break.
+        // The value is quoted and escaped because it can be empty or contain line breaks.
         write!(f, "{} = {:?} is not allowed: {}", self.setting, self.value, self.allowed)
     }
 }
