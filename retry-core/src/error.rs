@@ -1,4 +1,4 @@
-//! The traits by which an error tells whose fault it is and whether it may be retried.
+//! The traits that describe an error: who caused it, and whether the request may be retried.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

@@ -19,7 +19,7 @@ pub enum RetryError {
     /// The `max_time` or `deadline` of the operation is over, or would be before the next attempt; see
     /// [`Failure::remaining`](crate::Failure::remaining).
     MaxTime,
-    /// The retry quota can't pay for the retry, because of too many recent failures.
+    /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
     /// The token was issued by another strategy.
     ForeignToken,

@@ -34,7 +34,7 @@ mod checked {
                 atomic: ManuallyDrop<OnceLock<loom::sync::atomic::$name>>,
             }
 
-            #[allow(dead_code, reason = "not every number needs every method")]
+            #[allow(dead_code, reason = "not every atomic needs every method")]
             impl $name {
                 pub(crate) const fn new(initial: $value) -> Self {
                     Self { initial, atomic: ManuallyDrop::new(OnceLock::new()) }

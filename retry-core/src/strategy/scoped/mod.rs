@@ -65,9 +65,9 @@ use std::sync::{Arc, LazyLock, Weak};
 ///
 /// # Panics
 ///
-/// The map itself never panics. The code of the key and the strategy never runs under the lock. If a `Hash`, `Eq`,
-/// `Drop` or constructor panics, the panic propagates to the caller, and all other scopes stay unchanged. This code may
-/// itself call `scope` on the same map.
+/// [`scope`](ScopedRetryStrategy::scope) never panics by itself. The code of the key and the strategy never runs under
+/// the lock. If a `Hash`, `Eq`, `Drop` or constructor panics, the panic propagates to the caller, and all other scopes
+/// stay unchanged. This code may itself call `scope` on the same map.
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
     max_scopes: usize,
