@@ -10,6 +10,9 @@ use std::time::Duration;
 /// The delay before retry `i` is `b * min(base * 2^i, cap)`. The first retry has `i = 0`. With
 /// [full jitter](Jitter::Full), the default, `b` is random in `[0, 1)`.
 ///
+/// The base can be different after [throttling](ExponentialBackoff::throttling_base) and after a
+/// [conflict](ExponentialBackoff::conflict_base).
+///
 /// Jitter is applied after the cap, so that many clients at the cap are still spread out. Delays that would overflow
 /// are the cap.
 ///

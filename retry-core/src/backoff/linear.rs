@@ -11,6 +11,16 @@ use std::time::Duration;
 /// The default is [full jitter](Jitter::Full).
 ///
 /// It gives an overloaded server less time to recover than [`ExponentialBackoff`](crate::ExponentialBackoff) does.
+///
+/// ```
+/// # use std::time::Duration;
+/// use retry_core::backoff::LinearBackoff;
+/// use retry_core::{BackoffStrategy, Jitter, RetryErrorType};
+///
+/// let backoff = LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(3)).jitter(Jitter::None);
+/// let delays = [0, 1, 2, 3].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs());
+/// assert_eq!(delays, [1, 2, 3, 3]);
+/// ```
 #[derive(Debug)]
 pub struct LinearBackoff {
     step: Duration,

@@ -72,8 +72,8 @@ impl RetryConfig {
     /// The file is read as the AWS CLI and boto3 read it, which use botocore and Python's `configparser`:
     ///
     /// - A line that is indented further than the latest key continues the value of that key, even if the line looks
-    ///   like a key or a section header. Any other line starts a new key or section, so a file can be indented as a
-    ///   whole.
+    ///   like a key or a section header. Any other line, unless it is blank or a comment, starts a new key or
+    ///   section. So a file can be indented as a whole.
     /// - A value that begins in the line below its key is nested, and each of its lines needs an `=`.
     /// - Keys can be in any case, `:` can replace `=`, and comments begin with `#` or `;`.
     /// - Settings in `[DEFAULT]` apply to each profile that does not set them.

@@ -30,8 +30,8 @@ static PROCESS: Switch = Switch::new();
 
 /// Turns retries on or off for the whole process, for example during an incident. They are on by default.
 ///
-/// While retries are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. The quota
-/// does not change, scheduled retries are still sent, and limiters still learn and limit. This also applies to
+/// While retries are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. Nothing is
+/// taken from the quota, scheduled retries are still sent, and limiters still learn and limit. This also applies to
 /// strategies of your own: if one grants a retry nevertheless, the operation releases its token.
 ///
 /// To turn off the retries of one strategy, use

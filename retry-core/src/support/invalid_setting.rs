@@ -4,6 +4,13 @@ use std::error::Error;
 use std::fmt;
 
 /// The error of a setting whose value, given at run time, is invalid.
+///
+/// ```
+/// use retry_core::StandardRetryStrategy;
+///
+/// let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
+/// assert_eq!((error.setting(), error.value()), ("max_attempts", "0"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting {
     setting: &'static str,

@@ -33,8 +33,8 @@ use std::time::{Duration, Instant};
 /// assert!(before <= read && read <= StdTimer.now());
 /// ```
 ///
-/// This type exists because an [`Instant`] can't be set to a chosen value in tests, and because some platforms have no
-/// [`Instant::now`].
+/// This type exists because an [`Instant`] can't be set to a chosen value in tests, and because [`Instant::now`] panics
+/// on some platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(Duration);
 
