@@ -422,7 +422,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     ///
     /// ```
     /// # use retry_core::{RetryInfo, TimedOut};
-    /// use retry_core::retry::{AttemptTimeout, TimeLimits, Unobserved};
+    /// use retry_core::retry::{AsyncAttempts, AttemptTimeout, TimeLimits, Unobserved};
     /// use retry_core::time::DefaultTimer;
     /// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy, retry};
     /// use std::time::Duration;
@@ -437,7 +437,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// /// A call with the default timer.
     /// type Call<F, L> = Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
     ///
-    /// fn bounded<F, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
+    /// fn bounded<F: AsyncAttempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
     ///     call.attempt_timeout(Duration::from_secs(5))
     /// }
     ///
