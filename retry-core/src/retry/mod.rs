@@ -40,8 +40,10 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// If an attempt changes captured state, the closure changes it before it creates the future, and passes it to the
-/// future by value. The future can't borrow that state, because the closure is called again.
+/// The future can't borrow state of the closure mutably, because the closure is called again for each attempt. The
+/// closure can change such state before it creates the future, and pass it to the future by value. If an attempt itself
+/// needs `&mut self` or a `&mut` argument, use the attribute [`retryable`](macro@crate::retryable), which reborrows
+/// them for each attempt.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};

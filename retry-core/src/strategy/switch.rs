@@ -5,9 +5,9 @@ use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, Retry
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that is initially on.
+/// A switch, on at first.
 ///
-/// It publishes no other data, so relaxed ordering suffices.
+/// Its value alone is read and nothing is published by it, so relaxed order suffices.
 #[derive(Debug)]
 pub(crate) struct Switch(AtomicBool);
 
