@@ -354,7 +354,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// `Ok`, or a [`TimedOut`](crate::TimedOut) if there is none.
     ///
     /// An attempt that has an outcome at its last poll is not cut. An attempt that blocks its thread can't be cut. A
-    /// limit of zero allows at most one poll.
+    /// limit of zero allows at most one poll, and usually none, because time passes before the first attempt.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -385,7 +385,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// a [`Timestamp`].
     ///
     /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
-    /// the past allows at most one poll.
+    /// the past allows at most one poll, and usually none.
     ///
     /// ```
     /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
