@@ -1,4 +1,4 @@
-//! What an error says about itself: whose fault it is and whether it may be retried.
+//! The traits that describe an error: who caused it, and whether the request may be retried.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -6,54 +6,56 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who caused an error, as far as that is known.
+/// The party that caused an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ErrorFault {
     /// The request was wrong: a missing parameter, a missing permission, an unknown key.
     Client,
-    /// The server could not do its part: a crash, a dependency of its own that failed.
+    /// The server failed: it crashed, or one of its own dependencies failed.
     Server,
-    /// Neither, or nobody knows. The default. (A hand-written [`RetryInfo`] says "maybe" of it, see
-    /// [`RetryInfo::is_retry_safe`]; a derived one says no, because what nobody labelled should not be retried.)
+    /// Neither of them, or unknown. This is the default.
+    ///
+    /// The default of [`RetryInfo::is_retry_safe`] is [`RetrySafety::Maybe`] for this fault. A derived implementation
+    /// answers [`RetrySafety::No`] instead, because errors without a label should not be retried.
     #[default]
     Other,
 }
 
 /// Whether the request behind an error may be sent again.
 ///
-/// An answer is a permission, never a promise: [`Yes`](RetrySafety::Yes) still meets the maximum of attempts and the
-/// retry quota.
+/// This is a permission and not a promise: even after [`Yes`](RetrySafety::Yes), the maximum number of attempts or the
+/// retry quota can prevent a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RetrySafety {
     /// The request is known not to have been acted upon, or is harmless to repeat.
     Yes,
-    /// A retry would be wrong or pointless.
+    /// A retry would be wrong or useless.
     No,
-    /// The error can't tell. What follows is decided by the operation, which knows whether it is idempotent; see
+    /// The error alone is not enough to tell. The decision depends on whether the operation is idempotent; see
     /// [`StandardRetryPolicy::idempotent`](crate::StandardRetryPolicy::idempotent).
     Maybe,
 }
 
-/// What is known of an error besides retries.
+/// Information about an error that is not specific to retries.
 ///
-/// `#[derive(RetryInfo)]` implements it too.
+/// `#[derive(RetryInfo)]` implements this trait, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whose fault it is",
     label = "this type does not implement `ErrorInfo`",
     note = "`RetryInfo` needs it: write `impl ErrorInfo for {Self} {{}}`, or `#[derive(RetryInfo)]`, which implements both"
 )]
 pub trait ErrorInfo {
-    /// Who caused the error. [`ErrorFault::Other`] unless the implementation says otherwise.
+    /// Returns the party that caused the error. The default is [`ErrorFault::Other`].
     fn fault(&self) -> ErrorFault {
         ErrorFault::Other
     }
 }
 
-/// What an error says about retrying the request that it ended.
+/// Information about an error that decides whether, and when, the failed request is retried.
 ///
-/// Derive it: [`#[derive(RetryInfo)]`](macro@crate::RetryInfo). By hand, every method has a default, so that an empty
-/// `impl` decides by the [fault](ErrorInfo::fault) alone: no retry for a client's fault, otherwise
-/// [`RetrySafety::Maybe`].
+/// Most types derive it: [`#[derive(RetryInfo)]`](macro@crate::RetryInfo). In a hand-written implementation every
+/// method has a default. An empty `impl` decides by the [fault](ErrorInfo::fault) alone: [`RetrySafety::No`] if the
+/// client is at fault, otherwise [`RetrySafety::Maybe`].
 ///
 /// ```
 /// use retry_core::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
@@ -70,7 +72,7 @@ pub trait ErrorInfo {
 /// assert_eq!(Unavailable.is_retry_safe(), RetrySafety::Maybe);
 /// ```
 ///
-/// The trait has no [`Error`](std::error::Error) supertrait, because a bare kind or status can have a say as well.
+/// The trait has no [`Error`](std::error::Error) supertrait, so that an error kind or a status can implement it, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
@@ -79,11 +81,15 @@ pub trait ErrorInfo {
     note = "elsewhere, wrap a foreign type in one of your own, or judge the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
 pub trait RetryInfo: ErrorInfo {
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     ///
-    /// The default: yes after [throttling](RetryInfo::is_throttle) or a [conflict](RetryInfo::is_conflict), since nothing
-    /// was done; maybe after a [timeout](RetryInfo::is_timeout); otherwise no where the client is at fault, and maybe for
-    /// the rest.
+    /// The default is the first of these that applies:
+    ///
+    /// - [`RetrySafety::Yes`] after [throttling](RetryInfo::is_throttle) or a [conflict](RetryInfo::is_conflict),
+    ///   because the server did not act on the request;
+    /// - [`RetrySafety::Maybe`] after a [timeout](RetryInfo::is_timeout);
+    /// - [`RetrySafety::No`] if the client is at [fault](ErrorInfo::fault);
+    /// - [`RetrySafety::Maybe`] for any other error.
     fn is_retry_safe(&self) -> RetrySafety {
         if self.is_throttle() || self.is_conflict() {
             RetrySafety::Yes
@@ -94,33 +100,38 @@ pub trait RetryInfo: ErrorInfo {
         }
     }
 
-    /// Whether the server turned the request away because there were too many of late.
+    /// Returns whether the server rejected the request because of too many recent requests. The default is `false`.
     fn is_throttle(&self) -> bool {
         false
     }
 
-    /// Whether no answer came in time.
+    /// Returns whether no response came in time. The default is `false`.
     fn is_timeout(&self) -> bool {
         false
     }
 
-    /// Whether the request lost a race against another one: an optimistic transaction or a conditional write that a
-    /// healthy server refused. Nothing was done, and another attempt that reads again may succeed at once.
+    /// Returns whether the request lost a race against another one. The default is `false`.
     ///
-    /// A retry after a conflict costs the retry quota nothing and has a short backoff, unless the strategy's settings
-    /// differ. Where a database reports overload as a conflict, give conflicts a
-    /// [cost](crate::strategy::RetryCosts::conflict).
+    /// Examples are an optimistic transaction or a conditional write that a healthy server refused. The server did not
+    /// act on the request, and another attempt that reads again may succeed at once.
+    ///
+    /// By default, a retry after a conflict takes nothing from the retry quota and has a short backoff. If your
+    /// database reports overload as a conflict, give conflicts a [cost](crate::strategy::RetryCosts::conflict).
     fn is_conflict(&self) -> bool {
         false
     }
 
-    /// How long the server asked to wait before the next attempt, if it said so. A retry waits at least that long.
+    /// Returns the wait that the server asked for before the next attempt, if any. The default is `None`.
+    ///
+    /// With the default settings, a retry waits at least that long, and a wait above
+    /// [`max_retry_after`](crate::StandardRetryStrategy::max_retry_after) ends the operation. See
+    /// [`HintLimit`](crate::strategy::HintLimit) for the other settings.
     fn retry_after(&self) -> Option<Duration> {
         None
     }
 }
 
-/// Pointers forward to the error that they point to.
+/// Pointers to errors forward to them.
 macro_rules! forward_errors {
     ($($pointer:ty $(where T: $bound:path)?),+) => {$(
         impl<T: ErrorInfo + ?Sized $(+ $bound)?> ErrorInfo for $pointer {
@@ -155,7 +166,7 @@ macro_rules! forward_errors {
 
 forward_errors!(&T, Box<T>, Rc<T>, Arc<T>, Cow<'_, T> where T: ToOwned);
 
-/// An error that never happens.
+/// [`Infallible`] has no values, so it can be the error type of an operation that never fails.
 impl ErrorInfo for Infallible {}
 
 impl RetryInfo for Infallible {}

@@ -1,4 +1,4 @@
-//! Retries for service calls: say what your errors mean and which functions are retried, and the library does the rest.
+//! Retries for service calls. You label your errors and mark the functions to retry; the library does the rest.
 //!
 //! ```
 //! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
@@ -25,76 +25,91 @@
 //! Mark your writes: without `idempotent` or `idempotent = false`, a function is also retried after a timeout and after a
 //! server's fault, when the first attempt may have been carried out. See the attribute's option `idempotent`.
 //!
-//! # Where to find what
+//! # Overview
 //!
-//! | to say | use |
+//! | task | item |
 //! |---|---|
-//! | what errors mean | [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo) |
-//! | which calls are retried | the attribute [`retryable`](macro@retryable); [`retry()`] for closures and foreign errors |
-//! | whether, when and how often | a [`RetryStrategy`]; begin with [`StandardRetryStrategy`]. [`AdaptiveRetryStrategy`] also limits the rate of sends, [`ScopedRetryStrategy`] keeps one strategy for each key, and [`ErasedStrategy`] is chosen at run time |
-//! | how long to wait, and how much to retry in all | a [`BackoffStrategy`] ([`backoff`]) and a [`RetryQuota`] ([`quota`]) |
-//! | settings at run time | [`RetryConfig`] ([`config`]) |
-//! | what an outcome means | a [`RetryPolicy`] ([`policy`]), by default [`StandardRetryPolicy`] |
-//! | what statuses, error codes and foreign errors mean | [`classify`] |
-//! | time | a [`Timer`] ([`time`]), by default tokio's; limits on it are options of the call, and a cut attempt is a [`TimedOut`] |
-//! | what happens | an [`Observer`] ([`observe`]), or the [`Report`] of one call |
-//! | a strategy of your own | [`strategy`], where the traits, tokens and settings are |
+//! | classify your errors | [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo) |
+//! | classify HTTP statuses, error codes and foreign errors | [`classify`] |
+//! | classify whole outcomes, `Ok` included | a [`RetryPolicy`] ([`policy`]); the default is [`StandardRetryPolicy`] |
+//! | retry a function | the attribute [`retryable`](macro@retryable) |
+//! | retry a closure, or a call with a foreign error type | [`retry()`], [`retry_blocking`] |
+//! | decide whether, when and how often to retry | a [`RetryStrategy`]; start with [`StandardRetryStrategy`] |
+//! | also limit the rate of attempts after throttling | [`AdaptiveRetryStrategy`] |
+//! | use one strategy for each key, such as a tenant | [`ScopedRetryStrategy`] |
+//! | choose the type of a strategy at run time | [`ErasedStrategy`] |
+//! | choose the settings of a strategy at run time | [`RetryConfig`] ([`config`]) |
+//! | set the delay before a retry | a [`BackoffStrategy`] ([`backoff`]) |
+//! | limit the retries of all calls together | a [`RetryQuota`] ([`quota`]) |
+//! | limit the time of attempts and operations | options of the call, such as [`Retry::max_time`]; the error is [`TimedOut`] |
+//! | replace the clock and the sleep | a [`Timer`] ([`time`]); the default is tokio's |
+//! | observe operations | an [`Observer`] ([`observe`]), or the [`Report`] of one call |
+//! | write a strategy of your own | the traits, tokens and settings in [`strategy`] |
 //!
-//! What most programs name is at the root of the crate; the rest is in the modules. `docs/diagnostics.md` in the repository
-//! explains each compile error of the macros, and [`guide`] explains the design decisions.
+//! The root of the crate has the items that most programs use; the modules have the others. `docs/diagnostics.md` in
+//! the repository explains each compile error of the macros, and [`guide`] explains the design decisions.
 //!
-//! # Where a strategy lives
+//! # Where to keep a strategy
 //!
-//! In a `static`, as above, since its constructors are `const`; in a [`LazyLock`](std::sync::LazyLock) if its settings come
-//! from a [configuration](RetryConfig); in a field of a client; in an [`Arc`](std::sync::Arc) that several clients hold. All
-//! of these are strategies. What matters is that all calls on one resource share one strategy, because its quota is what
-//! protects the resource. A strategy that is made anew for each call protects nothing; most ways to do that don't compile.
+//! All calls to one resource must share one strategy, because its quota protects the resource. A strategy that is
+//! created for each call protects nothing; most ways to write that don't compile. You can keep a strategy in:
+//!
+//! - a `static`, as above, because its constructors are `const`;
+//! - a [`LazyLock`](std::sync::LazyLock), if its settings come from a [configuration](RetryConfig);
+//! - a field of a client;
+//! - an [`Arc`](std::sync::Arc) that several clients share.
 //!
 //! # Tests
 //!
-//! Tokio's paused time works: with `#[tokio::test(start_paused = true)]` (its feature `test-util`) waits take no time and
-//! last exactly as long as they should. [`ManualTimer`](time::ManualTimer) does the same without tokio. [`Jitter::None`],
-//! [`Jitter::Fixed`] and `seed` make delays predictable. Note that all tests of a process share a `static` and its quota: give
-//! a test a strategy of its own where that matters.
+//! Tokio's paused time works. With `#[tokio::test(start_paused = true)]`, which needs tokio's feature `test-util`,
+//! waits have their exact length but take no real time. [`ManualTimer`](time::ManualTimer) does the same without tokio.
+//! [`Jitter::None`], [`Jitter::Fixed`] and `seed` make delays predictable. Note that all tests of a process share a
+//! `static` and its quota. If that matters, give a test its own strategy.
 //!
 //! # Terms
 //!
-//! An *operation* is one call of a retried function; an *attempt* is one run of its body. A *retry* is any attempt but
-//! the first. *Backoff* is the wait before a retry, and *jitter* is the random part of it. The *quota* is what retries are
-//! paid from. To *throttle* is to turn requests away because there are too many.
+//! An *operation* is one call of a retried function. An *attempt* is one run of the function's body. A *retry* is any
+//! attempt after the first one. *Backoff* is the delay before a retry, and *jitter* is the random part of it. The
+//! *quota* is the budget that pays for retries. A server *throttles* when it rejects requests because there are too
+//! many.
 //!
 //! # Features
 //!
-//! | feature | default | what it brings |
+//! | feature | default | adds |
 //! |---|---|---|
 //! | `macros` | yes | the derive and the attribute |
 //! | `tokio` | yes | `TokioTimer`, the default timer |
-//! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared config file of AWS |
+//! | `aws-config` | no | [`RetryConfig`] from `AWS_RETRY_MODE`, `AWS_MAX_ATTEMPTS` and the shared AWS config file |
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
-//! | `http` | no | [`classify::http`] for the types of the crate `http`, and `httpdate` |
-//! | `serde` | no | [`RetryConfig`] and [`RetryMode`](config::RetryMode) can be serialized and deserialized |
-//! | `test` | no | the module `test` for tests of retried code, and constructors for [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
-//! | `tracing` | no | all events of an [`Observer`], as events of `tracing` |
+//! | `http` | no | functions of [`classify::http`] for the types of the crate `http`; also enables `httpdate` |
+//! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`RetryMode`](config::RetryMode) |
+//! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
+//! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!
 //! # Events
 //!
-//! What happens to an operation is told to its [`Observer`], if it has one, and with the feature `tracing` to the
-//! subscriber. There the events have the target `retry_core` and the fields `operation`, `attempt` and those below. What
-//! follows what, [`Observer`] says.
+//! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
+//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation` and
+//! `attempt`, and the fields in the table. [`Observer`] documents the order of the events.
 //!
-//! | event's name | level | fields |
-//! |---|---|---|
-//! | `refused` | warn | `reason`: the strategy gave no initial token |
-//! | `limited` | trace | `wait_ms`: a limiter holds the attempt back; told for each wait of 100 ms at most |
-//! | `attempt_started` | trace | |
-//! | `attempt_failed` | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
-//! | `retry_scheduled` | debug | `error_type`, `delay_ms`, `delay_source`, `quota` |
-//! | `stopped` | debug if the failure is not retryable or retries are switched off, else warn | `reason`, `error_type`, `quota` |
-//! | `succeeded` | trace at the first attempt, debug after a retry, warn if it was not recorded | `recorded`, `quota` |
+//! | event | meaning | level | fields |
+//! |---|---|---|---|
+//! | `refused` | the strategy refused the initial token | warn | `reason` |
+//! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with [`AdaptiveRetryStrategy`] | trace | `wait_ms` |
+//! | `attempt_started` | an attempt begins | trace | |
+//! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
+//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable or retries are switched off, otherwise warn | `reason`, `error_type`, `quota` |
+//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota` |
 //!
-//! `operation` is the [path of the function](Event::operation), or of the closure for [`retry()`] if it was given no name;
-//! `error_type` a name from [`RetryErrorType::as_str`] or `unknown`, `reason` one from [`RetryError::as_str`], `delay_source` one from
-//! [`DelaySource::as_str`](strategy::DelaySource::as_str), and `quota` what the retry quota holds afterwards.
+//! The fields have these values:
+//!
+//! - `operation`: the [path of the function](Event::operation); for [`retry()`] the name of the call, which is the path
+//!   of the closure by default.
+//! - `error_type`: a name from [`RetryErrorType::as_str`], or `unknown`.
+//! - `reason`: a name from [`RetryError::as_str`].
+//! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
+//! - `quota`: the level of the retry quota after the event.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

@@ -1,30 +1,31 @@
-//! What an outcome means: done, failed for good, or worth another attempt.
+//! Policies: the decision whether an outcome is a success, a final failure, or worth a retry.
 
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The class of a failure, on which the cost and the delay of a retry depend.
+/// The class of a failure. The cost and the delay of a retry depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RetryErrorType {
-    /// Too many requests of late. It wins over [`Timeout`](RetryErrorType::Timeout) where an error is both.
+    /// The server rejected the request because of too many recent requests. An error that is also a
+    /// [`Timeout`](RetryErrorType::Timeout) or a [`Conflict`](RetryErrorType::Conflict) belongs to this class.
     Throttling,
-    /// No answer in time. It wins over [`Conflict`](RetryErrorType::Conflict) where an error is both.
+    /// No response came in time. An error that is also a [`Conflict`](RetryErrorType::Conflict) belongs to this class.
     Timeout,
-    /// A race that was lost against another request: nothing was done, and the server is well.
+    /// The request lost a race against another one. The server did not act on it, and is healthy.
     Conflict,
-    /// Another failure that is the server's fault.
+    /// Any other failure that is the server's fault.
     ServerSide,
-    /// Another failure that is the client's fault.
+    /// Any other failure that is the client's fault.
     ClientSide,
-    /// Another failure, of unknown fault.
+    /// Any other failure, with another or unknown fault.
     Other,
 }
 
 impl RetryErrorType {
-    /// The class that an error belongs to.
+    /// Returns the class of an error.
     pub fn of<E: RetryInfo + ?Sized>(error: &E) -> Self {
         if error.is_throttle() {
             Self::Throttling
@@ -41,7 +42,8 @@ impl RetryErrorType {
         }
     }
 
-    /// The name as it appears in events: `throttling`, `timeout`, `conflict`, `server_side`, `client_side`, `other`.
+    /// Returns the name of the class as used in events: `throttling`, `timeout`, `conflict`, `server_side`,
+    /// `client_side` or `other`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Throttling => "throttling",
@@ -60,26 +62,25 @@ impl fmt::Display for RetryErrorType {
     }
 }
 
-/// What a [`RetryPolicy`] makes of an outcome.
+/// The decision of a [`RetryPolicy`] about an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryDirective {
-    /// The operation succeeded: it ends, and the strategy learns of a success. Make one with
-    /// [`RetryDirective::succeed`].
+    /// The operation succeeded and ends. The strategy records the success. Created by [`RetryDirective::succeed`].
     #[non_exhaustive]
     Succeed {
-        /// What the strategy is told of the success.
+        /// The information about the success for the strategy.
         success: Success,
     },
-    /// The operation failed for good: it ends. Make one with [`RetryDirective::fail`].
+    /// The operation failed and ends without a retry. Created by [`RetryDirective::fail`].
     #[non_exhaustive]
     Fail {
-        /// The class of the failure, if it is known. A limiter learns from a throttled attempt that isn't retried, too.
+        /// The class of the failure, if known. A limiter also learns from throttled attempts that are not retried.
         error_type: Option<RetryErrorType>,
         /// The shortest wait that the server asked for.
         retry_after: Option<Duration>,
     },
-    /// The attempt failed and another one may help. Make one with [`RetryDirective::retry`].
+    /// The attempt failed, and a retry may succeed. Created by [`RetryDirective::retry`].
     #[non_exhaustive]
     Retry {
         /// The class of the failure.
@@ -90,22 +91,22 @@ pub enum RetryDirective {
 }
 
 impl RetryDirective {
-    /// The operation succeeded.
+    /// Creates the directive for a success.
     pub const fn succeed() -> Self {
         Self::Succeed { success: Success {} }
     }
 
-    /// The attempt failed, and another one may help.
+    /// Creates the directive for a failure that is worth a retry.
     pub const fn retry(error_type: RetryErrorType) -> Self {
         Self::Retry { error_type, retry_after: None }
     }
 
-    /// The operation failed for good.
+    /// Creates the directive for a final failure. `error_type` is the class of the failure, if known.
     pub const fn fail(error_type: Option<RetryErrorType>) -> Self {
         Self::Fail { error_type, retry_after: None }
     }
 
-    /// Sets the shortest wait that the server asked for. A success has none.
+    /// Sets the shortest wait that the server asked for. For a success this is a no-op.
     #[must_use]
     pub const fn after(self, hint: Option<Duration>) -> Self {
         match self {
@@ -116,28 +117,30 @@ impl RetryDirective {
     }
 }
 
-/// What a policy tells a strategy of a success. It can grow: what a server says it has left, for instance.
+/// The information that a policy gives a strategy about a success. It has no fields yet; later releases can add some,
+/// such as the remaining capacity that a server reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Success {}
 
-/// Decides what the outcome of an attempt means.
+/// Decides whether the outcome of an attempt is a success, a final failure, or worth a retry.
 ///
-/// It is handed the whole outcome, `Ok` included, so a value that isn't ready yet can be a reason for another attempt. A
-/// closure becomes a policy through [`policy_fn`].
+/// A policy gets the whole outcome, `Ok` included. So a value that is not ready yet, for example, can cause a retry. To
+/// make a policy from a closure, use [`policy_fn`].
 ///
-/// To extend the standard policy, ask it for what you don't know: see
-/// [`evaluate_error`](StandardRetryPolicy::evaluate_error).
+/// To extend the standard policy, call [`StandardRetryPolicy::evaluate_error`] for the errors that your policy does not
+/// handle itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no policy for outcomes of the type `{R}`",
     label = "this does not implement `RetryPolicy<{R}>`",
     note = "a function becomes a policy through `policy_fn`"
 )]
 pub trait RetryPolicy<R: ?Sized> {
-    /// What is to follow from this outcome.
+    /// Returns the directive for this outcome.
     fn evaluate(&self, outcome: &R) -> RetryDirective;
 }
 
+/// Pointers to policies forward to them.
 macro_rules! forward_policy {
     ($($pointer:ty),+) => {$(
         impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for $pointer {
@@ -150,7 +153,7 @@ macro_rules! forward_policy {
 
 forward_policy!(&P, Box<P>, Arc<P>);
 
-/// Makes a policy of a closure.
+/// Creates a policy from a closure.
 ///
 /// ```
 /// use retry_core::{RetryDirective, RetryErrorType, StandardRetryStrategy, policy_fn, retry};
@@ -173,7 +176,7 @@ where
     PolicyFn { evaluate }
 }
 
-/// The policy that [`policy_fn`] makes.
+/// The policy that [`policy_fn`] returns.
 #[derive(Clone, Copy)]
 pub struct PolicyFn<F> {
     evaluate: F,
@@ -191,11 +194,10 @@ impl<R: ?Sized, F: Fn(&R) -> RetryDirective> RetryPolicy<R> for PolicyFn<F> {
     }
 }
 
-/// The policy for results whose error implements [`RetryInfo`], used wherever no other is named.
+/// The default policy, for results whose error type implements [`RetryInfo`].
 ///
-/// `Ok` succeeds. An error is retried if it is [safe](RetrySafety::Yes) and fails for good if it is
-/// [not](RetrySafety::No). What [`RetrySafety::Maybe`] leads to depends on the operation: see
-/// [`idempotent`](StandardRetryPolicy::idempotent).
+/// `Ok` is a success. An error with [`RetrySafety::Yes`] is worth a retry, and an error with [`RetrySafety::No`] is a
+/// final failure. For [`RetrySafety::Maybe`] the decision depends on [`idempotent`](StandardRetryPolicy::idempotent).
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -204,7 +206,7 @@ impl<R: ?Sized, F: Fn(&R) -> RetryDirective> RetryPolicy<R> for PolicyFn<F> {
 /// # struct Crashed;
 /// # impl ErrorInfo for Crashed {}
 /// # impl RetryInfo for Crashed {}
-/// // An error that is nobody's known fault: only the author of the operation can tell.
+/// // The error has an unknown fault, so the policy needs to know whether the operation is idempotent.
 /// let outcome: Result<(), Crashed> = Err(Crashed);
 /// let unknown = StandardRetryPolicy::new();
 /// let idempotent = StandardRetryPolicy::new().idempotent(true);
@@ -217,21 +219,22 @@ pub struct StandardRetryPolicy {
 }
 
 impl StandardRetryPolicy {
-    /// A policy that knows nothing of the operation: [`RetrySafety::Maybe`] is retried where the server is at fault or
-    /// a timeout struck.
+    /// Creates a policy for an operation that may or may not be idempotent: [`RetrySafety::Maybe`] is retried if the
+    /// server is at fault or the error is a timeout.
     pub const fn new() -> Self {
         Self { idempotent: None }
     }
 
-    /// Says whether the operation may be carried out twice: with `true` every [`RetrySafety::Maybe`] is retried, with
-    /// `false` none.
+    /// Sets whether the operation is idempotent, which means that it may be executed twice. With `true`, every
+    /// [`RetrySafety::Maybe`] is retried; with `false`, none is.
     #[must_use]
     pub const fn idempotent(mut self, idempotent: bool) -> Self {
         self.idempotent = Some(idempotent);
         self
     }
 
-    /// What follows from an error. For policies that judge some outcomes themselves and leave the rest to this one:
+    /// Returns the directive for an error. Use this in a policy that handles some outcomes itself and delegates the
+    /// others to the standard policy:
     ///
     /// ```
     /// # use retry_core::RetryInfo;
@@ -239,7 +242,7 @@ impl StandardRetryPolicy {
     ///
     /// # #[derive(RetryInfo)]
     /// # struct Failed;
-    /// /// An answer that is not complete yet is worth another attempt, too.
+    /// /// A policy that also retries while the answer is empty.
     /// struct UntilComplete;
     ///
     /// impl RetryPolicy<Result<Vec<u8>, Failed>> for UntilComplete {

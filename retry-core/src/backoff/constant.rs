@@ -1,11 +1,11 @@
-//! The same delay before each retry, or none.
+//! Backoffs with the same delay before each retry, or without a delay.
 
 use super::BackoffStrategy;
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
 
-/// The same delay each time, to the letter: without jitter unless you say otherwise.
+/// A backoff with the same delay before each retry. The default is [no jitter](Jitter::None).
 #[derive(Debug)]
 pub struct ConstantBackoff {
     delay: Duration,
@@ -13,14 +13,14 @@ pub struct ConstantBackoff {
 }
 
 impl ConstantBackoff {
-    /// The same delay before every retry.
+    /// Creates a backoff with this delay before each retry.
     pub const fn new(delay: Duration) -> Self {
         Self { delay, jittered: Jittered::new(Jitter::None) }
     }
 
     jitter_settings!();
 
-    /// Returns the delay.
+    /// Returns the delay, without jitter.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
@@ -36,9 +36,9 @@ impl BackoffStrategy for ConstantBackoff {
     }
 }
 
-/// No wait before a retry, unless the server asks for one.
+/// A backoff without delays: a retry only waits if the server asks for it.
 ///
-/// Clients that fail together come back together then, so it is for tests and for callers that are alone.
+/// Clients that failed at the same time also retry at the same time. Use it in tests, or if there is only one client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoBackoff;
 

@@ -1,15 +1,20 @@
-//! Delays that double.
+//! A backoff whose delays double.
 
 use super::BackoffStrategy;
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
 
-/// Twice as long each time, up to a cap, with jitter: `b * min(base * 2^i, cap)` before retry `i`, which is 0 for the
-/// first one, and `b` random in `[0, 1)` with [full jitter](Jitter::Full), the default.
+/// A backoff whose delays double up to a cap, with jitter.
 ///
-/// The jitter applies after the cap, so that many clients at the cap are still spread out. Nothing overflows: what
-/// would is the cap.
+/// The delay before retry `i` is `b * min(base * 2^i, cap)`. The first retry has `i = 0`. With
+/// [full jitter](Jitter::Full), the default, `b` is random in `[0, 1)`.
+///
+/// The base can be different after [throttling](ExponentialBackoff::throttling_base) and after a
+/// [conflict](ExponentialBackoff::conflict_base).
+///
+/// Jitter is applied after the cap, so that many clients at the cap are still spread out. Delays that would overflow
+/// are the cap.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -22,7 +27,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ExponentialBackoff {
     base: Duration,
-    /// None while it follows the ordinary base.
+    /// `None` means the ordinary base.
     throttling_base: Option<Duration>,
     conflict_base: Duration,
     cap: Duration,
@@ -30,7 +35,7 @@ pub struct ExponentialBackoff {
 }
 
 impl ExponentialBackoff {
-    /// Creates a backoff with delays from `base`, doubled with each retry, never above `cap`.
+    /// Creates a backoff whose delays start from `base`, double with each retry, and never exceed `cap`.
     ///
     /// After a conflict the delays start from 20 ms, or from `base` if that is shorter.
     pub const fn new(base: Duration, cap: Duration) -> Self {
@@ -43,14 +48,15 @@ impl ExponentialBackoff {
         }
     }
 
-    /// Sets the base for retries after throttling, which is the ordinary one unless set.
+    /// Sets the base for retries after throttling. The default is the ordinary base.
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
         self.throttling_base = Some(base);
         self
     }
 
-    /// Sets the base for retries after a conflict: 20 ms unless set. It is never above the ordinary base.
+    /// Sets the base for retries after a conflict. The default is 20 ms. A base above the ordinary one is cut to the
+    /// ordinary one.
     #[must_use]
     pub const fn conflict_base(mut self, base: Duration) -> Self {
         self.conflict_base = base;
@@ -59,7 +65,7 @@ impl ExponentialBackoff {
 
     jitter_settings!();
 
-    /// Returns the longest delay before the first retry after a failure of this class, which is never above the cap.
+    /// Returns the longest delay before the first retry after a failure of this class. It never exceeds the cap.
     pub const fn base(&self, error_type: RetryErrorType) -> Duration {
         shorter(self.uncapped_base(error_type), self.cap)
     }
@@ -73,12 +79,12 @@ impl ExponentialBackoff {
         }
     }
 
-    /// The longest delay of all.
+    /// Returns the cap: the longest delay before any retry.
     pub const fn cap(&self) -> Duration {
         self.cap
     }
 
-    /// Sets the ordinary base and the cap, and leaves the rest: the bases that were set apart too.
+    /// Sets the ordinary base and the cap. Separate bases for throttling and conflicts are kept.
     pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
         self.base = base;
         self.cap = cap;
@@ -97,12 +103,12 @@ impl BackoffStrategy for ExponentialBackoff {
     }
 }
 
-/// [`Ord::min`] for a `const`.
+/// [`Ord::min`] as a `const fn`.
 const fn shorter(left: Duration, right: Duration) -> Duration {
     if left.as_nanos() < right.as_nanos() { left } else { right }
 }
 
-/// `min(base * 2^times, cap)`, exact to the nanosecond.
+/// Returns `min(base * 2^times, cap)`, exact to the nanosecond.
 fn double(base: Duration, times: u32, cap: Duration) -> Duration {
     let mut delay = base;
     for _ in 0..times {

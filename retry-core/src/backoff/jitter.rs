@@ -1,21 +1,21 @@
-//! The chance in a delay.
+//! Jitter: the random part of a delay.
 
 use crate::support::InvalidSetting;
 use crate::support::random::Factors;
 use std::time::Duration;
 
-/// How chance enters a delay, so that clients that failed together do not come back together.
+/// The random part of a delay. Jitter spreads out the retries of clients that failed at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Jitter {
-    /// Anything from zero up to the delay, evenly. It spreads a crowd best.
+    /// A uniformly random delay from zero up to the full delay. It spreads out retries best.
     #[default]
     Full,
-    /// Anything from half the delay up to the delay, evenly.
+    /// A uniformly random delay from half the delay up to the full delay.
     Equal,
-    /// No chance: the delay as it is.
+    /// No randomness: always the full delay.
     None,
-    /// The delay times this number from 0 to 1, for tests.
+    /// The delay multiplied by this factor from 0 to 1, for tests.
     Fixed(f64),
 }
 
@@ -37,7 +37,7 @@ impl Jitter {
     }
 }
 
-/// A kind of jitter and the chance for it.
+/// A kind of jitter with its source of random factors.
 #[derive(Debug)]
 pub(crate) struct Jittered {
     pub(crate) jitter: Jitter,
@@ -76,39 +76,39 @@ impl Jittered {
     }
 }
 
-/// The settings of jitter, for each backoff that has some.
+/// The jitter settings of a backoff.
 macro_rules! jitter_settings {
     () => {
-        /// Sets how chance enters the delays.
+        /// Sets the jitter of the delays.
         ///
         /// # Panics
         ///
-        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error. For a value that
-        /// comes in at run time, use `try_jitter`.
+        /// Panics if a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error. For a
+        /// value that is only known at run time, use `try_jitter`.
         #[must_use]
         pub const fn jitter(mut self, jitter: Jitter) -> Self {
             self.jittered = self.jittered.with(jitter);
             self
         }
 
-        /// Sets how chance enters the delays.
+        /// Sets the jitter of the delays.
         ///
         /// # Errors
         ///
-        /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+        /// Returns an error if a [fixed factor](Jitter::Fixed) is not from 0 to 1.
         pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, $crate::InvalidSetting> {
             self.jittered = self.jittered.try_with(jitter)?;
             Ok(self)
         }
 
-        /// Makes the random factors the same in every run, for tests.
+        /// Sets a seed for the random factors, so that they are the same in every run. This is for tests.
         #[must_use]
         pub const fn seed(mut self, seed: u64) -> Self {
             self.jittered = self.jittered.seeded(seed);
             self
         }
 
-        /// How chance enters the delays.
+        /// Returns the jitter of the delays.
         pub const fn jitter_setting(&self) -> Jitter {
             self.jittered.jitter
         }
@@ -117,7 +117,7 @@ macro_rules! jitter_settings {
 
 pub(crate) use jitter_settings;
 
-/// `delay * factor` for a factor from 0 to 1, never above the delay.
+/// Returns `delay * factor` for a factor from 0 to 1. The result never exceeds the delay.
 fn scale(delay: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(delay.as_secs_f64() * factor).map_or(delay, |scaled| scaled.min(delay))
 }

@@ -1,14 +1,26 @@
-//! Delays that grow by a step.
+//! A backoff whose delays grow by a constant step.
 
 use super::BackoffStrategy;
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
 
-/// Longer by the same step each time, up to a cap: `min(step * (i + 1), cap)` before retry `i`, which is 0 for the first
-/// one, with [full jitter](Jitter::Full) unless you say otherwise.
+/// A backoff whose delays grow by a constant step up to a cap.
 ///
-/// It gives a struggling server less time to recover than [`ExponentialBackoff`](crate::ExponentialBackoff) does.
+/// The delay before retry `i` is `min(step * (i + 1), cap)`, to which jitter is applied. The first retry has `i = 0`.
+/// The default is [full jitter](Jitter::Full).
+///
+/// It gives an overloaded server less time to recover than [`ExponentialBackoff`](crate::ExponentialBackoff) does.
+///
+/// ```
+/// # use std::time::Duration;
+/// use retry_core::backoff::LinearBackoff;
+/// use retry_core::{BackoffStrategy, Jitter, RetryErrorType};
+///
+/// let backoff = LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(3)).jitter(Jitter::None);
+/// let delays = [0, 1, 2, 3].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs());
+/// assert_eq!(delays, [1, 2, 3, 3]);
+/// ```
 #[derive(Debug)]
 pub struct LinearBackoff {
     step: Duration,
@@ -17,19 +29,19 @@ pub struct LinearBackoff {
 }
 
 impl LinearBackoff {
-    /// Delays of `step`, twice `step` and so on, never above `cap`.
+    /// Creates a backoff whose delays are `step`, `2 * step`, `3 * step`, .., and never exceed `cap`.
     pub const fn new(step: Duration, cap: Duration) -> Self {
         Self { step, cap, jittered: Jittered::new(Jitter::Full) }
     }
 
     jitter_settings!();
 
-    /// Returns what is added for each retry.
+    /// Returns the step: the first delay, and the difference between one delay and the next.
     pub const fn step(&self) -> Duration {
         self.step
     }
 
-    /// Returns the longest delay of all.
+    /// Returns the cap: the longest delay before any retry.
     pub const fn cap(&self) -> Duration {
         self.cap
     }

@@ -1,4 +1,4 @@
-//! How long to wait before a retry.
+//! Backoff: the delay before a retry.
 
 mod constant;
 mod exponential;
@@ -14,20 +14,24 @@ use crate::policy::RetryErrorType;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Computes the wait before a retry from nothing but the number of retries and the class of the failure.
+/// Computes the delay before a retry from the number of retries and the class of the failure.
 ///
-/// What the server asked for, the quota and the maximum of attempts are the strategy's business.
+/// A backoff has no state of its own besides the source of its jitter. The [strategy](crate::RetryStrategy) handles the
+/// wait that a server asks for, the quota and the maximum number of attempts.
 pub trait BackoffStrategy {
-    /// The wait before a retry. `retry_attempt` is 0 for the first retry of an operation.
+    /// Returns the delay before a retry. `retry_attempt` is 0 for the first retry of an operation.
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;
 
-    /// The longest wait that this backoff gives, to which [`HintLimit::MaxBackoff`](crate::strategy::HintLimit::MaxBackoff) cuts
-    /// what the server asks for. By default there is none.
+    /// Returns the longest delay of this backoff. The default is [`Duration::MAX`].
+    ///
+    /// [`HintLimit::MaxBackoff`](crate::strategy::HintLimit::MaxBackoff) cuts the wait that a server asks for to this
+    /// delay.
     fn max_backoff(&self) -> Duration {
         Duration::MAX
     }
 }
 
+/// Pointers to backoffs forward to them.
 macro_rules! forward_backoff {
     ($($pointer:ty),+) => {$(
         impl<B: BackoffStrategy + ?Sized> BackoffStrategy for $pointer {

@@ -1,4 +1,4 @@
-//! AWS: error codes, and statuses as its SDKs read them.
+//! Classification of AWS error codes, and of HTTP statuses as the AWS SDKs read them.
 //!
 //! | error code | safe | throttling | timeout | conflict | fault |
 //! |---|---|---|---|---|---|
@@ -15,16 +15,17 @@
 //! | 504 | yes | | yes |
 //! | any other | no | | |
 //!
-//! The SDKs disagree on a bare 429: some retry it as throttling, as this table does, others don't retry it. The fault is
-//! that of the status, as in [`http`]; a code without a status, or with one below 500, is the client's fault.
+//! The SDKs disagree on a 429 without an error code: some retry it as throttling, as this table does, and others don't
+//! retry it. The fault follows from the status, as in [`http`]. A code without a status, or with a status below 500, is
+//! the client's fault.
 //!
-//! `ConditionalCheckFailedException` and the statuses 409 and 412 are not retried: the same condition fails again. Where an
-//! attempt reads anew before it writes, its error type can say `conflict` instead.
+//! `ConditionalCheckFailedException` and the statuses 409 and 412 are not retried, because the same condition would
+//! fail again. If each attempt reads again before it writes, label the variant of your error type `conflict` instead.
 //!
-//! The lists are those of the SDKs' standard retry mode, except for the conflicts. A code is looked up by its bare name,
-//! without the namespace (up to the last `#`) and the address (from the first `:`) that protocols add, and without
-//! whitespace around it: `com.amazonaws.dynamodb.v20120810#ThrottlingException` and `ThrottlingException:http://..` are both
-//! `ThrottlingException`.
+//! The lists are those of the SDKs' standard retry mode, except for the conflicts. A code is looked up by its bare
+//! name: the namespace (up to the last `#`), the address (from the first `:`) and surrounding whitespace are removed
+//! first. For example, `com.amazonaws.dynamodb.v20120810#ThrottlingException` and `ThrottlingException:http://..` are
+//! both `ThrottlingException`.
 
 use super::{Classification, http};
 use crate::error::{ErrorFault, RetrySafety};
@@ -59,7 +60,7 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
     "AuthFailure",
 ];
 
-/// Returns what an error code means, together with the status of the response if there was one.
+/// Classifies an error code, together with the status of the response if it is known.
 ///
 /// An unknown code is ignored, and the status decides. If there is no status either, the error is not retried.
 ///
@@ -73,7 +74,7 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
 /// ```
 pub fn error_code(code: &str, status: Option<u16>) -> Classification {
     match (self::code(code), status) {
-        // A conflict is nobody's fault. Of any other code, the class of the status tells the fault.
+        // A conflict has no fault. For any other code, the fault follows from the class of the status.
         (Some(known), Some(500..)) if !known.is_conflict() => known.with_fault(ErrorFault::Server),
         (Some(known), _) => known,
         (None, Some(status)) => self::status(status),
@@ -81,7 +82,7 @@ pub fn error_code(code: &str, status: Option<u16>) -> Classification {
     }
 }
 
-/// Returns what an error code means by itself, or `None` if it is in none of the [lists](self).
+/// Classifies an error code by itself. Returns `None` if the code is in none of the [lists](self).
 pub fn code(code: &str) -> Option<Classification> {
     let code = bare(code);
     if THROTTLING_CODES.contains(&code) {
@@ -97,10 +98,10 @@ pub fn code(code: &str) -> Option<Classification> {
     }
 }
 
-/// Returns what the status of a response without a known error code means.
+/// Classifies the status of a response without a known error code.
 ///
-/// It differs from [`http::status`] in two ways: 500, 502, 503 and 504 are yes, because the SDKs treat them as
-/// transient, and of all other statuses only 429 is retried.
+/// The result differs from [`http::status`] in two ways. The statuses 500, 502, 503 and 504 are safe to retry, because
+/// the SDKs treat them as transient. Of all other statuses, only 429 is retried.
 pub const fn status(status: u16) -> Classification {
     let plain = http::status(status);
     match status {
@@ -110,15 +111,15 @@ pub const fn status(status: u16) -> Classification {
     }
 }
 
-/// Whether an error code can mean that the client's clock is wrong.
+/// Returns whether an error code can mean that the client's clock is wrong.
 ///
-/// Such a request fails in the same way until the caller has corrected its clock. After that it is worth one retry, never
-/// a loop of them, and so [`error_code`] says no, whatever the status.
+/// Such a request fails in the same way until the caller has corrected its clock. After that it is worth a single
+/// retry, but never a retry loop, so [`error_code`] answers [`RetrySafety::No`] for these codes, whatever the status.
 pub fn is_clock_skew(code: &str) -> bool {
     CLOCK_SKEW_CODES.contains(&bare(code))
 }
 
-/// The name in a code: what is left of the first `:` and right of the last `#`, trimmed.
+/// Returns the bare name in a code: first cut off from the first `:` on, then up to the last `#`, then trimmed.
 fn bare(code: &str) -> &str {
     let code = code.split_once(':').map_or(code, |(name, _)| name);
     code.rsplit_once('#').map_or(code, |(_, name)| name).trim()

@@ -1,26 +1,26 @@
-//! Chains of errors: the first link whose meaning is known.
+//! Classification of error chains by the first known link.
 //!
-//! For errors whose own type says nothing about retries, such as `Box<dyn Error>`, `anyhow::Error` or the error of a
-//! client library.
+//! This module is for errors whose own type says nothing about retries, such as `Box<dyn Error>`, `anyhow::Error` or
+//! the error of a client library.
 //!
-//! | link | meaning |
+//! | link | classification |
 //! |---|---|
-//! | [`std::io::Error`] | by its kind, see [`io`](super::io) |
+//! | [`std::io::Error`] | by its kind; see [`io`](super::io) |
 //! | [`TimedOut`] | maybe, a timeout |
 //! | `tokio::time::error::Elapsed`, with the feature `tokio` | maybe, a timeout |
 //! | any other | no answer |
 //!
 //! # Links
 //!
-//! The first link is the error itself, the next one its [source](Error::source), and so on. Three kinds of link hold an
-//! error that `source` skips; there the next link is the error that they hold:
+//! The first link is the error itself. Each further link is the [source](Error::source) of the one before. Three kinds
+//! of link contain an error that `source` skips; after these, the next link is the error that they contain:
 //!
 //! - an I/O error that was made from another error;
 //! - an `Arc` or a `Box` of one of the types above;
-//! - an `Arc` of `dyn Error`, with or without `Send` and `Sync`, or a `&'static` reference to it. (A `Box` of `dyn Error` can't
-//!   be a link: it doesn't implement [`Error`].)
+//! - an `Arc` of `dyn Error`, with or without `Send` and `Sync`, or a `&'static` reference to `dyn Error`. (A `Box` of
+//!   `dyn Error` can't be a link, because it doesn't implement [`Error`].)
 //!
-//! No more than 64 links are looked at, so that a chain that leads back into itself has an end.
+//! At most 64 links are examined, so that a chain with a cycle ends.
 
 mod error_like;
 
@@ -31,13 +31,13 @@ use crate::time::TimedOut;
 use std::error::Error;
 use std::sync::Arc;
 
-/// How many links are looked at.
+/// The maximum number of links to examine.
 const MAX_LINKS: usize = 64;
 
-/// Returns what the first known link of a chain means, by the [table](self), or `None` if no link is known.
+/// Classifies the first known link of a chain by the [table](self). Returns `None` if no link is known.
 ///
-/// It takes a reference to [any error](ErrorLike), and so it can judge a field of a derived
-/// [`RetryInfo`](macro@crate::RetryInfo), where `None` leaves the answer to the rest of the attributes:
+/// The function takes a reference to [any error](ErrorLike), so it can classify a field of a derived
+/// [`RetryInfo`](macro@crate::RetryInfo). There, `None` leaves the answer to the other attributes:
 ///
 /// ```
 /// use retry_core::classify::chain;
@@ -53,7 +53,7 @@ const MAX_LINKS: usize = 64;
 /// assert_eq!(JobError("no such table".into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is judged by the policy of the call:
+/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is classified by the policy of the call:
 ///
 /// ```
 /// use retry_core::classify::{Classification, chain};
@@ -75,7 +75,7 @@ const MAX_LINKS: usize = 64;
 ///
 /// #[retryable(strategy = JOBS, policy = policy_fn(by_known_links), attempt_timeout = "5s")]
 /// async fn run() -> Result<(), AnyError> {
-///     // One attempt. If it takes too long, its error is a `TimedOut` in a box.
+///     // One attempt. If it takes too long, its error is a boxed `TimedOut`.
 /// #   Ok(())
 /// }
 /// ```
@@ -86,9 +86,9 @@ where
     first_known(error, link)
 }
 
-/// Returns the first answer that `known` gives for a link of a chain, or `None` if it gives none.
+/// Calls `known` for each link of a chain and returns the first classification, or `None` if there is none.
 ///
-/// For links whose types the library doesn't know. What the links are, the [module](self#links) explains.
+/// Use this for links whose types the library doesn't know. The [module docs](self#links) define the links.
 ///
 /// ```
 /// use retry_core::RetrySafety;
@@ -121,7 +121,7 @@ where
     std::iter::successors(Some(error.as_link()), |link| next(*link)).take(MAX_LINKS).find_map(known)
 }
 
-/// What one link means by itself.
+/// Classifies one link by itself.
 fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     if let Some(error) = link.downcast_ref() {
         return super::io::error(error);
@@ -140,7 +140,7 @@ fn next<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)
     held(link).or_else(|| link.source())
 }
 
-/// The error that a link holds and that its `source` skips: its source is that of the error that it holds.
+/// Returns the error inside a link that forwards `source` to that error, and so would skip it.
 fn held<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     if let Some(error) = link.downcast_ref::<std::io::Error>() {
         return error.get_ref().map(|error| error as _);
@@ -151,7 +151,7 @@ fn held<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)
     held.or_else(|| dyn_pointee(link))
 }
 
-/// The error behind a link that is a pointer to a `T`.
+/// Returns the error behind a link that is a pointer to a `T`.
 fn pointee<'e, T: Error + 'static>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     if let Some(pointer) = link.downcast_ref::<Arc<T>>() {
         return Some(&**pointer);
@@ -159,7 +159,7 @@ fn pointee<'e, T: Error + 'static>(link: &'e (dyn Error + 'static)) -> Option<&'
     link.downcast_ref::<Box<T>>().map(|pointer| &**pointer as _)
 }
 
-/// The error behind a link that is a pointer to an error of any type.
+/// Returns the error behind a link that is a pointer to a `dyn Error`.
 fn dyn_pointee<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     macro_rules! behind {
         ($($pointer:ty),+) => {

@@ -1,8 +1,8 @@
-//! HTTP: statuses, methods, and the headers by which a server asks to wait.
+//! Classification of HTTP statuses and methods, and parsing of the headers by which a server asks for a wait.
 //!
-//! By the status alone, with no error code known:
+//! This table classifies a status without a known error code:
 //!
-//! | status | safe | throttling | timeout | fault | by |
+//! | status | safe | throttling | timeout | fault | source |
 //! |---|---|---|---|---|---|
 //! | below 400 | no (not an error) | | | other | |
 //! | 408 Request Timeout | yes | | yes | client | RFC 9110, 15.5.9 |
@@ -17,8 +17,8 @@
 //! | any other 5xx | maybe | | | server | RFC 9110, 15.6 |
 //! | above 599 | maybe | | | server | RFC 9110, 15: an invalid status is treated as a 5xx |
 //!
-//! What maybe leads to depends on the request, see [`Classification::idempotent`] and [`idempotent_method`]. With an
-//! error code of AWS known, [`aws`](super::aws) knows better.
+//! Whether a *maybe* is retried depends on the request; see [`Classification::idempotent`] and [`idempotent_method`].
+//! If the response has an AWS error code, use [`aws`](super::aws), which takes the code into account.
 //!
 //! ```
 //! use retry_core::RetrySafety;
@@ -35,7 +35,7 @@ use super::Classification;
 use crate::error::{ErrorFault, RetrySafety};
 use std::time::Duration;
 
-/// What a status means by itself, by the [table](self).
+/// Classifies a status by itself, by the [table](self).
 ///
 /// ```
 /// use retry_core::classify::{Classification, http};
@@ -47,9 +47,9 @@ pub const fn status(status: u16) -> Classification {
     status_with(status, None)
 }
 
-/// What a status means together with the wait that the response asked for, by the [table](self).
+/// Classifies a status together with the wait from a `Retry-After` header, by the [table](self).
 ///
-/// The wait is part of the answer, whatever the status. With one, even of zero, a 503 is throttling.
+/// The wait is part of the result, whatever the status. A 503 with a wait, even a wait of zero, is throttling.
 pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classification {
     use ErrorFault::{Client, Server};
     use RetrySafety::{Maybe, No, Yes};
@@ -69,11 +69,10 @@ pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classifi
     answer.with_retry_after(retry_after)
 }
 
-/// Whether a request with this method may be carried out twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE
+/// Returns whether a method is idempotent: `true` for GET, HEAD, OPTIONS, TRACE, PUT and DELETE
 /// ([RFC 9110, 9.2.2](https://www.rfc-editor.org/rfc/rfc9110.html#section-9.2.2)).
 ///
-/// POST and PATCH may not, and of any other method nothing is known. Names of methods are case-sensitive (RFC 9110,
-/// 9.1), so `get` is unknown.
+/// POST, PATCH and unknown methods are not. Method names are case-sensitive (RFC 9110, 9.1), so `get` is unknown.
 pub const fn idempotent_method(method: &str) -> bool {
     matches!(method.as_bytes(), b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE" | b"PUT" | b"DELETE")
 }
@@ -85,10 +84,12 @@ mod types {
     use http::{Method, StatusCode};
     use std::time::{Duration, SystemTime};
 
-    /// What a response means, judged by its status and its headers.
+    /// Classifies a response by its status and its headers.
     ///
-    /// The wait is that of [`response_retry_after`]. Only a `Retry-After` makes a 503 throttling; an
-    /// `x-amz-retry-after` doesn't, since the services that send it do so with every kind of failure.
+    /// The wait is that of [`response_retry_after`]. Only a `Retry-After` makes a 503 throttling. An
+    /// `x-amz-retry-after` does not, because services send it with every kind of failure.
+    ///
+    /// `now` is used if a `Retry-After` is a date and the response has no valid `Date` header.
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
@@ -105,16 +106,17 @@ mod types {
         status_with(status.as_u16(), standard_wait(headers, now)).with_retry_after(response_retry_after(headers, now))
     }
 
-    /// What a response to a request with this method means: [`response`], with maybe turned into yes where the method is
-    /// [idempotent](idempotent_method).
+    /// Classifies a response as [`response`] does, and turns [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) into
+    /// [`RetrySafety::Yes`](crate::RetrySafety::Yes) if the method of the request is [idempotent](idempotent_method).
     pub fn exchange(method: &Method, status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
         response(status, headers, now).idempotent(idempotent_method(method.as_str()))
     }
 
-    /// The wait that a response asks for, in a `Retry-After`, with its `Date`, or in an `x-amz-retry-after`.
+    /// Returns the wait that a response asks for in its `Retry-After` or `x-amz-retry-after` header.
     ///
-    /// If both ask, the longer wait counts, because no retry may come earlier than asked. A header that is there twice
-    /// is a list (RFC 9110, 5.3), and so malformed.
+    /// If it has both, the longer wait counts, because no retry may come earlier than the server asked. A header that
+    /// occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. See
+    /// [`retry_after`] for the values, and for the roles of the `Date` header and of `now`.
     pub fn response_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         // `None` is less than any wait.
         standard_wait(headers, now).max(only(headers, "x-amz-retry-after").and_then(retry_after_millis))
@@ -124,14 +126,14 @@ mod types {
         retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
     }
 
-    /// The value of a header that is there once, and is text.
+    /// Returns the value of a header that occurs exactly once and is visible ASCII text.
     fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
         let mut values = headers.get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() { None } else { value.to_str().ok() }
     }
 
-    /// What a status means [by itself](super::status).
+    /// Classifies the status [by itself](super::status).
     impl From<StatusCode> for Classification {
         fn from(status: StatusCode) -> Self {
             super::status(status.as_u16())

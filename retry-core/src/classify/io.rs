@@ -1,29 +1,29 @@
-//! Errors of the standard library's input and output, by their kind.
+//! Classification of [`std::io::Error`]s by their kind.
 //!
 //! | kind | safe | timeout | fault | why |
 //! |---|---|---|---|---|
 //! | `ConnectionRefused` | yes | | other | nothing was sent |
 //! | `TimedOut`, `WouldBlock` | maybe | yes | other | the request may have arrived (a socket's read timeout is a `WouldBlock` on Unix) |
-//! | `ConnectionReset`, `ConnectionAborted`, `BrokenPipe`, `NotConnected` | maybe | | server | the server hung up, perhaps after it had acted |
+//! | `ConnectionReset`, `ConnectionAborted`, `BrokenPipe`, `NotConnected` | maybe | | server | the server closed the connection, perhaps after it had acted |
 //! | `UnexpectedEof` | maybe | | server | the response was cut short |
-//! | `HostUnreachable`, `NetworkUnreachable`, `NetworkDown` | maybe | | server | also reported for a connection on which the request was sent |
+//! | `HostUnreachable`, `NetworkUnreachable`, `NetworkDown` | maybe | | server | can also be reported after the request was sent |
 //! | `Interrupted`, `AddrInUse`, `AddrNotAvailable`, `ResourceBusy` | maybe | | other | the obstacle may be gone later |
-//! | any other | no answer | | | the kind alone doesn't tell |
+//! | any other | no answer | | | the kind alone is not enough to tell |
 //!
-//! *No answer* is `None`. In a [chain](super::chain) the next link is asked; where nothing answers, the error is not
-//! retried. A failed name resolution has no kind of its own and is among these.
+//! *No answer* means `None`. In a [chain](super::chain) the next link is then examined; if no link gives an answer, the
+//! error is not retried. A failed name resolution has no kind of its own, so it gets no answer.
 //!
-//! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable service
-//! have the same type. The error type that wraps it decides whether this table applies.
+//! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable
+//! service have the same type. The error type that wraps it decides whether this table applies.
 
 use super::Classification;
 use crate::error::{ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 
-/// Returns what an I/O error means, by its [kind](std::io::Error::kind), or `None` if the kind doesn't tell.
+/// Classifies an I/O error by its [kind](std::io::Error::kind). Returns `None` if the [table](self) has no answer.
 ///
-/// In a derived [`RetryInfo`](macro@crate::RetryInfo), `None` leaves the answer to the rest of the attributes, and the
-/// error is not retried if they say nothing:
+/// In a derived [`RetryInfo`](macro@crate::RetryInfo), `None` leaves the answer to the other attributes. If they give
+/// no answer either, the error is not retried:
 ///
 /// ```
 /// use retry_core::classify::io;
@@ -37,12 +37,12 @@ use std::io::ErrorKind;
 /// assert_eq!(Disconnected(ErrorKind::NotFound.into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// Only the kind of the error itself counts. [`chain::known`](super::chain::known) also looks at the error inside.
+/// Only the kind of the error itself counts. [`chain::known`](super::chain::known) also examines the error inside.
 pub fn error(error: &std::io::Error) -> Option<Classification> {
     kind(error.kind())
 }
 
-/// Returns what a kind of I/O error means, by the [table](self), or `None` if it doesn't tell.
+/// Classifies a kind of I/O error. Returns `None` if the [table](self) has no answer.
 ///
 /// ```
 /// use retry_core::RetrySafety;

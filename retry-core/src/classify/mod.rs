@@ -1,15 +1,16 @@
-//! The meaning of foreign errors: statuses, error codes, kinds of I/O errors, and chains of sources.
+//! Classification of foreign errors: statuses, error codes, kinds of I/O errors, and error chains.
 //!
-//! Each function returns a [`Classification`], or an `Option` of one where an input may be unknown. A classification
-//! implements [`RetryInfo`] and [`ErrorInfo`], so an error type can hold one in a field under `#[retry(transparent)]`, and a
-//! hand-written implementation can pass its answers on. A derived implementation calls these functions by itself:
+//! Each function returns a [`Classification`], or an `Option` of one if the input can be unknown. A classification
+//! implements [`RetryInfo`] and [`ErrorInfo`], so an error type can have one in a field under `#[retry(transparent)]`,
+//! and a hand-written implementation can forward to one. A derived implementation calls these functions for the
+//! attributes in this table:
 //!
-//! | module | knows | attribute of a field | for example |
+//! | module | classifies | field attribute | examples |
 //! |---|---|---|---|
-//! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not |
-//! | [`aws`] | error codes of AWS, and statuses as its SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
+//! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
+//! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::error` | a refused connection is safe to retry, a missing file is not retried |
-//! | [`chain`] | the links of [`Error::source`](std::error::Error::source) | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
+//! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
 //! use retry_core::classify::{Classification, aws, http, io};
@@ -18,14 +19,14 @@
 //!
 //! #[derive(Debug, RetryInfo)]
 //! enum StoreError {
-//!     /// The service answered, and the answer was judged where it was read.
+//!     /// An error response, classified when it was read.
 //!     #[retry(transparent)]
 //!     Answer(Classification),
 //!     #[retry(fault = "client")]
 //!     NoSuchKey,
 //! }
 //!
-//! // An answer: status, error code if the body had one, header `Retry-After` if there was one.
+//! // Classifies a response by its status, its error code and its `Retry-After` header.
 //! fn judge(status: u16, code: Option<&str>, retry_after: Option<&str>) -> StoreError {
 //!     let wait = retry_after.and_then(|text| http::retry_after(text, None, SystemTime::now()));
 //!     let known = code.and_then(aws::code);
@@ -39,7 +40,7 @@
 //! assert_eq!(judge(503, None, None).is_retry_safe(), RetrySafety::Maybe);
 //! assert_eq!(judge(503, None, Some("7")).retry_after(), Some(Duration::from_secs(7)));
 //!
-//! // By hand, for an error that keeps what it was made of.
+//! // A hand-written implementation, for an error type that wraps another one.
 //! struct Disconnected(std::io::Error);
 //!
 //! impl Disconnected {
@@ -65,17 +66,18 @@
 //! assert_eq!(error.is_retry_safe(), RetrySafety::Yes);
 //! ```
 //!
-//! What the errors of a client library mean depends on where it was: connecting, sending, or reading the response. In the
-//! repository, `examples/reqwest_errors.rs` is the whole rule for reqwest, and `cargo run --example http_client` shows it with a
-//! server that answers, stalls, hangs up and is gone.
+//! The meaning of a client library's error depends on the phase of the request: connecting, sending, or reading the
+//! response. In the repository, `examples/reqwest_errors.rs` has the complete rule for reqwest. Run
+//! `cargo run --example http_client` to see it at work with a server that answers, stalls, closes the connection, and
+//! is down.
 //!
 //! # Features
 //!
-//! | feature | default | what it brings |
+//! | feature | default | adds |
 //! |---|---|---|
-//! | `httpdate` | no | HTTP dates in `Retry-After`; without it a date is ignored, seconds are not |
-//! | `http` | no | the types of the crate `http` as arguments, and `httpdate` |
-//! | `tokio` | yes | [`chain::known`] knows tokio's `Elapsed` |
+//! | `httpdate` | no | HTTP dates in `Retry-After`; without it only numbers of seconds are read, and dates are ignored |
+//! | `http` | no | functions that take the types of the crate `http`; also enables `httpdate` |
+//! | `tokio` | yes | [`chain::known`] classifies tokio's `Elapsed` |
 
 pub mod aws;
 pub mod chain;
@@ -88,7 +90,7 @@ mod tests;
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;
 
-/// All that an error says about retries, as a value.
+/// The complete [`RetryInfo`] and [`ErrorInfo`] of an error, as a value.
 ///
 /// ```
 /// use retry_core::classify::Classification;
@@ -109,12 +111,13 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Creates a classification without throttling, timeout, conflict, known fault or wait.
+    /// Creates a classification that is neither throttling, timeout nor conflict, with [`ErrorFault::Other`] and no
+    /// wait.
     pub const fn new(safety: RetrySafety) -> Self {
         Self { safety, throttling: false, timeout: false, conflict: false, fault: ErrorFault::Other, retry_after: None }
     }
 
-    /// What an error says, copied.
+    /// Copies the answers of an error.
     pub fn of<E: RetryInfo + ?Sized>(error: &E) -> Self {
         Self {
             safety: error.is_retry_safe(),
@@ -126,45 +129,48 @@ impl Classification {
         }
     }
 
-    /// Adds that the server turned the request away because there were too many of late. Whether a retry is safe stays
-    /// as it was said.
+    /// Marks the error as throttling: the server rejected the request because of too many recent requests. This does
+    /// not change [`is_retry_safe`](Classification::is_retry_safe).
     #[must_use]
     pub const fn with_throttling(mut self) -> Self {
         self.throttling = true;
         self
     }
 
-    /// Adds that no answer came in time. Whether a retry is safe stays as it was said.
+    /// Marks the error as a timeout: no response came in time. This does not change
+    /// [`is_retry_safe`](Classification::is_retry_safe).
     #[must_use]
     pub const fn with_timeout(mut self) -> Self {
         self.timeout = true;
         self
     }
 
-    /// Adds that the request lost a race against another one. Whether a retry is safe stays as it was said.
+    /// Marks the error as a conflict: the request lost a race against another one. This does not change
+    /// [`is_retry_safe`](Classification::is_retry_safe).
     #[must_use]
     pub const fn with_conflict(mut self) -> Self {
         self.conflict = true;
         self
     }
 
-    /// Says who caused the error.
+    /// Sets the fault.
     #[must_use]
     pub const fn with_fault(mut self, fault: ErrorFault) -> Self {
         self.fault = fault;
         self
     }
 
-    /// Says how long the server asked to wait. It changes nothing else: a 503 becomes throttling by
-    /// [`http::status_with`].
+    /// Sets the wait that the server asked for. This changes nothing else; to classify a 503 with a wait as throttling,
+    /// use [`http::status_with`].
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
         self
     }
 
-    /// Says whether the request may be carried out twice. If so, [`RetrySafety::Maybe`] becomes [`RetrySafety::Yes`];
-    /// if not, it stays, and the operation decides. Yes and no are not touched.
+    /// Turns [`RetrySafety::Maybe`] into [`RetrySafety::Yes`] if the request is idempotent.
+    ///
+    /// With `false`, `Maybe` stays, and the policy of the operation decides. `Yes` and `No` never change.
     #[must_use]
     pub const fn idempotent(mut self, idempotent: bool) -> Self {
         if idempotent && matches!(self.safety, RetrySafety::Maybe) {
@@ -173,32 +179,32 @@ impl Classification {
         self
     }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     pub const fn is_retry_safe(&self) -> RetrySafety {
         self.safety
     }
 
-    /// Whether the server turned the request away because there were too many of late.
+    /// Returns whether the server rejected the request because of too many recent requests.
     pub const fn is_throttle(&self) -> bool {
         self.throttling
     }
 
-    /// Whether no answer came in time.
+    /// Returns whether no response came in time.
     pub const fn is_timeout(&self) -> bool {
         self.timeout
     }
 
-    /// Whether the request lost a race against another one.
+    /// Returns whether the request lost a race against another one.
     pub const fn is_conflict(&self) -> bool {
         self.conflict
     }
 
-    /// Who caused the error.
+    /// Returns the fault: who caused the error.
     pub const fn fault(&self) -> ErrorFault {
         self.fault
     }
 
-    /// How long the server asked to wait before the next attempt.
+    /// Returns the wait that the server asked for before the next attempt, if any.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

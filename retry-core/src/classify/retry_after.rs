@@ -1,23 +1,23 @@
-//! The headers by which a server asks to wait.
+//! Parsers for the headers by which a server asks for a wait.
 
 use std::time::{Duration, SystemTime};
 
-/// The wait that a header `Retry-After` asks for, or `None` if it is malformed: then it says nothing, which is not the
-/// same as no wait.
+/// Returns the wait that a `Retry-After` header asks for, or `None` if the value is malformed. A malformed value is
+/// ignored; it does not mean a wait of zero.
 ///
 /// By [RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.3) the value is one of these, with
-/// spaces and tabs around it allowed:
+/// optional spaces and tabs around it:
 ///
-/// - A whole number of seconds: digits and nothing else, so `-1`, `+1`, `1.5`, `1e3`, `120s` and `1, 2` are malformed. A
-///   number above `u64::MAX` counts as `u64::MAX`.
-/// - With the feature `httpdate`, a date in any of the three forms of
-///   [RFC 9110, 5.6.7](https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.7); without it, every date is taken as
-///   malformed. The wait lasts from the response's own header `Date`, if that is passed on and well-formed, otherwise
-///   from `now`. So a client's clock that is wrong does no harm where the server tells its time. A date that is past
-///   asks for a wait of zero.
+/// - A whole number of seconds. Only digits are allowed, so `-1`, `+1`, `1.5`, `1e3`, `120s` and `1, 2` are malformed.
+///   The number saturates at `u64::MAX`.
+/// - With the feature `httpdate`, a date in any of the three forms of [RFC 9110,
+///   5.6.7](https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.7). Without the feature, every date is malformed.
+///   The wait is the time from `response_date`, the value of the response's own `Date` header, to this date; if
+///   `response_date` is missing or malformed, the wait is counted from `now`. So a wrong client clock does no harm if
+///   the response has a `Date`. A date in the past asks for a wait of zero.
 ///
-/// These count as malformed, too: a year before 1970, a weekday that isn't that day's, a leap second (`:60`). The two
-/// digits of a year in the obsolete second form mean 1970 to 2069.
+/// A date with a year before 1970, a wrong weekday or a leap second (`:60`) is malformed, too. The two-digit years of
+/// the obsolete second form mean 1970 to 2069.
 ///
 /// ```
 /// use retry_core::classify::http::retry_after;
@@ -43,10 +43,10 @@ pub fn retry_after(value: &str, response_date: Option<&str>, now: SystemTime) ->
     Some(until.duration_since(since).unwrap_or_default())
 }
 
-/// The wait that a header `x-amz-retry-after` asks for, or `None` if it is malformed.
+/// Returns the wait that an `x-amz-retry-after` header asks for, or `None` if the value is malformed.
 ///
-/// The value is a whole number of milliseconds: digits and nothing else, with spaces and tabs around it allowed. A number
-/// above `u64::MAX` counts as `u64::MAX`.
+/// The value is a whole number of milliseconds: only digits, with optional spaces and tabs around them. The number
+/// saturates at `u64::MAX`.
 ///
 /// ```
 /// use retry_core::classify::http::retry_after_millis;
@@ -59,7 +59,7 @@ pub fn retry_after_millis(value: &str) -> Option<Duration> {
     number(value).map(Duration::from_millis)
 }
 
-/// A field's value without the whitespace around it, which is spaces and tabs only (RFC 9110, 5.6.3).
+/// Removes the whitespace around a field's value. Only spaces and tabs count as whitespace (RFC 9110, 5.6.3).
 fn trim(value: &str) -> &str {
     value.trim_matches([' ', '\t'])
 }
@@ -69,18 +69,19 @@ fn number(value: &str) -> Option<u64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // All that can go wrong with digits is that they are too many.
+    // Parsing a string of digits can only fail by overflow.
     Some(digits.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(feature = "httpdate")]
 fn date(value: &str) -> Option<SystemTime> {
     let text = trim(value);
-    // The parser trims as well, and line ends are whitespace to it.
+    // `httpdate` trims as well, and would accept line breaks as whitespace.
     if text.contains(char::is_control) {
         return None;
     }
-    // It takes any character for the space before the time in the second form. What follows is ` 08:49:37 GMT`.
+    // `httpdate` accepts any character in place of the space before the time in the second form. That space is the
+    // first character of the suffix ` 08:49:37 GMT`, the 13th from the end.
     if text.ends_with("GMT") && text.bytes().rev().nth(12) != Some(b' ') {
         return None;
     }

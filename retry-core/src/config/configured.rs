@@ -1,4 +1,4 @@
-//! A strategy whose mode only the run time knows.
+//! A strategy whose mode is chosen at run time.
 
 use super::RetryMode;
 use crate::policy::Success;
@@ -9,21 +9,21 @@ use crate::strategy::{
 use crate::time::Clock;
 use std::time::Duration;
 
-/// The standard or the adaptive strategy, as a [`RetryConfig`](crate::RetryConfig) chose.
+/// The standard or the adaptive strategy, as chosen by a [`RetryConfig`](crate::RetryConfig).
 ///
-/// It is the strategy itself, and not a box around it: a call costs one comparison more, and allocates nothing.
+/// The enum contains the strategy itself and not a box, so a call costs one more comparison and no allocation.
 #[derive(Debug)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "there is one for a resource, and a box would cost each call")]
+#[expect(clippy::large_enum_variant, reason = "each resource has only one, and a box would slow down each call")]
 pub enum ConfiguredStrategy {
-    /// [`RetryMode::Standard`]
+    /// The strategy of [`RetryMode::Standard`].
     Standard(StandardRetryStrategy),
-    /// [`RetryMode::Adaptive`]
+    /// The strategy of [`RetryMode::Adaptive`].
     Adaptive(AdaptiveRetryStrategy),
 }
 
 impl ConfiguredStrategy {
-    /// Which of the two it is.
+    /// Returns the mode.
     pub const fn retry_mode(&self) -> RetryMode {
         match self {
             Self::Standard(_) => RetryMode::Standard,
@@ -31,7 +31,8 @@ impl ConfiguredStrategy {
         }
     }
 
-    /// The standard strategy, or the one below the limiter of the adaptive: settings, backoff and quota.
+    /// Returns the standard strategy, or the one that the adaptive strategy is built on. It has the settings, the
+    /// backoff and the quota.
     pub fn standard(&self) -> &StandardRetryStrategy {
         match self {
             Self::Standard(strategy) => strategy,
@@ -39,12 +40,12 @@ impl ConfiguredStrategy {
         }
     }
 
-    /// Turns the retries of this strategy on or off, see [`StandardRetryStrategy::set_enabled`].
+    /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`].
     pub fn set_enabled(&self, enabled: bool) {
         self.standard().set_enabled(enabled);
     }
 
-    /// Returns whether retries of this strategy are on, see [`set_enabled`](ConfiguredStrategy::set_enabled).
+    /// Returns whether the retries of this strategy are on; see [`set_enabled`](ConfiguredStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.standard().is_enabled()
     }
@@ -93,7 +94,7 @@ impl ConfiguredToken {
     }
 }
 
-/// A token of the other mode must be from another strategy; whether one of the same mode is, that strategy finds out.
+/// A token of the other mode is always foreign. For a token of the same mode, the inner strategy checks the issuer.
 impl RetryStrategy for ConfiguredStrategy {
     type Token = ConfiguredToken;
 

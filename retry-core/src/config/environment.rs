@@ -12,37 +12,40 @@ use std::str::FromStr;
 
 /// # The environment and the shared config file
 ///
-/// Needs the feature `aws-config`.
+/// These methods need the feature `aws-config`.
 ///
 /// Each setting is taken from the first of these sources that has it:
 ///
-/// | source | mode | maximum of attempts |
+/// | source | mode | maximum number of attempts |
 /// |---|---|---|
-/// | code: the setters, or what was deserialized | [`retry_mode`](RetryConfig::retry_mode) | [`try_max_attempts`](RetryConfig::try_max_attempts) |
+/// | code: the setters, or a deserialized configuration | [`retry_mode`](RetryConfig::retry_mode) | [`try_max_attempts`](RetryConfig::try_max_attempts) |
 /// | the environment | `AWS_RETRY_MODE` | `AWS_MAX_ATTEMPTS` |
 /// | the profile in the shared config file | `retry_mode` | `max_attempts` |
-/// | the strategy that it is [built on](RetryConfig::build_on) | standard | its own |
+/// | the default | standard | that of the strategy passed to [`build_on`](RetryConfig::build_on) |
 ///
-/// A [mode](crate::config::RetryMode) is `standard`, `adaptive` or `legacy`; a maximum of attempts is a whole number from 1 to
-/// 4294967295, the first attempt included. White space around either and a plus before the number are ignored.
+/// A [mode](crate::config::RetryMode) is `standard`, `adaptive` or `legacy`. A maximum number of attempts is a whole
+/// number from 1 to 4294967295, the first attempt included. White space around a value and a plus before a number are
+/// ignored.
 ///
-/// - **Only values that are used are checked.** An invalid value is no error if a source above has that setting. The
-///   file is not opened if both settings are known without it.
-/// - **The profile** is the one that `AWS_PROFILE` names, else `default`. A profile that is not in the file has no
-///   settings there, which is no error: it can be in the credentials file, which is not read.
-/// - **The file** is the one that `AWS_CONFIG_FILE` names, else `.aws/config` in the home directory (`HOME`, on Windows
-///   also `USERPROFILE`). A leading `~` stands for the home directory. A missing file is no error, and neither is a path
-///   through something that is not a directory, such as below `/dev/null`. A file that can't be read or is malformed is
-///   an error.
+/// - **Only values that are used are checked.** An invalid value is not an error if a source with a higher priority has
+///   that setting. The file is not opened if both settings are known without it.
+/// - **The profile** is named by `AWS_PROFILE`, and is `default` without that variable. A profile that is missing from
+///   the file has no settings there. This is not an error, because the profile can be in the credentials file, which is
+///   not read.
+/// - **The file** is named by `AWS_CONFIG_FILE`. Without that variable it is `.aws/config` in the home directory
+///   (`HOME`, on Windows also `USERPROFILE`). A leading `~` stands for the home directory. A missing file is not an
+///   error, and neither is a path through something that is not a directory, such as below `/dev/null`. A file that
+///   can't be read or is malformed is an error.
 /// - **An empty variable** counts as not set, as in the AWS SDK for Go. An empty value in the file is an error.
 ///
-/// How the file is read, and what differs from botocore, is listed at [`or_environment`](RetryConfig::or_environment).
+/// [`or_environment`](RetryConfig::or_environment) describes how the file is read, and lists the differences from
+/// botocore.
 impl RetryConfig {
-    /// Fills in the settings that are still open from the environment of the process and the shared config file.
+    /// Fills in the settings that are not set yet from the environment of the process and the shared config file.
     ///
-    /// The call blocks while it reads the file, so make it when the program starts.
+    /// The call blocks while it reads the file, so call it when the program starts.
     ///
-    /// To configure a `static`, let the program look at the outcome before it does anything else:
+    /// To configure a `static`, check for an error at the start of the program:
     ///
     /// ```no_run
     /// use retry_core::config::ConfiguredStrategy;
@@ -66,17 +69,20 @@ impl RetryConfig {
     ///
     /// # Differences from botocore
     ///
-    /// The file is read as the AWS CLI and boto3 read it, which use botocore and Python's `configparser`. So a line that
-    /// is indented further than the latest key continues the value of that key, even if the line looks like a key or a
-    /// section header; any other line stands for itself, and a file can be indented as a whole. A value that begins in
-    /// the line below its key is nested, and each of its lines needs an `=`. Keys can be in any case, `:` can replace
-    /// `=`, comments begin with `#` or `;`, and settings in `[DEFAULT]` hold for each profile that does not set them.
+    /// The file is read as the AWS CLI and boto3 read it, which use botocore and Python's `configparser`:
     ///
-    /// These are the differences, each on purpose:
+    /// - A line that is indented further than the latest key continues the value of that key, even if the line looks
+    ///   like a key or a section header. Any other line, unless it is blank or a comment, starts a new key or
+    ///   section. So a file can be indented as a whole.
+    /// - A value that begins in the line below its key is nested, and each of its lines needs an `=`.
+    /// - Keys can be in any case, `:` can replace `=`, and comments begin with `#` or `;`.
+    /// - Settings in `[DEFAULT]` apply to each profile that does not set them.
+    ///
+    /// These differences are intentional:
     ///
     /// | in the file | botocore | here |
     /// |---|---|---|
-    /// | comment behind a value | part of the value | cut off if white space stands before it |
+    /// | comment behind a value | part of the value | removed if white space precedes it |
     /// | byte order mark | an error | skipped |
     /// | repeated section | an error; the last one if they are written differently, as `[profile a]` and `[profile 'a']` | merged |
     /// | repeated key | an error | the last one is used |
@@ -103,13 +109,15 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// If a value that would be used is invalid, or if the file can't be read or is malformed.
+    /// Returns an error if a value that would be used is invalid, or if the file can't be read or is malformed.
     pub fn or_environment(self) -> Result<Self, ConfigError> {
         self.or_variables(|name| env::var_os(name))
     }
 
-    /// Fills in the settings that are still open, as [`or_environment`](RetryConfig::or_environment) does, from variables
-    /// that `variable` looks up. They include the path of the file. Nothing else of the process is read.
+    /// Fills in the settings that are not set yet, as [`or_environment`](RetryConfig::or_environment) does, but looks
+    /// up each variable with `variable`.
+    ///
+    /// The variables include the path of the file, which is read. The environment of the process is not read.
     ///
     /// ```
     /// use retry_core::config::{ConfigSource, RetryMode};
@@ -128,10 +136,10 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// As [`or_environment`](RetryConfig::or_environment).
+    /// Returns an error in the same cases as [`or_environment`](RetryConfig::or_environment).
     pub fn or_variables(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
-        // A value that is not Unicode is always invalid.
+        // The lossy conversion is fine: a value that is not Unicode is invalid for every setting.
         let text = |name| {
             let value = variable(name)?.to_string_lossy().into_owned();
             Some(Value { text: value, continued_at: None })
@@ -154,10 +162,10 @@ impl RetryConfig {
         }
     }
 
-    /// Fills in the settings that are still open from a profile in the text of a shared config file.
+    /// Fills in the settings that are not set yet from a profile in the text of a shared config file.
     ///
-    /// The name of the file is used in [sources](ConfigSource) and errors only; the file is not opened.
-    /// [`or_environment`](RetryConfig::or_environment) tells how the text is read.
+    /// The path `file` is only used in [sources](ConfigSource) and errors; the file is not opened.
+    /// [`or_environment`](RetryConfig::or_environment) describes how the text is read.
     ///
     /// ```
     /// use retry_core::{ConfigError, RetryConfig};
@@ -181,7 +189,7 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// If a value that would be used is invalid, or if the text is malformed.
+    /// Returns an error if a value that would be used is invalid, or if the text is malformed.
     pub fn or_profile(mut self, profile: &str, file: &Path, text: &str) -> Result<Self, ConfigError> {
         if self.is_complete() {
             return Ok(self);
@@ -193,13 +201,13 @@ impl RetryConfig {
         Ok(self)
     }
 
-    /// Whether the environment and the file have nothing to add.
+    /// Returns whether every setting that the environment and the file can have is set.
     const fn is_complete(&self) -> bool {
         self.retry_mode.is_some() && self.max_attempts.is_some()
     }
 }
 
-/// Takes the value of a source for a setting that is still open.
+/// Fills in a setting from a source if it is not set yet.
 fn fill<T>(setting: &mut Option<Sourced<T>>, value: Option<Value>, source: &ConfigSource) -> Result<(), ConfigError>
 where
     T: FromStr<Err = InvalidSetting>,

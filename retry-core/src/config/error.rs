@@ -1,4 +1,4 @@
-//! Where a setting came from, and what is wrong with it.
+//! The error of an invalid configuration, and the sources of settings.
 
 use crate::support::InvalidSetting;
 use std::error::Error;
@@ -6,10 +6,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why settings that came in at run time can't be used: an invalid one, or a file that can't be read.
+/// The error of an invalid configuration: an invalid value, or a file that can't be read or is malformed.
 ///
-/// As text it is one line that names the source, and the setting, its value and what was expected, or what is wrong with
-/// the file:
+/// The text of the error is one line. It names the source, and either the setting, its value and what was expected, or
+/// the problem with the file:
 ///
 /// ```text
 /// environment variable AWS_MAX_ATTEMPTS: invalid max_attempts "0": expected a whole number from 1 to 4294967295, since it counts the first attempt too
@@ -39,7 +39,7 @@ impl ConfigError {
         Self { found_in, problem: Problem::Setting { setting, continued_at: None } }
     }
 
-    /// Explains a value that goes on in another line of the file, if it does.
+    /// Adds the number of the line that continues the value, if any, to the message.
     #[cfg(feature = "aws-config")]
     pub(super) fn continued_at(mut self, line: Option<usize>) -> Self {
         if let Problem::Setting { continued_at, .. } = &mut self.problem {
@@ -58,12 +58,12 @@ impl ConfigError {
         Self { found_in, problem: Problem::Malformed(what) }
     }
 
-    /// Where the mistake is.
+    /// Returns the source of the invalid setting or file.
     pub const fn found_in(&self) -> &ConfigSource {
         &self.found_in
     }
 
-    /// The invalid setting: its name, its value, and what was expected. `None` if the file is what is wrong.
+    /// Returns the invalid setting, or `None` if the problem is the file itself.
     pub const fn setting(&self) -> Option<&InvalidSetting> {
         match &self.problem {
             Problem::Setting { setting, .. } => Some(setting),
@@ -87,7 +87,7 @@ impl fmt::Display for ConfigError {
 }
 
 impl Error for ConfigError {
-    /// The [`io::Error`] of a file that can't be read.
+    /// Returns the [`io::Error`] of a file that can't be read.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.problem {
             Problem::Unreadable(error) => Some(error),
@@ -96,20 +96,20 @@ impl Error for ConfigError {
     }
 }
 
-/// Where a setting came from.
+/// The source of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigSource {
-    /// The program itself: a setter, or what was deserialized.
+    /// The program itself: a setter, or a deserialized configuration.
     Code,
-    /// The environment variable of this name.
+    /// The environment variable with this name.
     Variable(&'static str),
     /// A profile of a shared config file.
     #[non_exhaustive]
     Profile {
         /// The name of the profile.
         name: String,
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
     },
 }

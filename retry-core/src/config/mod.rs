@@ -1,4 +1,4 @@
-//! Settings that come in at run time, and the strategy that they make.
+//! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
 
 mod configured;
 #[cfg(feature = "aws-config")]
@@ -18,10 +18,10 @@ use crate::strategy::AdaptiveRetryStrategy;
 use crate::strategy::{MaxAttempts, StandardRetryStrategy};
 use std::time::Duration;
 
-/// The settings that a deployment may want to choose, each of which can be left open.
+/// A builder for a strategy whose settings are chosen at run time.
 ///
-/// What is said here is taken; what is left open is left to the strategy that [`build`](RetryConfig::build) or
-/// [`build_on`](RetryConfig::build_on) starts from. No value from outside makes it panic.
+/// Each setting is optional. A setting that is not set keeps the value of the strategy that
+/// [`build`](RetryConfig::build) or [`build_on`](RetryConfig::build_on) starts from. No input makes it panic.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -45,14 +45,15 @@ use std::time::Duration;
 ///
 /// # The environment and the shared config file
 ///
-/// With the feature `aws-config`, `or_environment` fills in what is still open. Nothing is
-/// read unless it is called.
+/// With the feature `aws-config`, `or_environment` fills in the settings that are not set yet. Nothing is read unless
+/// it is called.
 ///
-/// # Formats of your own
+/// # Your own configuration file
 ///
-/// With the feature `serde` it can be a part of your own configuration. Each field can be missing, and a name that is
-/// none of these is an error. Times are text with units; a number can be text too. What was deserialized counts as said
-/// by code, and the environment can fill in the rest. (The format must describe itself, as JSON, TOML and YAML do.)
+/// With the feature `serde`, a `RetryConfig` can be part of your own configuration. Each field is optional, and an
+/// unknown field is an error. Times are strings with units. Numbers can be strings, too. The source of a deserialized
+/// setting is [`ConfigSource::Code`], and the environment can fill in the other settings. The format must be
+/// self-describing, as JSON, TOML and YAML are.
 ///
 /// ```json
 /// {
@@ -68,7 +69,7 @@ use std::time::Duration;
 pub struct RetryConfig {
     retry_mode: Option<Sourced<RetryMode>>,
     max_attempts: Option<Sourced<MaxAttempts>>,
-    /// Base and cap.
+    /// The base and the cap.
     backoff: Option<(Duration, Duration)>,
     throttling_base: Option<Duration>,
     max_retry_after: Option<Duration>,
@@ -76,7 +77,7 @@ pub struct RetryConfig {
 }
 
 impl RetryConfig {
-    /// All is left open.
+    /// Creates a configuration without settings.
     pub const fn new() -> Self {
         Self {
             retry_mode: None,
@@ -88,36 +89,38 @@ impl RetryConfig {
         }
     }
 
-    /// Sets which strategy is made: the standard one if it is left open.
+    /// Sets the kind of strategy to create. The default is [`RetryMode::Standard`].
     #[must_use]
     pub fn retry_mode(mut self, retry_mode: RetryMode) -> Self {
-        self.retry_mode = Some(Sourced::by_code(retry_mode));
+        self.retry_mode = Some(Sourced::from_code(retry_mode));
         self
     }
 
-    /// Sets how many attempts an operation makes at most, the first one included, see
+    /// Sets the maximum number of attempts of an operation, the first one included; see
     /// [`StandardRetryStrategy::max_attempts`].
     ///
     /// # Errors
     ///
-    /// If it is 0.
+    /// Returns an error if the number is 0.
     pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
         let max_attempts =
             MaxAttempts::new(max_attempts).map_err(|setting| ConfigError::setting_in(ConfigSource::Code, setting))?;
-        self.max_attempts = Some(Sourced::by_code(max_attempts));
+        self.max_attempts = Some(Sourced::from_code(max_attempts));
         Ok(self)
     }
 
-    /// Sets the longest delay before the first retry and the longest of all, see [`StandardRetryStrategy::backoff`]. It
-    /// holds after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set or the strategy that it
-    /// is built on has a base of its own for that.
+    /// Sets the longest delay before the first retry and the longest delay before any retry; see
+    /// [`StandardRetryStrategy::backoff`].
+    ///
+    /// The base applies after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set or the
+    /// strategy passed to [`build_on`](RetryConfig::build_on) has a separate base for throttling.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = Some((base, cap));
         self
     }
 
-    /// Sets the longest delay before the first retry if that comes after a throttling, see
+    /// Sets the longest delay before the first retry if it follows throttling; see
     /// [`StandardRetryStrategy::throttling_base`].
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
@@ -125,68 +128,71 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the longest wait that the server can ask for, see [`StandardRetryStrategy::max_retry_after`].
-    /// [`Duration::MAX`] is as good as no limit.
+    /// Sets the longest wait that the server can ask for; see [`StandardRetryStrategy::max_retry_after`].
+    ///
+    /// [`Duration::MAX`] means no limit.
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Duration) -> Self {
         self.max_retry_after = Some(max_retry_after);
         self
     }
 
-    /// Sets what the quota holds when it is full, see [`StandardRetryStrategy::quota_capacity`].
+    /// Sets the capacity of the quota; see [`StandardRetryStrategy::quota_capacity`].
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {
         self.quota_capacity = Some(capacity);
         self
     }
 
-    /// The mode, if it was said.
+    /// Returns the mode, or `None` if it is not set.
     pub fn retry_mode_setting(&self) -> Option<RetryMode> {
-        self.retry_mode.as_ref().map(|said| said.value)
+        self.retry_mode.as_ref().map(|setting| setting.value)
     }
 
-    /// Who said the mode, if it was said.
+    /// Returns the source of the mode, or `None` if it is not set.
     pub fn retry_mode_source(&self) -> Option<&ConfigSource> {
-        self.retry_mode.as_ref().map(|said| &said.source)
+        self.retry_mode.as_ref().map(|setting| &setting.source)
     }
 
-    /// The maximum of attempts, if it was said.
+    /// Returns the maximum number of attempts, or `None` if it is not set.
     pub fn max_attempts_setting(&self) -> Option<u32> {
-        self.max_attempts.as_ref().map(|said| said.value.get())
+        self.max_attempts.as_ref().map(|setting| setting.value.get())
     }
 
-    /// Who said the maximum of attempts, if it was said.
+    /// Returns the source of the maximum number of attempts, or `None` if it is not set.
     pub fn max_attempts_source(&self) -> Option<&ConfigSource> {
-        self.max_attempts.as_ref().map(|said| &said.source)
+        self.max_attempts.as_ref().map(|setting| &setting.source)
     }
 
-    /// Base and cap of the backoff, if they were said.
+    /// Returns the base and the cap of the backoff, or `None` if they are not set.
     pub const fn backoff_setting(&self) -> Option<(Duration, Duration)> {
         self.backoff
     }
 
-    /// The base after a throttling, if it was said.
+    /// Returns the base after throttling, or `None` if it is not set.
     pub const fn throttling_base_setting(&self) -> Option<Duration> {
         self.throttling_base
     }
 
-    /// The longest wait that the server can ask for, if it was said.
+    /// Returns the longest wait that the server can ask for, or `None` if it is not set.
     pub const fn max_retry_after_setting(&self) -> Option<Duration> {
         self.max_retry_after
     }
 
-    /// What the quota holds when it is full, if it was said.
+    /// Returns the capacity of the quota, or `None` if it is not set.
     pub const fn quota_capacity_setting(&self) -> Option<u32> {
         self.quota_capacity
     }
 
-    /// Makes a new strategy, in which [`StandardRetryStrategy::new()`] has the say where this is silent.
+    /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here.
     pub fn build(&self) -> ConfiguredStrategy {
         self.build_on(StandardRetryStrategy::new())
     }
 
-    /// Makes a new strategy, in which `base` has the say where this is silent: a preset such as
-    /// [`StandardRetryStrategy::aws_2_1()`], or one with settings that no deployment should touch.
+    /// Creates a new strategy. `base` supplies the values that are not set here.
+    ///
+    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with other settings that a
+    /// `RetryConfig` can't change.
     pub fn build_on(&self, base: StandardRetryStrategy) -> ConfiguredStrategy {
         let mut standard = base;
         if let Some(max_attempts) = self.max_attempts_setting() {
@@ -219,7 +225,7 @@ struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    const fn by_code(value: T) -> Self {
+    const fn from_code(value: T) -> Self {
         Self { value, source: ConfigSource::Code }
     }
 }

@@ -4,10 +4,10 @@ use crate::support::InvalidSetting;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which strategy a [`RetryConfig`](crate::RetryConfig) makes.
+/// The kind of strategy that a [`RetryConfig`](crate::RetryConfig) creates.
 ///
-/// As text it is `standard` or `adaptive`. What is read may have space around it and be in any case, and `legacy`,
-/// which older files have, is another name of `standard`.
+/// A mode is formatted as `standard` or `adaptive`. Parsing ignores the case and surrounding white space, and accepts
+/// `legacy`, which older config files contain, as another name of `standard`.
 ///
 /// ```
 /// use retry_core::config::RetryMode;
@@ -29,7 +29,7 @@ pub enum RetryMode {
 }
 
 impl RetryMode {
-    /// The name: `standard` or `adaptive`.
+    /// Returns the name: `standard` or `adaptive`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "standard",

@@ -1,10 +1,10 @@
 //! A reader for the shared config file.
 //!
-//! The reader follows Python's `configparser`, on which botocore and the AWS CLI are built, and what botocore makes of
-//! nested values and of the names of profiles. The documentation of `RetryConfig::or_environment` lists the wanted
+//! The reader follows Python's `configparser`, which botocore and the AWS CLI are built on, and botocore's rules for
+//! nested values and profile names. The documentation of `RetryConfig::or_environment` lists the intentional
 //! differences.
 
-/// The retry settings of a profile, not yet judged.
+/// The retry settings of a profile, not yet parsed.
 #[derive(Default)]
 pub(super) struct Profile {
     pub(super) retry_mode: Option<Value>,
@@ -19,12 +19,12 @@ pub(super) struct Value {
     pub(super) continued_at: Option<usize>,
 }
 
-/// Reads one profile. A profile that is not in the file has no settings.
+/// Reads the settings of one profile. A profile that is not in the file has no settings.
 ///
 /// # Errors
 ///
-/// What is wrong with the structure of the file, and in which line. The message does not quote the file, since values
-/// can be secret.
+/// Returns a message that describes the problem with the structure of the file and names the line. The message does not
+/// quote the file, since values can be secret.
 pub(super) fn read(text: &str, profile: &str) -> Result<Profile, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let sections = sections(&text)?;
@@ -46,16 +46,16 @@ pub(super) fn read(text: &str, profile: &str) -> Result<Profile, String> {
     Ok(Profile { retry_mode: value("retry_mode"), max_attempts: value("max_attempts") })
 }
 
-/// The section whose settings hold for all profiles that do not set them.
+/// The section whose settings apply to all profiles that do not set them.
 const DEFAULTS: &str = "DEFAULT";
 
-/// The profile whose section can lack the word `profile`.
+/// The profile whose section header can omit the word `profile`.
 const DEFAULT_PROFILE: &str = "default";
 
 /// The white space between the words of a header.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// A header, and the keys and values below it.
+/// A section: the name in its header, and the keys and values below it.
 struct Section<'a> {
     name: &'a str,
     settings: Vec<(&'a str, Value)>,
@@ -75,10 +75,10 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
             continue;
         }
         let malformed = |what: &str| Err(format!("line {number} {what}"));
-        // None directly below a header, which cannot be continued.
+        // `None` directly below a header, because a header can't be continued.
         let latest = sections.last_mut().and_then(|section| section.settings.last_mut()).map(|(_, value)| value);
         if content.is_empty() {
-            // A blank line belongs to a value that goes on after it.
+            // A blank line is part of a value that continues after it.
             if let Some(value) = latest {
                 value.text.push('\n');
             }
@@ -119,10 +119,11 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
     Ok(sections)
 }
 
-/// Returns the name in a section header, or `None` if the line is not one. Anything can follow the closing bracket.
+/// Returns the name in a section header, or `None` if the line is not a header. Any text can follow the closing
+/// bracket.
 fn section_name(line: &str) -> Option<&str> {
     let (longest_name, _) = line.strip_prefix('[')?.rsplit_once(']').filter(|(name, _)| !name.is_empty())?;
-    // The last bracket can be that of a comment.
+    // The last bracket can be part of a comment.
     let name = longest_name.split(']').next()?;
     Some(name.trim_matches(BLANKS))
 }
@@ -138,7 +139,7 @@ fn profile_name(section: &str) -> Option<&str> {
     quoted('\'').or_else(|| quoted('"')).or(Some(name))
 }
 
-/// Cuts off a comment, which begins where the line does or after white space.
+/// Removes a comment, which begins at the start of the line or after white space.
 fn without_comment(line: &str) -> &str {
     let mut before_comments = line.match_indices(['#', ';']).map(|(start, _)| &line[..start]);
     let before_comment = before_comments.find(|before| before.is_empty() || before.ends_with(char::is_whitespace));

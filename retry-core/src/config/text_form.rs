@@ -1,4 +1,4 @@
-//! What a [`RetryConfig`] looks like in a format of the user's.
+//! Serialization and deserialization of a [`RetryConfig`].
 
 use super::{RetryConfig, RetryMode, Sourced};
 use crate::support::InvalidSetting;
@@ -42,8 +42,8 @@ impl<'de> Deserialize<'de> for RetryConfig {
     }
 }
 
-/// The fields by name. What is read is text at first, so that each is judged by the rule that holds for it elsewhere,
-/// and an error names it.
+/// The serialized form. Each field is deserialized as text first, and then parsed as the other sources of that setting
+/// are, so that an error names the setting.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "RetryConfig", deny_unknown_fields)]
 struct Fields<Mode, Number, Time> {
@@ -80,8 +80,8 @@ impl Fields<Text, Text, Text> {
         };
         let backoff = |Backoff { base, cap }| Ok((time("backoff.base", base)?, time("backoff.cap", cap)?));
         Ok(RetryConfig {
-            retry_mode: self.retry_mode.map(|text| text.0.parse().map(Sourced::by_code)).transpose()?,
-            max_attempts: self.max_attempts.map(|text| text.0.parse().map(Sourced::by_code)).transpose()?,
+            retry_mode: self.retry_mode.map(|text| text.0.parse().map(Sourced::from_code)).transpose()?,
+            max_attempts: self.max_attempts.map(|text| text.0.parse().map(Sourced::from_code)).transpose()?,
             backoff: self.backoff.map(backoff).transpose()?,
             throttling_base: self.throttling_base.map(|text| time("throttling_base", text)).transpose()?,
             max_retry_after: self.max_retry_after.map(|text| time("max_retry_after", text)).transpose()?,
@@ -90,7 +90,7 @@ impl Fields<Text, Text, Text> {
     }
 }
 
-/// A text or a number, as it was written.
+/// A string or a number, as text.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -120,7 +120,7 @@ impl Visitor<'_> for AsText {
         Ok(Text(number.to_string()))
     }
 
-    /// With its point, so that 4.0 is no whole number.
+    /// Keeps the decimal point, so that `4.0` is not a whole number.
     fn visit_f64<E>(self, number: f64) -> Result<Text, E> {
         Ok(Text(format!("{number:?}")))
     }

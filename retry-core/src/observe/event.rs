@@ -1,91 +1,94 @@
-//! The events of an operation, and their names.
+//! The events of an operation and their names.
 
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError};
 use std::time::Duration;
 
-/// Something that happened to an operation.
+/// An event of an operation.
 ///
-/// With the feature `test` it can be written as a literal, to test an observer. It may get more fields with any release.
+/// With the feature `test`, an event can be written as a literal, to test an observer. Any release may add fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Event {
-    /// The operation's name: the path of the function, or what was given to [`Retry::name`](crate::Retry::name).
+    /// The name of the operation: the path of the function or closure, or the name set with
+    /// [`Retry::name`](crate::Retry::name).
     ///
-    /// A method is named with its type, as in `crate::module::Type::method`, and a method of a trait as in
-    /// `<crate::module::Type as crate::module::Trait>::method`, without generic arguments.
+    /// The path of a method includes its type, as in `crate::module::Type::method`. The path of a trait method is
+    /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out.
     pub operation: &'static str,
-    /// The attempt that it happened to; the first one is 1. If the operation stopped before any could begin, it is 0.
+    /// The number of the attempt; the first one is 1. It is 0 if the operation stopped before its first attempt.
     pub attempt: u32,
-    /// The time since the first poll of the operation, by the clock of its timer.
+    /// The time since the start of the operation, by the clock of its timer. An async operation starts with its first
+    /// poll.
     pub elapsed: Duration,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
 }
 
-/// What happened to an operation.
+/// The kind of an [`Event`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The strategy gave no initial token: there will be one attempt, of which nothing is learned.
+    /// The strategy refused the initial token. The operation makes one attempt, and the strategy doesn't learn its
+    /// outcome.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Refused {
-        /// Why.
+        /// The reason.
         reason: RetryError,
     },
-    /// A limiter holds the attempt back. It is told for each wait, and there may be many before one attempt.
+    /// A limiter holds the attempt back. There is one event for each wait, and there can be many before one attempt.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Limited {
-        /// How long it will be, before the limiter is asked again.
+        /// The longest time until the limiter is asked again. The limiter can end the wait earlier.
         wait: Duration,
     },
-    /// The attempt begins.
+    /// An attempt begins.
     AttemptStarted,
-    /// The attempt failed, as the policy has it: an `Ok` can be a failure, too.
+    /// An attempt failed, according to the policy. An `Ok` can be a failure, too.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     AttemptFailed {
-        /// What the policy made of the outcome.
+        /// The failure, as classified by the policy.
         failure: Failure,
     },
-    /// Another attempt will follow.
+    /// The attempt failed, and a retry follows after a delay.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     RetryScheduled {
-        /// The class of the failure that made it necessary.
+        /// The class of the failure that caused the retry.
         error_type: Option<RetryErrorType>,
-        /// The wait before it.
+        /// The delay before the retry.
         delay: Duration,
-        /// What set that.
+        /// The source of the delay.
         delay_source: DelaySource,
-        /// What the quota holds now, if there is one.
+        /// The level of the quota after the retry was paid for; `None` if the strategy has no quota.
         quota: Option<u32>,
     },
     /// The operation failed.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Stopped {
-        /// Why there is no other attempt.
+        /// The reason why there is no further attempt.
         reason: RetryError,
-        /// The class of the last failure; `None` if the policy named none, or if `max_time` cut an attempt or kept it from
-        /// being made.
+        /// The class of the last failure. `None` if the policy did not classify it, or if `max_time` or `deadline` cut
+        /// or prevented an attempt.
         error_type: Option<RetryErrorType>,
-        /// What the quota holds now, if there is one.
+        /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
     },
     /// The operation succeeded.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Succeeded {
-        /// Whether the strategy learned of it. It does not if it refused the initial token, or if it did not issue the
-        /// one that it was handed.
+        /// Whether the strategy recorded the success. It does not if it refused the initial token, or if the token is
+        /// foreign.
         recorded: bool,
-        /// What the quota holds now, if there is one.
+        /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
     },
 }
 
 impl EventKind {
-    /// Returns how long the operation waits before its next attempt, after [`RetryScheduled`](EventKind::RetryScheduled). For
-    /// anything else it is `None`.
+    /// Returns the delay before the retry for [`RetryScheduled`](EventKind::RetryScheduled), and `None` for any other
+    /// event.
     ///
-    /// An `on_retry` closure tells by this whether another attempt follows.
+    /// An `on_retry` closure can use it to check whether a retry follows.
     pub const fn delay(&self) -> Option<Duration> {
         match self {
             Self::RetryScheduled { delay, .. } => Some(*delay),
@@ -93,7 +96,7 @@ impl EventKind {
         }
     }
 
-    /// The name as `tracing` has it: `attempt_started`, `retry_scheduled`, and so on.
+    /// Returns the name of the event as used for `tracing`, such as `attempt_started` or `retry_scheduled`.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Refused { .. } => "refused",

@@ -1,4 +1,4 @@
-//! What happened to an operation: events for an observer and for `tracing`, and the report of one operation.
+//! Events for observers and for `tracing`, and reports of single operations.
 
 mod event;
 mod report;
@@ -9,10 +9,10 @@ pub use report::Report;
 
 use std::sync::Arc;
 
-/// Is told what happens to operations, as it happens: for metrics, logs, and tests.
+/// Receives the events of operations as they happen, for metrics, logs and tests.
 ///
-/// Name one with `observer = OBSERVER` in the attribute, or with [`Retry::observer`](crate::Retry::observer). Where
-/// nobody observes, nothing is made of what there would be to tell, and no clock is read for it.
+/// Set an observer with `observer = OBSERVER` in the attribute, or with [`Retry::observer`](crate::Retry::observer).
+/// Without an observer, and without a `tracing` subscriber for it, no event is built, and no clock is read for events.
 ///
 /// ```
 /// use retry_core::{Event, EventKind, Observer, RetryInfo, retryable};
@@ -48,39 +48,43 @@ use std::sync::Arc;
 /// # assert_eq!(METRICS.given_up.load(Ordering::Relaxed), 1);
 /// ```
 ///
-/// # What follows what
+/// # The order of events
 ///
-/// The events of an operation that runs to its end, by [`EventKind::as_str`], with `[ ]` for what may be left out and
-/// `{ }` for what may be repeated or left out:
+/// This grammar describes the events of an operation that runs to its end, by the names that [`EventKind::as_str`]
+/// returns. `[ ]` means zero or one time, and `{ }` means any number of times, including zero:
 ///
 /// ```text
 /// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled } { limited } end
 /// end       = attempt_started succeeded
 ///           | attempt_started attempt_failed stopped
-///           | attempt_started stopped                       (the attempt was cut by max_time)
-///           | stopped                                       (no attempt could begin before max_time)
+///           | attempt_started stopped                       (max_time or deadline cut the attempt)
+///           | stopped                                       (max_time or deadline prevented the attempt)
 /// ```
 ///
-/// If the operation is dropped, or its body panics, they end at that point.
+/// If the operation is dropped, or its body panics, the events end at that point.
 ///
-/// An observer is called in the middle of the operation, so it should be quick. If it panics, so does the operation.
+/// The operation waits for its observer, so an observer should return quickly. If the observer panics, the panic
+/// propagates to the caller of the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no observer",
     label = "this does not implement `Observer`",
     note = "an observer implements `fn observe(&self, event: &Event)`"
 )]
 pub trait Observer {
-    /// Returns whether the observer is interested in operations with this name. It is asked once, when the operation
-    /// begins; if it returns `false`, no event of that operation is built. By default it returns `true`.
+    /// Returns whether the observer is interested in operations with this name. The default returns `true`.
+    ///
+    /// The method is called once for each operation, when the operation begins. If it returns `false`, the observer
+    /// receives no event of that operation.
     fn is_interested(&self, operation: &'static str) -> bool {
         let _ = operation;
         true
     }
 
-    /// Called for each event of an operation.
+    /// Handles an event. This is called for each event of an operation.
     fn observe(&self, event: &Event);
 }
 
+/// Pointers to observers forward to them.
 macro_rules! forward_observer {
     ($($pointer:ty),+) => {$(
         impl<O: Observer + ?Sized> Observer for $pointer {

@@ -3,18 +3,19 @@
 use crate::strategy::RetryError;
 use std::time::Duration;
 
-/// What became of one operation: all that the outcome alone doesn't tell.
+/// The report of one operation: its outcome, and how it came about.
 ///
-/// [`Retry::report`](crate::Retry::report) gives one.
+/// [`Retry::report`](crate::Retry::report) returns a report.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Report<R> {
-    /// The last outcome, untouched.
+    /// The last outcome, unchanged.
     pub outcome: R,
-    /// How many attempts were made. At least one, unless a limiter held the first one back until the time was up.
+    /// The number of attempts. It is 0 only if `max_time` or `deadline` was over before the first attempt could begin.
     pub attempts: u32,
-    /// Why there was no further attempt; `None` after a success.
+    /// The reason why there was no further attempt; `None` after a success.
     pub reason: Option<RetryError>,
-    /// The time from the first poll to the last outcome, waits included, by the clock of the timer.
+    /// The time from the start of the operation to the last outcome, waits included, by the clock of the timer. An
+    /// async operation starts with its first poll.
     pub elapsed: Duration,
 }

@@ -1,16 +1,16 @@
-//! Events for `tracing`.
+//! Events of the crate `tracing`.
 
 #[cfg(feature = "tracing")]
 pub(crate) use with_tracing::{emit, is_enabled};
 
-/// How loud an event is.
+/// The level of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level {
-    /// Of every operation, even if nothing went wrong.
+    /// Events of every operation, including those without failures.
     Trace,
-    /// Something went wrong as it may.
+    /// Failures and retries in normal operation.
     Debug,
-    /// A retry that made sense was not possible.
+    /// Problems, such as a retry that would help but is not possible.
     Warn,
 }
 
@@ -43,7 +43,7 @@ mod with_tracing {
         }
     }
 
-    /// Whether any subscriber at all listens to events of this level.
+    /// Returns whether a subscriber may be interested in events of this level.
     #[inline]
     pub(crate) fn is_enabled(level: Level) -> bool {
         let level = level.of_tracing();
@@ -58,7 +58,7 @@ mod with_tracing {
         u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// An event of a level that only the run time knows.
+    /// Emits an event with a level that is only known at run time, which [`tracing::event!`] doesn't support.
     macro_rules! event {
         ($level:expr, $name:literal, $($fields:tt)*) => {
             match $level {

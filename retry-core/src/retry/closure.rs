@@ -1,4 +1,4 @@
-//! The forms that a closure can have: async or blocking, with a context or without.
+//! The forms of a retried closure: async or blocking, with or without a context.
 
 use crate::observe::Event;
 use crate::operation::{AttemptContext, ContextState};
@@ -6,15 +6,15 @@ use crate::policy::RetryDirective;
 use crate::time::{Clock, Timestamp};
 use std::time::Duration;
 
-/// A closure whose attempts block the thread, see [`retry_blocking`](crate::retry::retry_blocking).
+/// A closure whose attempts block the thread; see [`retry_blocking`](crate::retry::retry_blocking).
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking<F>(pub(super) F);
 
-/// A closure that is handed the context of each attempt, see [`retry_with_context`](crate::retry::retry_with_context).
+/// A closure that takes the context of each attempt; see [`retry_with_context`](crate::retry::retry_with_context).
 #[derive(Clone, Copy, Debug)]
 pub struct WithContext<F>(pub(super) F);
 
-/// A closure with another one that is told of its failures, see [`Retry::on_retry`](crate::Retry::on_retry).
+/// A closure together with an `on_retry` closure for its failures; see [`Retry::on_retry`](crate::Retry::on_retry).
 #[derive(Clone, Copy, Debug)]
 pub struct Telling<F, N> {
     pub(super) attempts: F,
@@ -25,7 +25,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A closure in any of its forms. This trait is sealed.
+/// A retried closure in any of its forms. This trait is sealed.
 pub trait Attempts: sealed::Sealed {
     /// The outcome of an attempt.
     type Outcome;
@@ -34,48 +34,48 @@ pub trait Attempts: sealed::Sealed {
     #[doc(hidden)]
     type State: AttemptState;
 
-    /// Whether it is told of failures. Its state then knows when the operation was started.
+    /// Whether there is an `on_retry` closure. If so, the state has the start time of the operation.
     #[doc(hidden)]
     const IS_TOLD: bool = false;
 
-    /// Is told of a failure and of what follows from it.
+    /// Calls the `on_retry` closure, if any, with a failure and its event.
     #[doc(hidden)]
     fn tell(&mut self, _: &Self::Outcome, _: &Event) {}
 }
 
-/// A closure that makes a future for each attempt. This trait is sealed.
+/// A retried closure that returns a future for each attempt. This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and starts with `max_time`",
     label = "this needs a closure that makes futures"
 )]
 pub trait AsyncAttempts: Attempts {
-    /// An attempt.
+    /// The future of an attempt.
     #[doc(hidden)]
     type Future: Future<Output = Self::Outcome>;
 
-    /// Makes the future of an attempt with this number and this limit on its time.
+    /// Returns the future of the attempt with this number and this time limit.
     #[doc(hidden)]
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> Self::Future;
 }
 
-/// A closure whose attempts block the thread. This trait is sealed.
+/// A retried closure whose attempts block the thread. This trait is sealed.
 pub trait BlockingAttempts: Attempts {
-    /// Makes an attempt with this number and this limit on its time.
+    /// Runs the attempt with this number and this time limit.
     #[doc(hidden)]
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> Self::Outcome;
 }
 
-/// State kept from one attempt to the next: that of the contexts, or none.
+/// State kept from one attempt to the next: the state of the contexts, or none.
 pub trait AttemptState {
-    /// Begins an operation.
+    /// Creates the state at the start of an operation.
     fn begin(clock: &impl Clock) -> Self;
 
-    /// Returns when the operation was started, if that is known.
+    /// Returns the start time of the operation, if it is known.
     fn started(&self) -> Option<Timestamp> {
         None
     }
 
-    /// Remembers what the policy made of an attempt.
+    /// Stores the directive for an attempt, and returns it.
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective;
 }
 
@@ -99,7 +99,7 @@ impl AttemptState for ContextState {
     }
 }
 
-/// The state of a closure, and when its operation was started.
+/// The state of a closure with the start time of its operation.
 #[derive(Debug)]
 pub struct Started<T> {
     state: T,

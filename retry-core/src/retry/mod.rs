@@ -1,4 +1,4 @@
-//! Retries without macros: a closure and a strategy.
+//! Retries of closures, without macros.
 
 mod closure;
 mod run;
@@ -17,10 +17,12 @@ use crate::time::{BlockingTimer, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, T
 use std::any::type_name;
 use std::time::Duration;
 
-/// Retries a call, as the strategy allows.
+/// Creates a call that retries an async closure, as its policy and strategy decide.
 ///
-/// Each attempt calls the closure anew and awaits the future that it makes. The last outcome comes back untouched. The
-/// strategy is one that calls share: a reference to it, or an [`Arc`](std::sync::Arc).
+/// Nothing is called before [`run`](Retry::run) or [`report`](Retry::report). Each attempt then calls the closure again
+/// and awaits the future that it returns. The last outcome is returned unchanged.
+///
+/// Calls share the strategy, so pass a reference to it, an [`Arc`](std::sync::Arc) or another handle.
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -38,9 +40,10 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// The future can't borrow `&mut` state of the closure, because the closure is called again for each attempt. The closure
-/// can change that state before it makes the future, and pass it on by value. If the attempt itself needs `&mut self` or a
-/// `&mut` argument, use the attribute [`retryable`](macro@crate::retryable), which lends them to each attempt.
+/// The future can't borrow state of the closure mutably, because the closure is called again for each attempt. The
+/// closure can change such state before it creates the future, and pass it to the future by value. If an attempt itself
+/// needs `&mut self` or a `&mut` argument, use the attribute [`retryable`](macro@crate::retryable), which reborrows
+/// them for each attempt.
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
@@ -58,9 +61,10 @@ use std::time::Duration;
 /// # }
 /// ```
 ///
-/// The error says what it means by [`RetryInfo`](trait@crate::RetryInfo), or the call says it with [`Retry::when`].
+/// The default policy needs an error type that implements [`RetryInfo`](trait@crate::RetryInfo). For other error types,
+/// use [`Retry::when`] or [`Retry::policy`].
 ///
-/// If the future is dropped while it waits for a retry, what was paid for that retry goes back to the quota.
+/// If the future is dropped while it waits for a retry, the cost of that retry is refunded to the quota.
 ///
 /// # One strategy for all calls
 ///
@@ -84,8 +88,10 @@ where
     Retry::new(strategy, type_name::<F>(), attempt, DEFAULT_TIMER)
 }
 
-/// Retries a call whose closure is handed the context of each attempt: its number, the id of the operation, the failure
-/// before and the time left. It does what [`retry()`] does otherwise.
+/// Creates a call as [`retry()`] does, for an async closure that takes the context of each attempt.
+///
+/// The [context](AttemptContext) has the number of the attempt, the id of the operation, the previous failure and the
+/// time that is left.
 ///
 /// ```
 /// # use retry_core::RetryInfo;
@@ -110,8 +116,8 @@ where
     Retry::new(strategy, type_name::<F>(), WithContext(attempt), DEFAULT_TIMER)
 }
 
-/// Retries a call that blocks its thread, as [`retry()`] does for futures. [`StdTimer`] sleeps, unless another
-/// [timer](Retry::timer) is set.
+/// Creates a call as [`retry()`] does, for a closure that blocks its thread. The default [timer](Retry::timer) is
+/// [`StdTimer`].
 ///
 /// [`max_time`](Retry::max_time) bounds the waits and the starts of attempts. An attempt can't be cut, so there is no
 /// `attempt_timeout`.
@@ -135,8 +141,8 @@ where
     Retry::new(strategy, type_name::<F>(), Blocking(attempt), StdTimer)
 }
 
-/// Retries a call that blocks its thread, and whose closure is handed the context of each attempt: [`retry_blocking`] and
-/// [`retry_with_context`] in one.
+/// Creates a call as [`retry_blocking`] does, for a closure that takes the context of each attempt, as in
+/// [`retry_with_context`].
 ///
 /// ```
 /// # use std::io;
@@ -162,7 +168,8 @@ where
     Retry::new(strategy, type_name::<F>(), Blocking(WithContext(attempt)), StdTimer)
 }
 
-/// A call to be retried: made by [`retry()`], carried out by [`run`](Retry::run) or [`report`](Retry::report).
+/// A call that retries a closure. It is created by [`retry()`] and started by [`run`](Retry::run) or
+/// [`report`](Retry::report).
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run()` or `.report()`"]
 pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved, L = Unlimited> {
@@ -173,7 +180,7 @@ pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved
     limits: L,
 }
 
-/// What is retried, and by which strategy.
+/// The closure, its strategy, and its name.
 #[derive(Clone, Debug)]
 struct Function<S, F> {
     strategy: S,
@@ -189,16 +196,18 @@ impl<S, F, T> Retry<S, F, StandardRetryPolicy, T> {
 }
 
 impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
-    /// Says whether the call may be carried out twice; see [`StandardRetryPolicy::idempotent`].
+    /// Sets whether the call is idempotent, which means that it may be executed twice; see
+    /// [`StandardRetryPolicy::idempotent`].
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.policy = self.policy.idempotent(idempotent);
         self
     }
 
-    /// Says which errors are retried, in place of [`RetryInfo`](trait@crate::RetryInfo): for error types that don't implement
-    /// it. It decides alone, so there is nothing that [`idempotent`](Retry::idempotent) could add.
+    /// Sets a closure that decides which errors are retried. Use it for error types that don't implement
+    /// [`RetryInfo`](trait@crate::RetryInfo).
     ///
-    /// The error counts as [`RetryErrorType::Other`](crate::RetryErrorType::Other). If throttling and timeouts are to be told apart, write a
+    /// The closure replaces the policy, including the setting of [`idempotent`](Retry::idempotent). Each error has the
+    /// class [`RetryErrorType::Other`](crate::RetryErrorType::Other). To distinguish throttling and timeouts, write a
     /// [policy](Retry::policy).
     ///
     /// ```
@@ -220,8 +229,8 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
 }
 
 impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
-    /// Says how long the server asked to wait, if it did; the wait before the retry is at least that long. It follows
-    /// [`when`](Retry::when).
+    /// Sets a closure that returns the wait that the server asked for, if any; see
+    /// [`RetryInfo::retry_after`](crate::RetryInfo::retry_after). Call this after [`when`](Retry::when).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -244,7 +253,7 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
 }
 
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
-    /// Sets what outcomes mean, `Ok` included: [`StandardRetryPolicy`] unless you say otherwise.
+    /// Sets the policy, which classifies each outcome, `Ok` included. The default is [`StandardRetryPolicy`].
     ///
     /// ```
     /// # use retry_core::RetryInfo;
@@ -265,13 +274,13 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets who is told what happens to the call: nobody unless you say otherwise.
+    /// Sets the observer, which receives the events of the call. The default is no observer.
     pub fn observer<N: Observer>(self, observer: N) -> Retry<S, F, P, T, N, L> {
         let Self { function, policy, timer, observer: _, limits } = self;
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets the name by which observers and events know the call: the path of the closure unless you say otherwise.
+    /// Sets the name of the call in events. The default is the path of the closure.
     pub fn name(mut self, name: &'static str) -> Self {
         self.function.name = Name::Given(name);
         self
@@ -295,11 +304,14 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
 }
 
 impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
-    /// Sets a closure that is told of each failure: the error, and the event that says what follows from it. For another
-    /// attempt that is [`RetryScheduled`](crate::EventKind::RetryScheduled), with a [delay](crate::EventKind::delay), for the
-    /// last failure [`Stopped`](crate::EventKind::Stopped), without one.
+    /// Sets a closure that is called after each failure, with the error and an event.
     ///
-    /// An [`Observer`] is told more, and serves many calls, but it never sees the error.
+    /// If a retry follows, the event is [`RetryScheduled`](crate::EventKind::RetryScheduled), which has a
+    /// [delay](crate::EventKind::delay). After the last failure it is [`Stopped`](crate::EventKind::Stopped), which has
+    /// none.
+    ///
+    /// The closure is not called for an `Ok` that the policy classifies as a failure. An [`Observer`] gets all events
+    /// and can serve many calls, but it does not get the error.
     ///
     /// ```
     /// # use std::io;
@@ -323,16 +335,15 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
         self.with_attempts(|attempts| Telling { attempts, on_retry })
     }
 
-    /// Sets the timer, which tells the time and sleeps: [`DefaultTimer`] unless set.
+    /// Sets the timer, which reads the time and sleeps. The default is [`DefaultTimer`].
     pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
         self.with_timer(timer)
     }
 }
 
 impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
-    /// Sets a closure that is told of each failure: the error, and the event that says what follows from it, as for
-    /// [`retry()`].
-    #[expect(clippy::type_complexity, reason = "each part is a choice of the user's, and has a name")]
+    /// Sets a closure that is called after each failure, with the error and an event, as for async calls.
+    #[expect(clippy::type_complexity, reason = "each part is a named choice of the user")]
     pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<Telling<Blocking<F>, N>>, P, T, O, L>
     where
         Blocking<F>: Attempts<Outcome = Result<R, E>>,
@@ -341,20 +352,22 @@ impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
         self.with_attempts(|attempts| Blocking(Telling { attempts, on_retry }))
     }
 
-    /// Sets the timer, which tells the time and blocks the thread: [`StdTimer`] unless set.
+    /// Sets the timer, which reads the time and blocks the thread. The default is [`StdTimer`].
     pub fn timer<U: BlockingTimer>(self, timer: U) -> Retry<S, Blocking<F>, P, U, O, L> {
         self.with_timer(timer)
     }
 }
 
 impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
-    /// Sets how long all of it may take, from the first poll on: attempts, backoff, and the wait for a limiter. No
-    /// limit unless you say otherwise.
+    /// Sets the time limit of the whole call: attempts, backoff, and waits for a limiter. An async call starts with its
+    /// first poll. The default is no limit.
     ///
-    /// It is hard: no wait ends after it, and an attempt that is under way when it is over is cut. Then the call ends
-    /// with [`RetryError::MaxTime`](crate::RetryError::MaxTime); its outcome is the last one that there was, an `Ok` too, else a [`TimedOut`](crate::TimedOut). (An
-    /// attempt that has an outcome when it is polled for the last time counts. One that blocks its thread can't be cut. A time of
-    /// zero leaves one poll.)
+    /// The limit is hard: no wait ends after it, and an attempt that is running when the limit is over is cut. The call
+    /// then ends with [`RetryError::MaxTime`](crate::RetryError::MaxTime). It returns the last outcome, which can be an
+    /// `Ok`, or a [`TimedOut`](crate::TimedOut) if there is none.
+    ///
+    /// An attempt that has an outcome at its last poll is not cut. An attempt that blocks its thread can't be cut. A
+    /// limit of zero leaves one poll.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -381,9 +394,11 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         self.within(limits)
     }
 
-    /// Sets the point in time at which all of it must be over: an [`Instant`](std::time::Instant) of the standard library or
-    /// of tokio, or a [`Timestamp`]. Beside [`max_time`](Retry::max_time) the earlier one counts. It is as hard as that, and one
-    /// that is past already leaves one poll.
+    /// Sets the deadline of the whole call: an [`Instant`](std::time::Instant) of the standard library or of tokio, or
+    /// a [`Timestamp`].
+    ///
+    /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
+    /// the past allows at most one poll, and usually none.
     ///
     /// ```
     /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
@@ -407,20 +422,22 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         self.within(limits)
     }
 
-    /// Sets how long one attempt may take; no limit unless you say otherwise. An attempt that is cut has a [`TimedOut`](crate::TimedOut) for
-    /// its outcome, and the policy judges that like any other. A time of zero leaves each attempt one poll.
+    /// Sets the time limit of each attempt. The default is no limit.
+    ///
+    /// The outcome of an attempt that is cut is a [`TimedOut`](crate::TimedOut), which the policy classifies like any
+    /// other outcome. A limit of zero allows one poll of each attempt.
     ///
     /// See [`max_time`](Retry::max_time) for an example with both limits.
     ///
     /// # The type of the call
     ///
-    /// Where the type is written out, its last parameter is [`AttemptTimeout`], or [`MaxTime`] if the call has a `max_time`
-    /// too, whichever was set first. Code that is generic over the limits writes
-    /// [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
+    /// The last type parameter of the call becomes [`AttemptTimeout`], or stays [`MaxTime`] if the call also has a
+    /// `max_time` or a `deadline`. The order of the setters makes no difference. Code that is generic over the limits
+    /// names [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
     ///
     /// ```
     /// # use retry_core::{RetryInfo, TimedOut};
-    /// use retry_core::retry::{AttemptTimeout, TimeLimits, Unobserved};
+    /// use retry_core::retry::{AsyncAttempts, AttemptTimeout, TimeLimits, Unobserved};
     /// use retry_core::time::DefaultTimer;
     /// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy, retry};
     /// use std::time::Duration;
@@ -435,7 +452,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// /// A call with the default timer.
     /// type Call<F, L> = Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
     ///
-    /// fn bounded<F, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
+    /// fn bounded<F: AsyncAttempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
     ///     call.attempt_timeout(Duration::from_secs(5))
     /// }
     ///

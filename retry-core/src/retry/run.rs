@@ -1,4 +1,4 @@
-//! Making the attempts of a closure.
+//! The loops that run the attempts of a closure.
 
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
@@ -22,16 +22,16 @@ where
     // With the bounds at the methods, rustc would report an outcome that can't be judged once for the method, once for its
     // future and once for the `.await`.
 
-    /// Makes the attempts, and returns the last outcome.
+    /// Runs the attempts and returns the last outcome.
     pub fn run(self) -> impl Future<Output = F::Outcome> {
         self.drive(|_| (), |(), _, end| end.outcome)
     }
 
-    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
-    /// more, and the elapsed time.
+    /// Runs the attempts and returns a report: the last outcome, the number of attempts, the reason why there were no
+    /// more attempts, and the elapsed time.
     ///
-    /// The attribute has no such form, since the signature of its function is the user's; there, an
-    /// [`Observer`](crate::Observer) is told.
+    /// The attribute has no such form, because it does not change the signature of its function. Use an
+    /// [`Observer`](crate::Observer) there.
     ///
     /// ```
     /// # use retry_core::{ErrorInfo, RetryInfo};
@@ -52,9 +52,11 @@ where
         self.drive(T::now, |started, timer, end| end.report(started, timer))
     }
 
-    /// Makes the attempts. The result is made of what `start` returned and of the end of the call, so that one future
-    /// serves both forms: a second one around it would hold the call twice.
-    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` holds its arguments twice")]
+    /// Runs the attempts. `conclude` builds the result from the return value of `start` and the end of the call.
+    ///
+    /// With these two closures, `run` and `report` share one future. An async wrapper around a common future would
+    /// store the call twice.
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
     fn drive<B, R>(
         mut self,
         start: impl FnOnce(&T) -> B,
@@ -66,7 +68,8 @@ where
             let mut is_delayed = operation.is_delayed();
             let mut kept = Kept::<F, L>::new(&self.timer);
             let end = loop {
-                // A `while let` would hold timer and observer while it waits.
+                // A `while let` would store the references to the timer and the observer in the future across the
+                // await.
                 loop {
                     let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
                     wait.await;
@@ -103,13 +106,13 @@ where
     L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
     P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
 {
-    /// Makes the attempts, and returns the last outcome. It blocks the thread.
+    /// Runs the attempts and returns the last outcome. It blocks the thread.
     pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome {
         self.block().outcome
     }
 
-    /// Makes the attempts, and returns the last outcome together with the number of attempts, the reason why there were no
-    /// more, and the elapsed time. It blocks the thread.
+    /// Runs the attempts and returns a report: the last outcome, the number of attempts, the reason why there were no
+    /// more attempts, and the elapsed time. It blocks the thread.
     pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome> {
         let started = self.timer.now();
         let end = self.block();
@@ -147,7 +150,7 @@ where
         Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
     }
 
-    /// Lets the policy and the strategy decide on what became of an attempt, and keeps what the next one needs.
+    /// Lets the policy and the strategy decide what follows from an attempt, and stores the state for the next attempt.
     #[inline]
     fn settle(
         &mut self,
@@ -178,7 +181,7 @@ where
         }
     }
 
-    /// Tells the closure that is told of failures, if there is one.
+    /// Calls the `on_retry` closure, if there is one.
     #[inline]
     fn tell(
         &mut self,
@@ -198,7 +201,7 @@ where
     }
 }
 
-/// What is kept from one attempt to the next.
+/// State kept from one attempt to the next.
 struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
     state: F::State,
     last: L::Last,

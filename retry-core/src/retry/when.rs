@@ -1,9 +1,10 @@
-//! The policy that closures over errors make.
+//! The policy made from closures that classify errors.
 
 use crate::policy::{RetryDirective, RetryErrorType, RetryPolicy};
 use std::time::Duration;
 
-/// The policy that [`Retry::when`](crate::Retry::when) and [`Retry::retry_after`](crate::Retry::retry_after) make of closures.
+/// The policy that [`Retry::when`](crate::Retry::when) and [`Retry::retry_after`](crate::Retry::retry_after) create
+/// from closures.
 #[derive(Clone, Copy, Debug)]
 pub struct WhenPolicy<W, H = NoRetryAfter> {
     pub(super) when: W,

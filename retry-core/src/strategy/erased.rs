@@ -1,4 +1,4 @@
-//! Strategies that are chosen at run time.
+//! Strategies whose type is chosen at run time.
 
 use crate::policy::Success;
 use crate::strategy::{
@@ -11,10 +11,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Any strategy, of a type that only the run time knows.
+/// A type-erased strategy, for a strategy whose type is chosen at run time.
 ///
-/// For those who choose among strategies of different types, by a setting say. It is a handle: clones of it share one
-/// strategy.
+/// Use this to choose between strategies of different types, for example by a setting. An `ErasedStrategy` is a handle:
+/// its clones share one strategy.
 ///
 /// ```
 /// # #[derive(Debug, retry_core::RetryInfo)]
@@ -49,17 +49,19 @@ use std::time::Duration;
 ///
 /// # Costs
 ///
-/// An allocation for each token, that is one for each attempt, the first included, and a virtual call wherever else
-/// there would be a direct one. If the strategies have the same kind of token no erasing is needed: an
-/// `Arc<dyn RetryStrategy<Token = StandardRetryToken> + Send + Sync>` is a strategy without allocations.
+/// Each token is allocated, which means one allocation for each attempt, the first included. Calls of the strategy are
+/// virtual instead of direct. If all strategies have the same token type, erasure is not necessary: an
+/// `Arc<dyn RetryStrategy<Token = StandardRetryToken> + Send + Sync>` is a strategy that allocates nothing.
 #[derive(Clone)]
 pub struct ErasedStrategy {
     strategy: Arc<Switched<dyn RetryStrategy<Token = ErasedToken> + Send + Sync>>,
 }
 
 impl ErasedStrategy {
-    /// Erases the type of a strategy, or of what points to one: `ErasedStrategy::new(&STORE)` shares the state of the
-    /// static, and tokens pass between the handles of one strategy.
+    /// Erases the type of a strategy or of a pointer to one.
+    ///
+    /// `ErasedStrategy::new(&STORE)` shares the state of the static. Two handles that erase pointers to the same
+    /// strategy accept each other's tokens.
     pub fn new<S>(strategy: S) -> Self
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
@@ -67,15 +69,16 @@ impl ErasedStrategy {
         Self { strategy: Arc::new(Switched { switch: Switch::new(), strategy: Erasing(strategy) }) }
     }
 
-    /// Turns the retries that are made through this handle and its clones on or off. They are on at first.
+    /// Turns the retries through this handle and its clones on or off. They are on by default.
     ///
-    /// The strategy behind it keeps its own switch, see
-    /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). Retries are made while both are on.
+    /// The strategy behind the handle has its own switch; see
+    /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). A retry needs both switches
+    /// to be on.
     pub fn set_enabled(&self, enabled: bool) {
         self.strategy.switch.set(enabled);
     }
 
-    /// Returns whether retries through this handle are on, see [`set_enabled`](ErasedStrategy::set_enabled).
+    /// Returns whether the retries through this handle are on; see [`set_enabled`](ErasedStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.strategy.switch.is_on()
     }
@@ -93,7 +96,7 @@ forward_strategy! {
 
 impl Share<ErasedStrategy> for Operations {}
 
-/// The token of an [`ErasedStrategy`]: a box around that of the strategy behind it.
+/// The token of an [`ErasedStrategy`]: a box around the token of the strategy behind it.
 pub struct ErasedToken {
     token: Box<dyn AnyToken>,
 }
@@ -103,8 +106,8 @@ impl ErasedToken {
         Self { token: Box::new(token) }
     }
 
-    /// The token inside. One of another type must be from another strategy; whether one of the same type is, the
-    /// strategy finds out itself.
+    /// Returns the token inside. A token of another type is always foreign. For a token of the right type, the strategy
+    /// checks the issuer.
     fn into_inner<T: AnyToken>(self) -> Result<T, ForeignToken> {
         let token: Box<dyn Any> = self.token;
         token.downcast().map(|token| *token).map_err(|_| ForeignToken)
@@ -138,12 +141,12 @@ impl fmt::Debug for ErasedToken {
     }
 }
 
-/// A token whose type can be asked for.
+/// A token that can be downcast.
 trait AnyToken: RetryToken + Any + Send {}
 
 impl<T: RetryToken + Any + Send> AnyToken for T {}
 
-/// Boxes the tokens of a strategy, and unboxes them for it.
+/// A wrapper that boxes the tokens of a strategy.
 struct Erasing<S>(S);
 
 impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {

@@ -1,33 +1,34 @@
-//! Why a strategy gives no token, and so why an operation stops.
+//! The reasons why an operation stops.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why no token was given, and so why an operation stopped.
+/// The reason why an operation stops without a further attempt. A strategy that refuses a token returns it as the
+/// error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RetryError {
-    /// A retry would not help, or must not be made.
+    /// The policy decided that a retry would not help or is not safe.
     NotRetryable,
-    /// Retries are switched off.
+    /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled).
     Disabled,
-    /// All attempts were made.
+    /// The maximum number of attempts was made.
     MaxAttempts,
     /// The server asked for a longer wait than `max_retry_after` allows.
     RetryAfterTooLong,
-    /// The time of the operation, `max_time`, is over, or would be before the next attempt; see
+    /// The `max_time` or `deadline` of the operation is over, or would be before the next attempt; see
     /// [`Failure::remaining`](crate::Failure::remaining).
     MaxTime,
-    /// The retry quota can't pay for the retry: there were too many recently.
+    /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
     /// The token was issued by another strategy.
     ForeignToken,
-    /// The strategy refused for a reason of its own, or gave no initial token.
+    /// The strategy refused the retry for a reason of its own, or it refused the initial token.
     Refused,
 }
 
 impl RetryError {
-    /// Returns the name as it appears in events, such as `not_retryable` or `max_attempts`.
+    /// Returns the name of the reason as used in events, such as `not_retryable` or `max_attempts`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotRetryable => "not_retryable",
@@ -59,7 +60,7 @@ impl fmt::Display for RetryError {
 
 impl Error for RetryError {}
 
-/// The error of a token that came back to a strategy which did not issue it. Nothing was recorded.
+/// The error of a strategy that gets a token of another strategy. Nothing was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignToken;
 

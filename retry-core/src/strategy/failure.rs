@@ -1,13 +1,13 @@
-//! What a strategy is told of an attempt that did not succeed.
+//! The description of a failed attempt for a strategy.
 
 use crate::error::RetryInfo;
 use crate::policy::{RetryDirective, RetryErrorType, StandardRetryPolicy};
 use crate::strategy::Switch;
 use std::time::Duration;
 
-/// What a strategy is told of an attempt that did not succeed.
+/// The description of a failed attempt that a strategy gets.
 ///
-/// When driving a strategy by hand, make one from the error with [`Failure::of`].
+/// When driving a strategy by hand, create it from the error with [`Failure::of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     retryable: bool,
@@ -18,13 +18,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns what the [standard policy](StandardRetryPolicy) makes of this error.
+    /// Creates a failure from an error, as the [standard policy](StandardRetryPolicy) classifies it.
     pub fn of<E: RetryInfo + ?Sized>(error: &E) -> Self {
         Self::from_directive(StandardRetryPolicy::new().evaluate_error(error))
     }
 
-    /// Creates a failure from what a policy made of an outcome. An outcome that the policy calls a success is no reason
-    /// to retry either.
+    /// Creates a failure from the directive of a policy. [`RetryDirective::Succeed`] becomes a failure that is not
+    /// retryable.
     pub const fn from_directive(directive: RetryDirective) -> Self {
         let (retryable, error_type, retry_after) = match directive {
             RetryDirective::Succeed { .. } => (false, None, None),
@@ -34,48 +34,48 @@ impl Failure {
         Self { retryable, error_type, retry_after, remaining: None, retries_enabled: true }
     }
 
-    /// Adds how much time the operation has left.
+    /// Sets the time that the operation has left; `None` means no limit.
     #[must_use]
     pub const fn with_remaining(mut self, remaining: Option<Duration>) -> Self {
         self.remaining = remaining;
         self
     }
 
-    /// Says whether retries are switched on, as they are unless this says otherwise.
+    /// Sets whether retries are switched on. The default is `true`.
     #[must_use]
     pub const fn with_retries_enabled(mut self, enabled: bool) -> Self {
         self.retries_enabled = enabled;
         self
     }
 
-    /// The same, with retries off if this switch is.
+    /// Switches retries off if the switch is off.
     #[inline]
     pub(crate) fn switched_by(self, switch: &Switch) -> Self {
         self.with_retries_enabled(self.retries_enabled && switch.is_on())
     }
 
-    /// Returns whether another attempt makes sense at all.
+    /// Returns whether the policy asks for a retry.
     pub const fn is_retryable(&self) -> bool {
         self.retryable
     }
 
-    /// Returns the class of the failure. A retryable failure always has one.
+    /// Returns the class of the failure, if known. A retryable failure always has one.
     pub const fn error_type(&self) -> Option<RetryErrorType> {
         self.error_type
     }
 
-    /// Returns the shortest wait that the server asked for. A failure that is not retryable may have one too.
+    /// Returns the shortest wait that the server asked for, if any. A failure that is not retryable can have one, too.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Returns how much time the operation has left; `None` without a limit. No wait may end after it.
+    /// Returns the time that the operation has left; `None` means no limit. No wait may be longer.
     pub const fn remaining(&self) -> Option<Duration> {
         self.remaining
     }
 
-    /// Returns whether retries are switched on. If not, a strategy grants none, with
-    /// [`RetryError::Disabled`](crate::RetryError::Disabled), but goes on learning.
+    /// Returns whether retries are switched on. If they are off, a strategy refuses them with
+    /// [`RetryError::Disabled`](crate::RetryError::Disabled), but still learns from the failure.
     pub const fn retries_enabled(&self) -> bool {
         self.retries_enabled
     }

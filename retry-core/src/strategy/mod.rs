@@ -1,4 +1,4 @@
-//! Whether to try again: the interface between one operation and what all operations share, and the strategies.
+//! Strategies: the state that operations share, and the decision whether and when an operation retries.
 
 mod adaptive;
 mod erased;
@@ -30,18 +30,18 @@ use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Whether an attempt may be sent.
+/// The answer of a strategy to the question whether an attempt may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ready {
-    /// It may be sent now.
+    /// The attempt may be sent now.
     Now,
-    /// Wait this long, or until the waker is woken, then ask again. A wait of zero means now.
+    /// The operation waits this long, or until the waker is woken, and then asks again. A wait of zero means now.
     After(Duration),
 }
 
 impl Ready {
-    /// Returns how long to wait before asking again; `None` for now, and for a wait of zero.
+    /// Returns how long to wait before asking again, or `None` if the attempt may be sent now.
     pub const fn wait(self) -> Option<Duration> {
         match self {
             Self::After(wait) if !wait.is_zero() => Some(wait),
@@ -50,17 +50,23 @@ impl Ready {
     }
 }
 
-/// Decides whether, and when, an operation tries again.
+/// Decides whether and when an operation retries.
 ///
-/// A strategy holds what operations share (a retry quota, a limiter); what belongs to one operation travels in its
-/// [token](RetryToken). It does no I/O and never sleeps: it is handed a clock, and says how long to wait.
+/// A strategy contains the state that operations share, such as a retry quota or a limiter. The state of a single
+/// operation is in its [token](RetryToken). A strategy does no I/O and never sleeps: it gets a clock, and returns how
+/// long to wait.
 ///
-/// One operation calls [`acquire_initial_token`](RetryStrategy::acquire_initial_token) first. Before each attempt it
-/// sleeps the token's [delay](RetryToken::delay) once and then asks [`ready`](RetryStrategy::ready) until that says now.
-/// After the attempt it calls [`record_success`](RetryStrategy::record_success) or
-/// [`refresh_retry_token`](RetryStrategy::refresh_retry_token), and [`release`](RetryStrategy::release) if it is given up
-/// before the attempt. A strategy of your own has three methods to write, and a fourth if it takes something that must
-/// come back.
+/// An operation calls the methods in this order:
+///
+/// 1. [`acquire_initial_token`](RetryStrategy::acquire_initial_token) once, at the start.
+/// 2. Before each attempt, the operation sleeps for the token's [delay](RetryToken::delay), and then calls
+///    [`ready`](RetryStrategy::ready) until the answer is now. If the operation ends before the attempt is sent, it
+///    calls [`release`](RetryStrategy::release).
+/// 3. After the attempt, [`record_success`](RetryStrategy::record_success) or
+///    [`refresh_retry_token`](RetryStrategy::refresh_retry_token). With a new token, the operation continues at step 2.
+///
+/// A strategy of your own needs the three methods without a default. Implement [`release`](RetryStrategy::release) as
+/// well if a token takes something that must be given back, such as an amount of a quota.
 ///
 /// ```
 /// # use retry_core::{ErrorFault, ErrorInfo, RetryInfo};
@@ -72,7 +78,7 @@ impl Ready {
 /// # impl ErrorInfo for Crashed { fn fault(&self) -> ErrorFault { ErrorFault::Server } }
 /// # impl RetryInfo for Crashed {}
 /// # fn send() -> Result<(), Crashed> { Err(Crashed) }
-/// // By hand, as a driver of its own would do it.
+/// // Drives a strategy by hand.
 /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 ///
 /// let clock = StdTimer;
@@ -82,7 +88,7 @@ impl Ready {
 ///     Err(error) => {
 ///         token = STORE.refresh_retry_token(token, &Failure::of(&error), &clock)?;
 ///         assert_eq!(token.attempt(), 2);
-///         // Sleep `token.delay()`, ask `STORE.ready(..)` where the strategy may limit sends, and send again.
+///         // Sleep for `token.delay()`, call `STORE.ready(..)` if the strategy limits sends, and send again.
 ///     }
 /// }
 /// # Ok::<(), retry_core::RetryError>(())
@@ -96,19 +102,21 @@ pub trait RetryStrategy {
     /// The state of one operation.
     type Token: RetryToken;
 
-    /// Called before the first attempt.
+    /// Returns the token for the first attempt. Called once, before the first attempt.
     ///
     /// # Errors
     ///
-    /// If the operation shall make one attempt only, of which nothing is learned. The attempt is made all the same: a
-    /// strategy manages retries, it does not bar the way to the service.
+    /// Returns an error if the operation must not retry. The operation still makes exactly one attempt, because a
+    /// strategy manages retries and does not block access to the service. The strategy does not learn the outcome of
+    /// that attempt.
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError>;
 
-    /// Called after each attempt that did not succeed, for final failures too.
+    /// Returns the token for the next attempt. Called after each failed attempt, including final failures. It is not
+    /// called for an attempt that was cut by `max_time` or `deadline`.
     ///
     /// # Errors
     ///
-    /// The reason why there is no other attempt. Nothing has been taken from the quota then.
+    /// Returns the reason why there is no further attempt. In this case, nothing was taken from the quota.
     fn refresh_retry_token(
         &self,
         token: Self::Token,
@@ -116,46 +124,49 @@ pub trait RetryStrategy {
         clock: &dyn Clock,
     ) -> Result<Self::Token, RetryError>;
 
-    /// Called after an attempt that succeeded.
+    /// Records a success. Called after an attempt that succeeded.
     ///
     /// # Errors
     ///
-    /// If another strategy issued the token; nothing is recorded then.
+    /// Returns an error if another strategy issued the token. In this case, nothing is recorded.
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken>;
 
-    /// Returns whether the token's attempt may be sent. Asked after the token's delay was slept, and again after each wait.
+    /// Returns whether the token's attempt may be sent. Called after the token's delay, and again after each wait.
     ///
-    /// Only strategies that limit sends implement it; the default is now. A strategy that can tell when its answer changes
-    /// keeps a [waker](LazyWaker::waker), wakes it then, and returns a bound: the wait ends with either. Without a waker
-    /// (`None`), nobody can be woken early.
+    /// Only strategies that limit sends implement this method. The default returns [`Ready::Now`]. For a foreign token,
+    /// return [`Ready::Now`] as well.
     ///
-    /// A strategy wakes waiters only after it has released its own lock: take the wakers out under the lock, release the
-    /// lock, then wake. A wake runs code of the executor, which may poll the operation at once, and that calls the strategy
-    /// again.
+    /// A strategy that knows when its answer changes can end the wait early: it stores a [waker](LazyWaker::waker),
+    /// returns an upper bound of the wait, and wakes the waker when the answer changes. If `waker` is `None`, the wait
+    /// can't end early.
     ///
-    /// For a foreign token the answer is now.
+    /// Do not wake waiters while holding a lock of the strategy. Take the wakers out under the lock, release the lock,
+    /// and then wake them. A wake runs code of the executor, which may poll the operation at once, and the operation
+    /// calls the strategy again.
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let _ = (token, clock, waker);
         Ready::Now
     }
 
-    /// Called instead of the above when an operation ends before the token's attempt was sent, because its future was
-    /// dropped or its time was up. What was paid for that attempt comes back.
+    /// Gives back what was taken for the token's attempt, which was not sent.
     ///
-    /// The default does nothing, for strategies that take nothing. A foreign token is ignored.
+    /// Called instead of [`record_success`](RetryStrategy::record_success) and
+    /// [`refresh_retry_token`](RetryStrategy::refresh_retry_token) if the operation ends before the attempt is sent,
+    /// for example because its future was dropped, its time was up, or retries are switched off. The default does
+    /// nothing, which is right for strategies that take nothing. Ignore a foreign token.
     fn release(&self, token: Self::Token) {
         drop(token);
     }
 
-    /// Returns what the retry quota holds now, for events; `None` without a quota, as by default.
+    /// Returns the current level of the retry quota, for events. The default is `None`, which means no quota.
     fn quota_level(&self) -> Option<u32> {
         None
     }
 }
 
-/// Pointers to strategies forward to them: tokens pass from one to the other.
+/// Pointers to strategies forward to them, and so accept each other's tokens.
 ///
-/// The strategy behind `self` is an expression, and `self` is named beside it because a macro can't name it by itself.
+/// The caller passes `self` besides the expression for the strategy, because of macro hygiene.
 macro_rules! forward_strategy {
     ($([$($generics:tt)*] $pointer:ty: $token:ty, $self:ident => $strategy:expr;)+) => {$(
         impl<$($generics)*> RetryStrategy for $pointer {

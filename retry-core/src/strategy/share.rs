@@ -1,23 +1,26 @@
-//! Which strategies operations may share, and which would be a fresh one for each of them.
+//! The marker trait for strategies that operations share.
 
 use super::RetryStrategy;
 use std::sync::Arc;
 
-/// Marker type for the operations that share a strategy, on which [`Share`] is implemented.
+/// Marker type that implements [`Share`] for each type of strategy that operations can share.
 #[derive(Debug)]
 pub struct Operations;
 
 /// Marker trait: all operations that hold an `S` share one strategy. It is implemented for references, for [`Arc`]s and
 /// for the handles of this library.
 ///
-/// An owned strategy is not shared. Made anew for each call, its quota would be full for each call and protect nothing.
-/// So [`retry()`](crate::retry()) and `strategy = EXPR` ask for `Operations: Share<S>`, also where the expression is an
-/// argument of the function. Code that is generic over `S` and takes one by value asks for it as well. (It is a trait of `Operations` instead of `S` because for the latter rustc
-/// suggests to borrow the strategy on the spot, which would not share it either.)
+/// An owned strategy is not shared. If it were created for each call, its quota would be full at the start of each call
+/// and protect nothing. So [`retry()`](crate::retry()) and `strategy = EXPR` require `Operations: Share<S>`, also if the
+/// expression is an argument of the function. Generic
+/// code that passes an `S` on needs the same bound.
+///
+/// (`Operations` implements the trait instead of `S`. For a bound on `S`, rustc would suggest to borrow the strategy in
+/// place, which would not share it either.)
 ///
 /// # A handle of your own
 ///
-/// A type that points to a strategy which is kept elsewhere implements it in one line, beside [`RetryStrategy`]:
+/// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
 ///
 /// ```
 /// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share};
@@ -30,7 +33,7 @@ pub struct Operations;
 ///     // ...
 /// }
 ///
-/// /// One of many pointers to a shard.
+/// /// One of many handles to a shard.
 /// #[derive(Clone)]
 /// struct Handle(Arc<Shard>);
 ///
@@ -48,7 +51,7 @@ pub struct Operations;
 ///     fn record_success(&self, token: Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
 ///         self.0.retries.record_success(token, success, clock)
 ///     }
-///     // A wrapper forwards the methods that have a default, too.
+///     // A wrapper must also forward the methods that have a default.
 ///     fn ready(&self, token: &mut Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
 ///         self.0.retries.ready(token, clock, waker)
 ///     }

@@ -1,4 +1,4 @@
-//! Switches that turn retries off: one for the process, and one in each strategy.
+//! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy};
@@ -39,26 +39,26 @@ const fn on() -> AtomicBool {
 
 static PROCESS: AtomicBool = on();
 
-/// Turns retries on or off for the whole process, as in an incident. They are on at first.
+/// Turns retries on or off for the whole process, for example during an incident. They are on by default.
 ///
-/// While they are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. The quota is
-/// left alone, retries that already wait are still sent, and a limiter goes on learning and limiting. Strategies of your
-/// own are held to it too: if one grants a retry all the same, the operation releases it.
+/// While retries are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. Nothing is
+/// taken from the quota, scheduled retries are still sent, and limiters still learn and limit. This also applies to
+/// strategies of your own: if one grants a retry nevertheless, the operation releases its token.
 ///
-/// To turn off the retries of one strategy, see
-/// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). Retries are made while both switches
-/// are on.
+/// To turn off the retries of one strategy, use
+/// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). A retry needs both switches to be
+/// on.
 pub fn set_retries_enabled(enabled: bool) {
     PROCESS.store(enabled, Ordering::Relaxed);
 }
 
-/// Returns whether retries are on for the process, see [`set_retries_enabled`].
+/// Returns whether retries are on for the whole process; see [`set_retries_enabled`].
 #[inline]
 pub fn retries_enabled() -> bool {
     PROCESS.load(Ordering::Relaxed)
 }
 
-/// Any strategy behind a switch.
+/// A strategy with a switch of its own.
 pub(crate) struct Switched<S: ?Sized> {
     pub(crate) switch: Switch,
     pub(crate) strategy: S,
@@ -83,7 +83,7 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         if failure.retries_enabled() {
             return Ok(token);
         }
-        // A strategy that does not ask grants retries all the same.
+        // The strategy ignored `Failure::retries_enabled`.
         self.strategy.release(token);
         Err(RetryError::Disabled)
     }

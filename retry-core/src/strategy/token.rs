@@ -1,16 +1,17 @@
-//! Tokens: the state of one operation in the hands of a strategy.
+//! Tokens: the state that a strategy keeps for one operation.
 
 use std::time::Duration;
 
-/// The state of one operation, issued by a [`RetryStrategy`](crate::RetryStrategy) and handed back to it.
+/// The state of one operation, issued by a [`RetryStrategy`](crate::RetryStrategy) and returned to it.
 ///
-/// A token is good for one attempt. It is moved into the strategy afterwards, so using one twice does not compile.
+/// A token is valid for one attempt. It is moved into the strategy after the attempt, so using it twice does not
+/// compile.
 ///
-/// # Tokens that are dropped
+/// # Dropped tokens
 ///
-/// While the body runs, the operation holds the token. If the operation is dropped at that point, the token is dropped and
-/// no method of the strategy is called. A strategy that must know, such as one that counts requests in flight, puts a
-/// guard that implements `Drop` into a field of its token:
+/// While the body runs, the operation holds the token. If the operation is dropped then, the token is dropped, and no
+/// method of the strategy is called. A strategy that needs to notice this, such as one that counts requests in flight,
+/// puts a guard that implements `Drop` into a field of its token:
 ///
 /// ```
 /// use retry_core::RetryToken;
@@ -43,7 +44,7 @@ use std::time::Duration;
 ///     }
 /// }
 ///
-/// /// What `refresh_retry_token` and `record_success` begin with.
+/// /// The first step of `refresh_retry_token` and `record_success`.
 /// fn answered(token: Token) -> StandardRetryToken {
 ///     let Token { retries, slot } = token;
 ///     drop(slot);
@@ -54,36 +55,36 @@ use std::time::Duration;
 /// Do not implement `Drop` for the token itself. Fields can't be moved out of a type that implements it (E0509), so the
 /// strategy could not take the token apart and pass the inner one on.
 pub trait RetryToken {
-    /// Returns the attempt that this token is for; the first one is 1.
+    /// Returns the number of the attempt that this token is for; the first one is 1.
     fn attempt(&self) -> u32;
 
-    /// Returns how many retries there were up to this attempt: none for the first one.
+    /// Returns the number of retries up to and including this attempt: 0 for the first attempt.
     fn retry_count(&self) -> u32 {
         self.attempt().saturating_sub(1)
     }
 
-    /// Returns the delay before this attempt: the backoff, or what the server asked for. The operation sleeps it once,
-    /// before it asks [`RetryStrategy::ready`](crate::RetryStrategy::ready).
+    /// Returns the delay before this attempt: the backoff, or the wait that the server asked for. The operation sleeps
+    /// once for this delay, before it calls [`RetryStrategy::ready`](crate::RetryStrategy::ready).
     fn delay(&self) -> Duration;
 
-    /// Returns what set that delay, for events: [`DelaySource::Backoff`] unless overridden.
+    /// Returns the source of the delay, for events. The default is [`DelaySource::Backoff`].
     fn delay_source(&self) -> DelaySource {
         DelaySource::Backoff
     }
 }
 
-/// What set the delay before a retry.
+/// The source of the delay before a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DelaySource {
     /// The backoff.
     Backoff,
-    /// The wait that the server asked for, which was longer.
+    /// The wait that the server asked for, which is longer than the backoff.
     RetryAfter,
 }
 
 impl DelaySource {
-    /// Returns the name as it appears in events: `backoff`, `retry_after`.
+    /// Returns the name of the source as used in events: `backoff` or `retry_after`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Backoff => "backoff",

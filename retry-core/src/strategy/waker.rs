@@ -1,14 +1,14 @@
-//! Waits that end early.
+//! Wakers by which a strategy ends a wait early.
 
 use crate::support::sync::{Mutex, MutexGuard, PoisonError};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-/// Makes a [`Waker`] for a strategy that wants one, see [`RetryStrategy::ready`](crate::RetryStrategy::ready).
+/// A source of a [`Waker`] for a strategy; see [`RetryStrategy::ready`](crate::RetryStrategy::ready).
 ///
-/// An attempt that may be sent at once needs none, so none is made before the strategy asks for it. When driving a
-/// strategy by hand, make one from the waker at hand: `LazyWaker::from(waker)`.
+/// The waker is only created if the strategy asks for it, because an attempt that may be sent at once needs none. When
+/// driving a strategy by hand, create a `LazyWaker` from a waker of your own: `LazyWaker::from(&waker)`.
 #[derive(Debug)]
 pub struct LazyWaker<'w>(Source<'w>);
 
@@ -19,15 +19,15 @@ enum Source<'w> {
 }
 
 impl LazyWaker<'_> {
-    /// Creates a lazy waker for an operation, which waits with what [`into_early_wake`](LazyWaker::into_early_wake)
-    /// returns.
+    /// Creates a lazy waker for an operation. The operation waits with the result of
+    /// [`into_early_wake`](LazyWaker::into_early_wake).
     #[inline]
     pub(crate) const fn new() -> Self {
         Self(Source::EarlyWake(OnceCell::new()))
     }
 
-    /// Returns a waker that ends the wait which follows this question, so that the strategy is asked again. It may be
-    /// kept and woken from any thread; after the wait it does nothing.
+    /// Returns a waker that ends the wait after this call of [`ready`](crate::RetryStrategy::ready), so that the
+    /// strategy is asked again. It can be stored, and woken from any thread. After the wait it is a no-op.
     pub fn waker(&self) -> Waker {
         match &self.0 {
             Source::Given(waker) => (*waker).clone(),
@@ -35,7 +35,7 @@ impl LazyWaker<'_> {
         }
     }
 
-    /// Returns what the strategy may wake, if it asked for a waker.
+    /// Returns the waiting side of the waker, or `None` if the strategy did not ask for a waker.
     #[inline]
     pub(crate) fn into_early_wake(self) -> Option<EarlyWake> {
         match self.0 {
@@ -51,21 +51,21 @@ impl<'w> From<&'w Waker> for LazyWaker<'w> {
     }
 }
 
-/// The waiting side of the wakers of one wait. Once it is dropped, as it is with the wait, they do nothing.
+/// The waiting side of the wakers of one wait. It is dropped with the wait; after that the wakers are no-ops.
 #[derive(Debug)]
 pub(crate) struct EarlyWake(Arc<Shared>);
 
-/// What the wakers of one wait share with it.
+/// The state that a wait shares with its wakers.
 #[derive(Debug)]
 struct Shared {
-    /// No waker runs while it is locked, not even its `clone` or `drop`: those are the executor's.
+    /// Wakers are the executor's code, so none is woken, cloned or dropped while the lock is held.
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     woken: bool,
-    /// The task or thread that waits, to which the wake is passed on.
+    /// The waker of the task or thread that waits.
     waiting: Option<Waker>,
 }
 
@@ -78,7 +78,7 @@ impl EarlyWake {
         Waker::from(Arc::clone(&self.0))
     }
 
-    /// Registers who waits, and returns whether it was woken already.
+    /// Registers the waker of the waiting task or thread, and returns whether the strategy ended the wait already.
     pub(crate) fn register(&self, waker: &Waker) -> bool {
         if self.0.lock().waiting.as_ref().is_none_or(|waiting| !waiting.will_wake(waker)) {
             let waiting = Some(waker.clone());
@@ -96,7 +96,7 @@ impl EarlyWake {
 
 impl Drop for EarlyWake {
     fn drop(&mut self) {
-        // A strategy may keep its waker for long: that must neither wake the task later nor keep it alive.
+        // A strategy can keep its waker for long. The waker must neither wake the task later nor keep it alive.
         let former = self.0.lock().waiting.take();
         drop(former);
     }

@@ -1,12 +1,17 @@
-//! An invalid setting.
+//! The error of an invalid setting.
 
 use std::error::Error;
 use std::fmt;
 
-/// A setting that came in at run time is invalid.
+/// The error of a setting whose value, given at run time, is invalid.
 ///
-/// As text it names the setting, its value and what was expected: `invalid max_scopes "0": expected a whole number of at
-/// least 1`.
+/// ```
+/// use retry_core::StandardRetryStrategy;
+///
+/// let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
+/// assert_eq!((error.setting(), error.value()), ("max_attempts", "0"));
+/// assert!(error.to_string().starts_with("invalid max_attempts \"0\": expected "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting {
     setting: &'static str,
@@ -19,17 +24,17 @@ impl InvalidSetting {
         Self { setting, value: value.to_string(), expected }
     }
 
-    /// The name of the setting.
+    /// Returns the name of the setting.
     pub const fn setting(&self) -> &'static str {
         self.setting
     }
 
-    /// The invalid value.
+    /// Returns the invalid value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// What was expected, as a noun phrase.
+    /// Returns what was expected, as a noun phrase.
     pub const fn expected(&self) -> &'static str {
         self.expected
     }
@@ -37,7 +42,7 @@ impl InvalidSetting {
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In quotes and escaped, since a value from outside can be empty or hold a line break.
+        // The value is quoted and escaped because it can be empty or contain line breaks.
         write!(f, "invalid {} {:?}: expected {}", self.setting, self.value, self.expected)
     }
 }

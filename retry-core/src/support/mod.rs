@@ -1,4 +1,4 @@
-//! Parts that the rest of the library uses.
+//! Internal helpers: the error of an invalid setting, random numbers, and synchronization primitives.
 
 mod invalid_setting;
 pub(crate) mod never;

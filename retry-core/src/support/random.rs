@@ -1,4 +1,4 @@
-//! Random factors for jitter, from a source that a `const` can hold and threads can share.
+//! Random numbers from sources that are `const`-constructible and shared by threads.
 
 use crate::support::sync::{AtomicU64, Ordering};
 use rand::rngs::SmallRng;
@@ -6,27 +6,27 @@ use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-/// A stream of factors in `[0, 1)`.
+/// A stream of random factors in `[0, 1)`, for jitter.
 ///
-/// The n-th factor is drawn from a generator seeded with n, so that all the shared state is one counter: the process's,
-/// or that of a source which was given a seed. Any thread may take any n, and none is taken twice: that is all that is
-/// asked of the counter, which publishes no other data, so relaxed order suffices.
+/// The n-th factor comes from a generator whose seed is computed from n, so the only shared state is a counter. A
+/// stream with a seed has its own counter; all other streams share the counter of the process. No two draws get the
+/// same n. The counter publishes no other data, so relaxed ordering suffices.
 #[derive(Debug)]
 pub(crate) struct Factors {
     seed: Option<u64>,
     draws: AtomicU64,
 }
 
-/// The draws of all sources without a seed, so that no two of them draw the same, wherever and whenever they were made.
+/// The number of draws without a seed in this process. They share a counter so that no two of them use the same number.
 static DRAWS: AtomicU64 = AtomicU64::new(0);
 
 impl Factors {
-    /// Factors that are the same nowhere and never.
+    /// Creates a stream of unique, random factors.
     pub(crate) const fn new() -> Self {
         Self { seed: None, draws: AtomicU64::new(0) }
     }
 
-    /// Factors that are the same in each process.
+    /// Creates a stream that is the same in each process.
     pub(crate) const fn seeded(seed: u64) -> Self {
         Self { seed: Some(seed), draws: AtomicU64::new(0) }
     }
@@ -37,7 +37,7 @@ impl Factors {
             return factor;
         }
         let seed = match self.seed {
-            // An odd multiple, the golden ratio's, keeps the draws of neighbouring seeds apart.
+            // This odd number, 2^64 divided by the golden ratio, keeps the streams of neighbouring seeds apart.
             Some(seed) => seed.wrapping_add(draw(&self.draws).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             None => entropy().hash_one(draw(&DRAWS)),
         };
@@ -45,7 +45,7 @@ impl Factors {
     }
 }
 
-/// A number that is the same nowhere and never.
+/// Returns a unique, random number.
 pub(crate) fn random_u128() -> u128 {
     let half = || u128::from(entropy().hash_one(draw(&DRAWS)));
     half() << 64 | half()
@@ -55,7 +55,8 @@ fn draw(counter: &AtomicU64) -> u64 {
     counter.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What this process was given of chance: the standard library seeds a hasher from the operating system.
+/// Returns the random seed of the process: the keys of a hasher, which the standard library gets from the operating
+/// system.
 fn entropy() -> &'static RandomState {
     static ENTROPY: OnceLock<RandomState> = OnceLock::new();
     ENTROPY.get_or_init(RandomState::new)

@@ -1,5 +1,5 @@
-//! What threads share. Under `--cfg loom` these are loom's, by the same names, so that the code that is checked is the
-//! code that is shipped. (Reference counts are not among them: loom's `Arc` can't point to what has no size.)
+//! Synchronization primitives. Under `--cfg loom` they are loom's, with the same names, so that the tested code is the
+//! shipped code. `Arc` is not among them, because loom's `Arc` does not support unsized types.
 
 #[cfg(loom)]
 pub(crate) use self::checked::{
@@ -14,9 +14,10 @@ pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGua
 #[cfg(not(loom))]
 pub(crate) use std::thread::{Thread, current as current_thread};
 
-/// Loom's types can't be made in a `const`. These are made when they are first used, which is within a model, and never
-/// dropped, because a `const` can't drop anything either. A model that hands one to several threads uses it once before
-/// that; to print it for debugging is to use it.
+/// Wrappers with a `const` constructor around loom's types, which have none.
+///
+/// The loom type is created on first use, inside the model, and never dropped, because a `const fn` can't drop it. A
+/// model that shares a wrapper between threads must use it once before. Formatting it with `Debug` is enough.
 #[cfg(loom)]
 mod checked {
     pub(crate) use loom::sync::atomic::Ordering;
@@ -33,7 +34,7 @@ mod checked {
                 atomic: ManuallyDrop<OnceLock<loom::sync::atomic::$name>>,
             }
 
-            #[allow(dead_code, reason = "not every number needs every method")]
+            #[allow(dead_code, reason = "not every atomic needs every method")]
             impl $name {
                 pub(crate) const fn new(initial: $value) -> Self {
                     Self { initial, atomic: ManuallyDrop::new(OnceLock::new()) }

@@ -3,29 +3,30 @@
 use super::Timestamp;
 use std::time::Duration;
 
-/// How far behind the latest reading a reading can be without being taken for a clock that went backwards. Threads hand
-/// in the readings of one clock in another order than they made them, because they are held up in between.
-const DISORDER: Duration = Duration::from_millis(250);
+/// How long the readings of a clock must stay behind the latest one before the clock counts as set back. A shorter
+/// period means that threads delivered their readings out of order, because a thread was preempted between reading the
+/// clock and delivering the reading.
+const MAX_DISORDER: Duration = Duration::from_millis(250);
 
 /// The latest reading of a clock.
 ///
-/// A reading behind it is late, and counts as the latest one. Only if readings go on for [`DISORDER`] while they stay
-/// behind it did the clock go backwards. A thread that is held up for however long hands in one late reading, and the
-/// next reading of any other thread shows that time goes on ahead of it.
+/// A reading before it is late, and counts as the latest one. The clock counts as set back only after successive
+/// readings before the latest one span [`MAX_DISORDER`]. A thread that was preempted, for however long, delivers a
+/// single late reading, and the next reading of any other thread is after the latest one again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latest {
     latest: Timestamp,
-    /// The earliest reading behind the latest one, if no reading has been ahead of that since.
+    /// The earliest of the late readings since the latest one, if there are any.
     behind: Option<Timestamp>,
 }
 
-/// What a reading means.
+/// The interpretation of a reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observed {
-    /// The time to use.
+    /// The current time to use.
     pub(crate) now: Timestamp,
-    /// The point that the clock went backwards to, if it did. Anchors that lie after it move back to it: so nothing is
-    /// gained by the jump, and nothing freezes.
+    /// The time that the clock was set back to, if it was. The caller moves timestamps after it back to it, so that the
+    /// jump neither counts as elapsed time nor stops the time.
     pub(crate) went_back_to: Option<Timestamp>,
 }
 
@@ -40,7 +41,7 @@ impl Latest {
             return Observed { now, went_back_to: None };
         }
         let since = self.behind.map_or(now, |earliest| earliest.min(now));
-        if now.saturating_since(since) >= DISORDER {
+        if now.saturating_since(since) >= MAX_DISORDER {
             *self = Self::new(now);
             return Observed { now, went_back_to: Some(since) };
         }

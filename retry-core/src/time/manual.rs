@@ -1,4 +1,4 @@
-//! A timer that is moved by hand.
+//! A timer that tests move by hand.
 
 use super::{BlockingTimer, Clock, Timer, Timestamp};
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 /// A clock and timer that is moved by hand, for tests without an async runtime and for simulations.
 ///
-/// It is a handle: clones of it share one clock, which begins at [`Timestamp::START`], as the other clocks of this
-/// library do. A sleep is over once [`advance`](ManualTimer::advance) or [`set`](ManualTimer::set) has moved the clock to
-/// its end, and stays so if the clock is then set back. A function that blocks its thread can't wait for that, so its
-/// sleeps move the clock themselves.
+/// A `ManualTimer` is a handle: its clones share one clock. The clock starts at [`Timestamp::START`], as the other
+/// clocks of this library do. A sleep completes once [`advance`](ManualTimer::advance) or [`set`](ManualTimer::set) has
+/// moved the clock to its end, and stays complete if the clock is set back afterwards. A function that blocks its
+/// thread can't wait for another call to move the clock, so its sleeps advance the clock themselves.
 ///
 /// ```
 /// use retry_core::time::{Clock, ManualTimer, Timer};
@@ -31,7 +31,7 @@ use std::time::Duration;
 /// assert_eq!(timer.now().saturating_since(started), Duration::from_secs(60));
 /// ```
 ///
-/// A static is made with a [`LazyLock`](std::sync::LazyLock), which forwards to its timer:
+/// For a static, use a [`LazyLock`](std::sync::LazyLock), which forwards to its timer:
 /// `static TIMER: LazyLock<ManualTimer> = LazyLock::new(ManualTimer::new);`
 #[derive(Clone, Debug)]
 pub struct ManualTimer {
@@ -41,10 +41,10 @@ pub struct ManualTimer {
 #[derive(Debug)]
 struct Shared {
     now: Timestamp,
-    /// How many sleeps there were, from which each has a number of its own.
+    /// The number of sleeps so far. Each sleep is numbered by it.
     sleeps: u64,
-    /// The sleeps that are not over, by their end and their number, with the task that waits for each of them. A sleep
-    /// that is not among them is over.
+    /// The sleeps that are not complete, by their end and number, each with the waker of its task. A sleep that is not
+    /// in the map is complete.
     pending: BTreeMap<(Timestamp, u64), Option<Waker>>,
 }
 
@@ -55,17 +55,17 @@ impl ManualTimer {
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
-    /// Moves the clock forward. Sleeps that are over now are woken, in the order of their ends.
+    /// Moves the clock forward by `time`, and wakes the sleeps that are now complete, in the order of their ends.
     pub fn advance(&self, time: Duration) {
         self.change(|now| now.saturating_add(time));
     }
 
-    /// Sets the clock, backwards too. Sleeps that are over now are woken, in the order of their ends.
+    /// Sets the clock, forward or backward, and wakes the sleeps that are now complete, in the order of their ends.
     pub fn set(&self, now: Timestamp) {
         self.change(|_| now);
     }
 
-    /// Reads and sets the clock in one step, so that no thread's change is lost.
+    /// Reads and sets the clock under one lock, so that no other thread's change is lost.
     fn change(&self, change: impl FnOnce(Timestamp) -> Timestamp) {
         let due = {
             let mut shared = self.lock();
@@ -74,7 +74,7 @@ impl ManualTimer {
             let later = shared.pending.split_off(&(now, u64::MAX));
             std::mem::replace(&mut shared.pending, later)
         };
-        // Woken after the lock was given back: a waker is the user's code.
+        // Wakers are the user's code, so they are called after the lock is released.
         due.into_values().flatten().for_each(Waker::wake);
     }
 
@@ -120,7 +120,7 @@ impl BlockingTimer for ManualTimer {
 #[must_use = "futures do nothing unless polled"]
 pub struct ManualSleep {
     timer: ManualTimer,
-    /// Its end and its number.
+    /// The end and the number of the sleep.
     place: (Timestamp, u64),
 }
 
@@ -128,7 +128,7 @@ impl Future for ManualSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Cloned before the lock is taken, and the former one dropped afterwards: a waker is the user's code.
+        // Wakers are the user's code, so they are cloned and dropped without the lock.
         let waker = context.waker().clone();
         let former = {
             let mut shared = self.timer.lock();

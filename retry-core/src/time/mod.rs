@@ -1,4 +1,4 @@
-//! Clocks and sleeping, by tokio or by a timer of the user's own.
+//! Clocks and timers: those of tokio and the standard library, a manual one for tests, and the traits for your own.
 
 mod latest;
 mod manual;
@@ -17,11 +17,11 @@ pub use tokio_timer::TokioTimer;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A point in time, at a resolution of a nanosecond.
+/// A point in time, with a resolution of one nanosecond.
 ///
-/// A timestamp is a duration since an origin that all clocks of this library share, so that one strategy can serve
-/// async callers, who read `TokioTimer`, and blocking ones, who read [`StdTimer`]. A [`Clock`] of
-/// your own that serves the same strategies converts the [`Instant`]s that it reads:
+/// A timestamp is a duration since an origin. All clocks of this library share the origin, so that one strategy can
+/// serve async callers, which use `TokioTimer`, and blocking callers, which use [`StdTimer`]. If a [`Clock`] of your
+/// own serves the same strategies, it must convert the [`Instant`]s that it reads:
 ///
 /// ```
 /// use retry_core::time::{StdTimer, Timestamp};
@@ -33,12 +33,13 @@ use std::time::{Duration, Instant};
 /// assert!(before <= read && read <= StdTimer.now());
 /// ```
 ///
-/// It is a type of its own because an [`Instant`] can't be faked, and can't be made at all on some platforms.
+/// This type exists because an [`Instant`] can't be set to a chosen value in tests, and because [`Instant::now`] panics
+/// on some platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(Duration);
 
-/// Where the first instant of the process that becomes a timestamp lies. A test's paused clock can end up behind it, so
-/// there is room on both sides.
+/// The timestamp of the first instant of the process that is converted. Later conversions can yield earlier instants,
+/// for example from the paused clock of a test, so the timestamp leaves room on both sides.
 const FIRST_INSTANT: Duration = Duration::from_secs(u32::MAX as u64);
 
 impl From<Instant> for Timestamp {
@@ -55,69 +56,69 @@ impl From<Instant> for Timestamp {
 }
 
 impl Timestamp {
-    /// Where the clocks of this library begin: the first [`Instant`] of the process that became a timestamp.
+    /// The start of the clocks of this library: the first [`Instant`] of the process that was converted to a timestamp.
     pub const START: Self = Self(FIRST_INSTANT);
 
-    /// Returns the point that lies this long after the origin.
+    /// Creates the timestamp at this duration after the origin.
     ///
-    /// The clocks of this library begin 136 years after it, at [`START`](Timestamp::START). A clock that counts from the
-    /// origin therefore does not fit strategies that the library's clocks serve too.
+    /// The clocks of this library start 136 years after the origin, at [`START`](Timestamp::START). So a clock that
+    /// counts from the origin must not serve the same strategies as the clocks of this library.
     #[inline]
     pub const fn from_origin(elapsed: Duration) -> Self {
         Self(elapsed)
     }
 
-    /// Returns how long after the origin this point lies.
+    /// Returns the duration from the origin to this point.
     #[inline]
     pub const fn since_origin(self) -> Duration {
         self.0
     }
 
-    /// Returns the point this much later. It saturates.
+    /// Returns the point that is later by `time`. It saturates.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, time: Duration) -> Self {
         Self(self.0.saturating_add(time))
     }
 
-    /// Returns the point this much earlier, or the origin if that lies before it.
+    /// Returns the point that is earlier by `time`. It saturates at the origin.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, time: Duration) -> Self {
         Self(self.0.saturating_sub(time))
     }
 
-    /// Returns the time from an earlier point to this one; zero if the clock went backwards in between.
+    /// Returns the duration from an earlier point to this one, or zero if `earlier` is in fact later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 }
 
-/// Tells the time.
+/// A source of the current time.
 ///
-/// A clock should be monotonic. One that jumps backwards, as a test's clock that ends before a static does, is survived:
-/// no time is taken to have passed.
+/// A clock should be monotonic. Strategies tolerate a clock that jumps backwards: the jump counts as no elapsed time.
+/// This happens, for example, if a static outlives the paused clock of a test.
 ///
-/// All clocks that serve one strategy must agree on the origin of their [timestamps](Timestamp). Otherwise the strategy
-/// sees time jump with every change of clock: a quota that refills over time would be full again each time.
+/// All clocks that serve one strategy must have the same origin of their [timestamps](Timestamp). Otherwise time jumps
+/// whenever the clock changes, and a quota that refills over time, for example, would be full again after each jump.
 pub trait Clock {
-    /// The present.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
 /// A [`Clock`] that can also sleep.
 ///
-/// A timer whose sleep is ready at once should move its own clock by the delay. If it does not, a limiter goes on asking
-/// for waits that never end: the operation then yields to its executor after each of them, so that a timeout around it
-/// still works, but it makes no progress, and `max_time` does not end it because no time passes.
+/// A timer whose sleeps are ready at once should advance its own clock by the delay. Otherwise, a limiter asks for
+/// another wait again and again. The operation yields to its executor after each of these waits, so a timeout around it
+/// still works. But it makes no progress, and `max_time` does not end it, because no time passes.
 ///
 /// ```
 /// # use std::time::Duration;
 /// use retry_core::time::Timestamp;
 /// use retry_core::{Clock, Timer};
 ///
-/// /// Never sleeps: for tests of what happens, not of when.
+/// /// A timer that never sleeps, for tests that don't depend on the time.
 /// struct Impatient;
 ///
 /// impl Clock for Impatient {
@@ -140,34 +141,33 @@ pub trait Clock {
     note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
 )]
 pub trait Timer: Clock {
-    /// What [`sleep`](Timer::sleep) returns. It is boxed where it is used, and made only when there is something to
-    /// wait for.
+    /// The future that [`sleep`](Timer::sleep) returns. The operation boxes it to wait before an attempt.
     type Sleep: Future<Output = ()>;
 
-    /// A future that is ready once `delay`, which is never zero, has passed.
+    /// Returns a future that is ready once `delay` has passed. The delay is never zero.
     fn sleep(&self, delay: Duration) -> Self::Sleep;
 }
 
-/// A [`Clock`] that can also block its thread, for functions that are retried with `blocking`.
+/// A [`Clock`] that can also block its thread, for functions and closures that block.
 ///
 /// [`StdTimer`] is the default.
 ///
-/// A timer that returns at once should move its own clock by the delay. If it does not, a limiter goes on asking for
-/// waits: after 100 of them that ran to their end while the clock stood still, the attempt is sent without the limiter's
-/// permission. Waits that the limiter ended early do not count.
+/// A timer that returns at once should advance its own clock by the delay. Otherwise, a limiter asks for another wait
+/// again and again. After 100 waits that ran to their end at the same reading of the clock, the attempt is sent without
+/// the limiter's permission. Waits that the limiter ended early do not count.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
     label = "this is no `BlockingTimer`",
     note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
 )]
 pub trait BlockingTimer: Clock {
-    /// Returns once `delay`, which is never zero, has passed.
+    /// Blocks the thread until `delay` has passed. The delay is never zero.
     fn block(&self, delay: Duration);
 
-    /// Returns once `delay`, which is never zero, has passed, or earlier if the thread is
-    /// [unparked](std::thread::Thread::unpark), as a limiter does that has a send for it.
+    /// Blocks the thread until `delay` has passed or the thread is [unparked](std::thread::Thread::unpark). The delay
+    /// is never zero.
     ///
-    /// The default blocks for all of the delay.
+    /// A limiter unparks the thread to end a wait early. The default always blocks for the whole delay.
     fn park(&self, delay: Duration) {
         self.block(delay);
     }
@@ -217,15 +217,16 @@ macro_rules! forward_timers {
 
 forward_timers!([T: ?Sized] &T, [T: ?Sized] Box<T>, [T: ?Sized] Arc<T>, [T, F: FnOnce() -> T] LazyLock<T, F>);
 
-/// The timer that is used when the user names none.
+/// The default timer of async functions and closures.
 #[cfg(feature = "tokio")]
 pub type DefaultTimer = TokioTimer;
 
-/// The timer that is used when the user names none.
+/// The default timer of async functions and closures.
 #[cfg(not(feature = "tokio"))]
 pub type DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
-/// No timer at all, and the advice that the compiler prints when one is needed.
+/// The default timer without the feature `tokio`. It does not implement [`Timer`]: its name is the advice that the
+/// compiler prints if a timer is needed.
 #[cfg(not(feature = "tokio"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnableTheFeatureTokioOrPassATimer;
@@ -238,7 +239,7 @@ pub(crate) const DEFAULT_TIMER: DefaultTimer = TokioTimer;
 #[cfg(not(feature = "tokio"))]
 pub(crate) const DEFAULT_TIMER: DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
-/// So that the missing timer is all that rustc complains of. There is no way to ask it.
+/// The implementation keeps rustc from reporting a missing `Clock` besides the missing `Timer`. It is never called.
 #[cfg(not(feature = "tokio"))]
 impl Clock for EnableTheFeatureTokioOrPassATimer {
     fn now(&self) -> Timestamp {

@@ -4,11 +4,12 @@ use super::{BlockingTimer, Clock, Timestamp};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The clock of the standard library and [`std::thread::sleep`], the default timer of functions that block.
+/// The clock of the standard library with [`std::thread::sleep`]: the default timer of functions and closures that
+/// block.
 ///
 /// # Panics
 ///
-/// Telling the time panics where [`Instant::now`] does, as on some platforms without a clock.
+/// [`now`](Clock::now) panics where [`Instant::now`] does, which is on some platforms without a clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StdTimer;
 

@@ -1,15 +1,16 @@
-//! The error of an attempt that had no outcome in time.
+//! The error of an attempt or operation that exceeded its time limit.
 
 use crate::error::{ErrorInfo, RetryInfo};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// The error of an attempt that had no outcome in time.
+/// The error of an attempt or operation that exceeded its time limit.
 ///
-/// An operation with an `attempt_timeout` or a `max_time` converts it into its own error type, which therefore implements
-/// `From<TimedOut>`. It is a timeout, the request may or may not have been acted upon
-/// ([`RetrySafety::Maybe`](crate::RetrySafety::Maybe)), and the fault is [`ErrorFault::Other`](crate::ErrorFault::Other).
+/// An operation with an `attempt_timeout`, `max_time` or `deadline` converts this error into its own error type, which
+/// must implement `From<TimedOut>`. As a [`RetryInfo`], the error is a timeout with
+/// [`RetrySafety::Maybe`](crate::RetrySafety::Maybe), because the request may have been acted upon, and with
+/// [`ErrorFault::Other`](crate::ErrorFault::Other).
 ///
 /// ```
 /// use retry_core::{RetryInfo, TimedOut};
@@ -34,20 +35,20 @@ pub struct TimedOut {
     time: Duration,
 }
 
-/// The time limit that was over.
+/// The time limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TimeLimit {
-    /// The limit on one attempt, `attempt_timeout`.
+    /// The limit on one attempt: `attempt_timeout`.
     Attempt,
-    /// The limit on the whole operation, `max_time`.
+    /// The limit on the whole operation: `max_time`.
     Operation,
-    /// The point in time at which the whole operation must be over, `deadline`.
+    /// The point in time at which the whole operation must be over: `deadline`.
     Deadline,
 }
 
 impl TimedOut {
-    /// Creates the error of a limit that was over, to test what is made of it.
+    /// Creates the error of a limit that was exceeded, for tests.
     #[cfg(feature = "test")]
     pub const fn new(limit: TimeLimit, time: Duration) -> Self {
         Self { limit, time }
@@ -58,12 +59,13 @@ impl TimedOut {
         Self { limit, time }
     }
 
-    /// Returns which limit was over.
+    /// Returns which limit was exceeded.
     pub const fn limit(&self) -> TimeLimit {
         self.limit
     }
 
-    /// Returns how long that limit was: from the beginning of the operation if it was a deadline.
+    /// Returns the duration of the limit. For a deadline, it is the time from the start of the operation to the
+    /// deadline.
     pub const fn time(&self) -> Duration {
         self.time
     }

@@ -5,9 +5,14 @@ use std::time::Duration;
 use tokio::task::coop::{Unconstrained, unconstrained};
 use tokio::time::{Instant, Sleep};
 
-/// Tokio's clock and timer, the default timer of async functions. Tokio's paused time works with it, for tests.
+/// Tokio's clock and timer: the default timer of async functions and closures. In tests it follows tokio's paused time.
 ///
-/// Sleeping needs a tokio runtime with time enabled; telling the time does not.
+/// [`sleep`](Timer::sleep) needs a tokio runtime with time enabled; [`now`](Clock::now) does not.
+///
+/// # Panics
+///
+/// [`sleep`](Timer::sleep) panics where [`tokio::time::sleep`] does, which is outside a tokio runtime or with time
+/// disabled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokioTimer;
 
@@ -26,7 +31,8 @@ impl Clock for TokioTimer {
 }
 
 impl Timer for TokioTimer {
-    /// An attempt that uses up the budget of its task must not keep its own deadline from being seen.
+    /// The sleep is exempt from tokio's cooperative budget. Otherwise, an attempt that uses up the budget of its task
+    /// would prevent its own deadline from firing.
     type Sleep = Unconstrained<Sleep>;
 
     #[inline]

@@ -1,19 +1,19 @@
-//! What a chain can begin with.
+//! The types that can be the start of a chain.
 
 use std::error::Error;
 use std::ops::DerefMut;
 
 /// An error, or an owner of one.
 ///
-/// | type | for example |
+/// | type | examples |
 /// |---|---|
 /// | any [`Error`] that is `'static` | `std::io::Error`, `Arc<dyn Error + Send + Sync>` |
-/// | `dyn Error`, with or without `Send` and `Sync` | what `&(dyn Error + 'static)` refers to |
-/// | an owner that is no `Error` itself and dereferences to `dyn Error`, by [`DerefMut`] | `Box<dyn Error>`, `anyhow::Error`, `eyre::Report` |
+/// | `dyn Error`, with or without `Send` and `Sync` | the referent of a `&(dyn Error + 'static)` |
+/// | an owner that is not an `Error` itself and dereferences to `dyn Error` through [`DerefMut`] | `Box<dyn Error>`, `anyhow::Error`, `eyre::Report` |
 ///
-/// Of any other pointer, such as an `Rc<dyn Error>`, pass what it points to: `chain::known(&*error)`.
+/// For any other pointer, such as an `Rc<dyn Error>`, pass a reference to its target: `chain::known(&*error)`.
 ///
-/// `K` tells these kinds of types apart and is always inferred. The trait can't be implemented outside this crate.
+/// `K` distinguishes these kinds of types and is always inferred. This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an error nor an owner of one",
     label = "this is no `Error`, and no `Box<dyn Error>` or the like",
@@ -21,7 +21,7 @@ use std::ops::DerefMut;
     note = "only errors that are `'static` can be judged"
 )]
 pub trait ErrorLike<K>: sealed::Sealed<K> {
-    /// The first link of the chain.
+    /// Returns the first link of the chain.
     #[doc(hidden)]
     fn as_link(&self) -> &(dyn Error + 'static);
 }
@@ -32,7 +32,8 @@ impl<E: Error + 'static> ErrorLike<kinds::Itself> for E {
     }
 }
 
-/// `Arc<dyn Error>` and references are errors themselves, so `Deref` would make them both kinds at once.
+/// The bound is `DerefMut` instead of `Deref` because `Arc<dyn Error>` and references are errors themselves: with
+/// `Deref` they would match two kinds.
 impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> ErrorLike<kinds::Owner> for P {
     fn as_link(&self) -> &(dyn Error + 'static) {
         (**self).as_link()

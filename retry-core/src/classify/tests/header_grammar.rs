@@ -1,4 +1,4 @@
-//! What is accepted in a header that asks to wait, and what a response's headers come to.
+//! Tests of the accepted values of `Retry-After` and `x-amz-retry-after`, and of the classification of whole responses.
 
 use super::header_oracle::{date, forms, number};
 use crate::classify::Classification;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The first second of the year 10000.
 const END: u64 = 253_402_300_800;
-/// The first second of the year 2070, where two digits of a year mean 1970.
+/// The first second of the year 2070. The two-digit year 70 means 1970, so this is the first date it can't express.
 const END_OF_TWO_DIGITS: u64 = 3_155_760_000;
 
 fn secs(secs: u64) -> Duration {
@@ -51,9 +51,9 @@ fn the_response_s_own_date_is_what_a_date_counts_from() {
         assert_eq!(retry_after(until, Some(" Sunday, 06-Nov-94 08:49:07 GMT "), now), Some(secs(30)));
         assert_eq!(retry_after(until, Some("Sun, 06 Nov 1994 08:49:38 GMT"), now), Some(Duration::ZERO));
     }
-    // A date that is none is none.
+    // A malformed `Date` is ignored.
     assert_eq!(retry_after(until, Some("now"), past), Some(secs(7)));
-    // Seconds need no date.
+    // A number of seconds needs no `Date`.
     assert_eq!(retry_after("5", Some("Sun, 06 Nov 1994 08:49:07 GMT"), past), Some(secs(5)));
 }
 
@@ -87,7 +87,7 @@ fn what_is_almost_a_date_is_malformed() {
     }
 }
 
-/// Each character of each form, replaced by each other one.
+/// Replaces each character of each form by every ASCII character.
 #[test]
 fn no_character_of_a_date_is_left_unread() {
     for form in forms(784_111_777) {
@@ -101,7 +101,7 @@ fn no_character_of_a_date_is_left_unread() {
                 accepted += usize::from(wait.is_some());
             }
         }
-        // The character itself at each place, and other digits.
+        // At each place the original character is accepted, and at some places other digits are.
         assert!(accepted > form.len(), "{form}");
     }
 }
@@ -119,7 +119,7 @@ fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
 fn a_response_s_headers_come_to_one_wait() {
     let date = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
     let until = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
-    // The last column: whether it makes a 503 throttling.
+    // The last column is whether the headers make a 503 throttling.
     let cases: [(&[_], Option<Duration>, bool); 12] = [
         (&[], None, false),
         (&[date], None, false),

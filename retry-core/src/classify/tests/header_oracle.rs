@@ -1,13 +1,13 @@
-//! What the headers that ask to wait may say, by another route than the parser's: a value is read loosely, written
-//! again strictly, and compared.
+//! An independent parser for the headers by which a server asks for a wait. It reads a value loosely, formats the
+//! result strictly, and compares the two texts.
 //!
-//! The tests and the fuzz target of the headers hold the parser against it. So that both can, it names nothing else of
-//! this crate.
+//! The tests and the fuzz target compare the real parser with it. The fuzz target includes this file by its path, so it
+//! must not use anything else of this crate.
 
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The number that a value stands for, at most `u64::MAX`; `None` if it is not digits alone.
+/// Returns the number in a value, saturating at `u64::MAX`, or `None` if the value is not only digits.
 pub(crate) fn number(value: &str) -> Option<u64> {
     let digits = trim(value);
     let accepted = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
@@ -16,15 +16,15 @@ pub(crate) fn number(value: &str) -> Option<u64> {
     })
 }
 
-/// The time that a value stands for, in seconds since 1970; `None` if it is none of the forms of a date.
+/// Returns the time of a date in seconds since 1970, or `None` if the value is in none of the forms of a date.
 pub(crate) fn date(value: &str) -> Option<u64> {
     let text = trim(value);
     let month = MONTHS.iter().position(|month| text.contains(month))?;
-    // A number that is too large for any place in a date spoils the text, which the comparison notices.
+    // A number that does not fit into a `u16` is dropped here. The comparison at the end then fails.
     let runs = text.split(|character: char| !character.is_ascii_digit());
     let numbers: Vec<u64> = runs.filter_map(|run| run.parse::<u16>().ok()).map(u64::from).collect();
     let &[day, second, third, fourth, fifth] = numbers.as_slice() else { return None };
-    // The year is in the second place, or in that form of asctime at the end.
+    // The year is the second number, or the last one in the form of asctime.
     [(second, [third, fourth, fifth]), (fifth, [second, third, fourth])].into_iter().find_map(|(year, time)| {
         let year = match year {
             0..70 => 2000 + year,
@@ -36,7 +36,8 @@ pub(crate) fn date(value: &str) -> Option<u64> {
     })
 }
 
-/// All ways to write a time: the preferred form, that of RFC 850, and that of asctime, whose day may have a zero.
+/// Formats a time in all forms: the preferred one, that of RFC 850, and that of asctime with its day padded by a space
+/// and by a zero.
 pub(crate) fn forms(seconds: u64) -> [String; 4] {
     let (mut day, mut year, mut month) = (seconds / 86_400, 1970, 0);
     let weekday = WEEKDAYS[((day + 3) % 7) as usize];
@@ -58,7 +59,8 @@ pub(crate) fn forms(seconds: u64) -> [String; 4] {
     ]
 }
 
-/// Seconds from 1970 to a time before the year 10000. What is out of its range, such as an hour 25, is carried over.
+/// Returns the seconds from 1970 to a time, or `None` if the year is before 1970 or after 9999. Other numbers that are
+/// out of range, such as an hour of 25, are carried over.
 fn seconds(year: u64, month: usize, day: u64, [hour, minute, second]: [u64; 3]) -> Option<u64> {
     if !(1970..10_000).contains(&year) {
         return None;
@@ -68,7 +70,7 @@ fn seconds(year: u64, month: usize, day: u64, [hour, minute, second]: [u64; 3]) 
     Some((years + months + day.checked_sub(1)?) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// The lengths of a year's months, in days.
+/// Returns the lengths of a year's months in days.
 fn months(year: u64) -> [u64; 12] {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     [31, 28 + u64::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

@@ -1,4 +1,4 @@
-//! Headers against an independent reading of the RFCs.
+//! Tests that compare the header parser with an independent one.
 
 mod header_grammar;
 mod header_oracle;

@@ -1,5 +1,4 @@
-//! The entries of the map, and who goes when there are too many. Nothing in here calls the user's code: all of it runs
-//! under the lock.
+//! The entries of the map and their eviction. All of it runs under the lock, so nothing in here calls the user's code.
 
 use crate::strategy::Switched;
 use crate::support::sync::{AtomicU64, Ordering};
@@ -8,40 +7,44 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Weak};
 
-/// A key and its strategy. Handles don't know the type of the key.
+/// A key and its strategy. The key is unsized in handles, which don't name its type.
 pub(super) struct Entry<S, K: ?Sized = dyn Send + Sync> {
     pub(super) switched: Switched<S>,
-    /// The number of its last use.
+    /// The number of the last use.
     pub(super) last_use: AtomicU64,
     pub(super) key: K,
 }
 
-/// What the lock protects.
+/// The state that the lock protects.
 pub(super) struct Entries<K, S> {
-    /// By the hashes of their keys. More than one under a hash is a matter of bad luck, or of a bad `Hash`.
-    by_hash: HashMap<u64, Vec<Arc<Entry<S, K>>>, Unhashed>,
+    /// The entries by the hashes of their keys. Two entries only have the same hash by bad luck or because of a bad
+    /// `Hash`.
+    by_hash: HashMap<u64, Vec<Arc<Entry<S, K>>>, IdentityBuildHasher>,
     len: usize,
-    /// Who goes next, as (last use, hash), the last of them first: those that were not in use when the list was made.
-    /// Entries that came or were used since then were used later than all on it, so the order is exact. To make a list
-    /// is to look at all entries, and then it serves for as many evictions or uses as it is long.
+    /// The next entries to evict, as pairs of last use and hash, in reverse order: the last pair is evicted first.
+    ///
+    /// The list has the entries that were not in use when it was created. Entries that were inserted or used since then
+    /// have a later use than all of them, so the order is exact. Creating a list examines all entries, and the list
+    /// then serves as many evictions or uses as it is long.
     candidates: Vec<(u64, u64)>,
-    /// How many new keys to let in before the next list, because the last one was too short to pay for itself.
+    /// The number of new keys to admit without eviction before the next list, because the last list was too short to be
+    /// worth its cost.
     unlisted_inserts: usize,
 }
 
-/// A list of candidates pays for itself if it has at least this part of all entries.
+/// A list of candidates is worth its cost if it has at least one entry for each `WORTHWHILE_PART` entries.
 const WORTHWHILE_PART: usize = 64;
 
 impl<K, S> Entries<K, S> {
     pub(super) const fn new() -> Self {
-        Self { by_hash: HashMap::with_hasher(Unhashed), len: 0, candidates: Vec::new(), unlisted_inserts: 0 }
+        Self { by_hash: HashMap::with_hasher(IdentityBuildHasher), len: 0, candidates: Vec::new(), unlisted_inserts: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// An entry with this hash that is none of the others.
+    /// Returns an entry with this hash that is not one of `others`.
     pub(super) fn find(&self, hash: u64, others: &[Weak<Entry<S, K>>]) -> Option<Arc<Entry<S, K>>> {
         let known = |entry: &Arc<_>| others.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(entry)));
         self.by_hash.get(&hash)?.iter().find(|entry| !known(entry)).cloned()
@@ -56,7 +59,7 @@ impl<K, S> Entries<K, S> {
         self.by_hash.values().flatten().map(|entry| &**entry)
     }
 
-    /// Takes out what is too many, the least recently used first.
+    /// Removes unused entries until there are at most `max_scopes`, the least recently used first, and returns them.
     pub(super) fn evict(&mut self, max_scopes: usize) -> Vec<Arc<Entry<S, K>>> {
         let mut evicted = Vec::new();
         while self.len > max_scopes {
@@ -84,7 +87,7 @@ impl<K, S> Entries<K, S> {
         self.unlisted_inserts = (self.len / WORTHWHILE_PART).saturating_sub(self.candidates.len());
     }
 
-    /// The entry that was used last at this number, unless it is in use or was used since.
+    /// Removes the entry with this number of its last use, unless it is in use or was used since.
     fn remove(&mut self, last_use: u64, hash: u64) -> Option<Arc<Entry<S, K>>> {
         let entries = self.by_hash.get_mut(&hash)?;
         let is_unused =
@@ -99,37 +102,39 @@ impl<K, S> Entries<K, S> {
     }
 }
 
-/// Whether anybody but the map has the entry.
+/// Returns whether there are handles to the entry.
 ///
-/// Asked under the write lock, the answer no is reliable, although the count is read in relaxed order: only the map
-/// clones an entry that nobody has, under the read lock, and what happened under that one is seen under this one. And
-/// who clones a handle has one. (A handle that was just dropped on another thread may still count, or its last use not
-/// yet be seen: then another entry goes, or this one goes early, but never while it is in use.)
+/// Under the write lock, `false` is reliable, although the count is read with relaxed ordering. An entry without
+/// handles gets its first handle from the map, under the read lock, and everything that happened under a read lock is
+/// visible under the write lock. Cloning a handle requires a handle.
+///
+/// A handle that another thread has just dropped may still be counted; then another entry is evicted instead. The last
+/// use by such a handle may not be visible yet; then the entry is evicted too early, but never while it is in use.
 fn is_in_use<T>(entry: &Arc<T>) -> bool {
     Arc::strong_count(entry) > 1
 }
 
-/// Hashes hashes: to themselves.
+/// Builds identity hashers, because the keys of the map are hashes already.
 #[derive(Clone, Copy, Default)]
-struct Unhashed;
+struct IdentityBuildHasher;
 
-impl BuildHasher for Unhashed {
-    type Hasher = Itself;
+impl BuildHasher for IdentityBuildHasher {
+    type Hasher = IdentityHasher;
 
-    fn build_hasher(&self) -> Itself {
-        Itself(0)
+    fn build_hasher(&self) -> IdentityHasher {
+        IdentityHasher(0)
     }
 }
 
-struct Itself(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Itself {
+impl Hasher for IdentityHasher {
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // A `u64` comes by the other way.
+        // Not called: a `u64` is hashed by `write_u64`.
         self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
     }
 

@@ -1,4 +1,4 @@
-//! One strategy for each scope key: what is throttled separately retries separately.
+//! One strategy for each scope key, for resources that are throttled separately.
 
 mod entries;
 
@@ -18,11 +18,11 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, Weak};
 
-/// Strategies by key, each with its own state: one for each resource that is throttled by itself.
+/// A map of strategies by key, each with its own state: one for each resource that is throttled separately.
 ///
-/// A quota shared by all of a service's resources punishes the healthy ones: one bucket that throttles would use up the
-/// retries of all the others. So make the key what the service throttles by (a bucket and a prefix, a region and a
-/// table, a tenant), and each has a quota, and a limiter, of its own. What has one limit in common belongs under one key.
+/// If all resources of a service share one quota, a single throttled resource uses up the retries of the healthy ones.
+/// So choose as the key what the service throttles by: a bucket and a prefix, a region and a table, or a tenant. Each
+/// key then has its own quota and its own limiter. Resources with a common limit belong under one key.
 ///
 /// ```
 /// # #[derive(Debug, retry_core::RetryInfo)]
@@ -46,40 +46,42 @@ use std::sync::{Arc, LazyLock, Weak};
 ///
 /// # Bounds
 ///
-/// It keeps [`max_scopes`](ScopedRetryStrategy::max_scopes) keys at most, 1024 unless you say otherwise. A new key
-/// beyond that takes the place of the one whose [`scope`](ScopedRetryStrategy::scope) was asked for the longest ago. A
-/// key that comes back begins anew, with a full quota: so let the bound be well above the number of keys that are busy
-/// at one time.
+/// The map keeps at most [`max_scopes`](ScopedRetryStrategy::max_scopes) keys, by default 1024. Beyond that, a new key
+/// evicts the unused key whose last call of [`scope`](ScopedRetryStrategy::scope) is the oldest. An evicted key that
+/// comes back starts with a new strategy and a full quota, so set the bound well above the number of keys that are busy
+/// at the same time.
 ///
-/// A key of which there is a [handle](Scope), as each operation under way has one, keeps its place. If all of them are
-/// in use there are more keys than the bound allows, until some are not and the next new key comes. (It then looks for
-/// them once for each 64th part of its size that it grows, so where nearly all are in use it can be larger by that much.)
+/// A key is in use while it has a [handle](Scope), as it does during each operation. Keys in use are never evicted. If
+/// all keys are in use, the map grows beyond the bound. It shrinks again when a new key is added while others are
+/// unused. If nearly all keys are in use, the map searches for unused ones only once while it grows by 1/64 of its
+/// size, so it can exceed the bound by that much even though a few keys are unused.
 ///
 /// # Costs
 ///
-/// A known key costs a hash of it, a read lock and a reference count: about 50 ns, twice that where threads contend, and
-/// no allocation. Who has the key for longer can keep the handle instead, and name that: `strategy = self.scope` costs
-/// what the strategy does. A new key is copied, and a strategy is made for it; finding the one that has to go takes
-/// amortised `O(log n)` time.
+/// The lookup of an existing key hashes the key, takes a read lock and increments a reference count. This takes about
+/// 50 ns, or twice that if threads contend, and allocates nothing. To avoid the lookup, keep the handle and use it as
+/// the strategy: `strategy = self.scope` costs no more than the strategy itself. A new key is cloned, and a strategy is
+/// created for it. Choosing the key to evict takes amortized `O(log n)` time.
 ///
 /// # Panics
 ///
-/// None of its own. Nothing of the key or the strategy runs under the lock: a `Hash`, an `Eq`, a `Drop` or a maker that
-/// panics does so in the call that asked, and every other scope stays as it was. They may ask for scopes themselves.
+/// [`scope`](ScopedRetryStrategy::scope) never panics by itself. The code of the key and the strategy never runs under
+/// the lock. If a `Hash`, `Eq`, `Drop` or constructor panics, the panic propagates to the caller, and all other scopes
+/// stay unchanged. This code may itself call `scope` on the same map.
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
     max_scopes: usize,
-    /// What new entries begin with. It is set under the write lock.
+    /// The switch position of new entries. It is set under the write lock.
     switch: Switch,
-    /// The number of the latest use. Each has one of its own, from 2 on. Nothing but the number is read from it, so
-    /// relaxed order suffices.
+    /// The number of the latest use. Uses are numbered from 2 on. The number publishes no other data, so relaxed
+    /// ordering suffices.
     uses: AtomicU64,
     entries: RwLock<Entries<K, S>>,
 }
 
 impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
-    /// No scopes yet. Each will have a strategy that `make` makes: a path as in `StandardRetryStrategy::new`, or a
-    /// closure that captures nothing.
+    /// Creates an empty map. `make` creates the strategy of each new key: it is a function such as
+    /// `StandardRetryStrategy::new`, or a closure that captures nothing.
     ///
     /// ```
     /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
@@ -89,8 +91,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// let tenant = TENANTS.scope(&7);
     /// ```
     ///
-    /// If two threads ask for a new key at the same time, `make` may be called by both; the key gets one of the
-    /// strategies, and the other is dropped.
+    /// If two threads look up the same new key at the same time, both may call `make`. The key gets one of the
+    /// strategies, and the other one is dropped.
     pub const fn new(make: fn() -> S) -> Self {
         Self {
             make,
@@ -101,12 +103,12 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         }
     }
 
-    /// Sets how many keys are kept at most.
+    /// Sets the maximum number of keys. The default is 1024.
     ///
     /// # Panics
     ///
-    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, there is
-    /// [`try_max_scopes`](ScopedRetryStrategy::try_max_scopes).
+    /// Panics if the number is 0; in a `static` that is a compile error. For a number that is only known at run time,
+    /// use [`try_max_scopes`](ScopedRetryStrategy::try_max_scopes).
     #[must_use]
     pub const fn max_scopes(mut self, max_scopes: usize) -> Self {
         assert!(max_scopes >= 1, "invalid max_scopes: expected at least 1, for the scope that was just asked for");
@@ -114,11 +116,11 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         self
     }
 
-    /// Sets how many keys are kept at most.
+    /// Sets the maximum number of keys.
     ///
     /// # Errors
     ///
-    /// If it is 0.
+    /// Returns an error if the number is 0.
     pub fn try_max_scopes(self, max_scopes: usize) -> Result<Self, InvalidSetting> {
         if max_scopes == 0 {
             return Err(InvalidSetting::new("max_scopes", max_scopes, "a whole number of at least 1"));
@@ -126,27 +128,29 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         Ok(self.max_scopes(max_scopes))
     }
 
-    /// Returns how many keys are kept at most, see [`max_scopes`](ScopedRetryStrategy::max_scopes).
+    /// Returns the maximum number of keys; see [`max_scopes`](ScopedRetryStrategy::max_scopes).
     pub const fn max_scopes_setting(&self) -> usize {
         self.max_scopes
     }
 
-    /// The strategy of this key.
+    /// Returns a handle to the strategy of this key. A new key gets a new strategy.
     ///
-    /// Any borrowed form of the key will do, as in maps of the standard library: a `&str` where the keys are `String`s.
-    /// It is copied the first time only.
+    /// The key can be passed in any borrowed form, as in the maps of the standard library: for example, as a `&str` if
+    /// the keys are `String`s. Only a new key is cloned, with `ToOwned`.
     ///
     /// # Panics
     ///
-    /// If the key's `Hash`, `Eq` or `ToOwned`, the maker, or the `Drop` of what had to go does.
+    /// Panics if the key's `Hash`, `Eq` or `ToOwned` panics, if the function passed to
+    /// [`new`](ScopedRetryStrategy::new) panics, or if the `Drop` of an evicted key or strategy panics.
     pub fn scope<Q>(&self, key: &Q) -> Scope<S>
     where
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
         K: Borrow<Q> + Send + Sync + 'static,
     {
-        let hash = SEEDS.hash_one(key);
-        // Those that have this hash and another key. With 64 random bits there is none, unless the key's `Hash` is bad.
-        // Weak references, so that they are not in use, and still no newer entry can have one's address.
+        let hash = HASH_SEED.hash_one(key);
+        // The entries with this hash and a different key. With a randomly seeded 64-bit hash there are practically
+        // none, unless the key's `Hash` is bad. A weak reference does not count as use, and still reserves the address
+        // of its entry, so that no newer entry is mistaken for it.
         let mut others = Vec::new();
         let mut made = None;
         loop {
@@ -168,12 +172,13 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         }
     }
 
-    /// Turns the retries of all scopes on or off, of those that exist and of those to come. They are on at first.
+    /// Turns the retries of all scopes on or off, including those of future scopes. They are on by default.
     ///
-    /// A scope's strategy keeps its own switch, as in `STORES.scope("photos").set_enabled(false)`. Retries are made while both
-    /// are on.
+    /// The strategy of a scope has its own switch, as in `STORES.scope("photos").set_enabled(false)`. A retry needs
+    /// both switches to be on.
     pub fn set_enabled(&self, enabled: bool) {
-        // The lock keeps out other calls of this method, and new entries, so that none misses the change.
+        // Under the lock there are no concurrent calls of this method and no new entries, so no entry misses the
+        // change.
         let entries = self.write();
         self.switch.set(enabled);
         for entry in entries.iter() {
@@ -181,17 +186,17 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         }
     }
 
-    /// Returns whether retries are on, see [`set_enabled`](ScopedRetryStrategy::set_enabled).
+    /// Returns whether the retries of the scopes are on; see [`set_enabled`](ScopedRetryStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.switch.is_on()
     }
 
-    /// How many keys it keeps at the moment.
+    /// Returns the current number of keys.
     pub fn len(&self) -> usize {
         self.read().len()
     }
 
-    /// Whether it keeps no key yet.
+    /// Returns whether the map has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -202,7 +207,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         Arc::new(Entry { switched, last_use: AtomicU64::new(0), key })
     }
 
-    /// Another entry with this hash whose key is yet to be compared; if there is none, `made` is now among the entries.
+    /// Returns another entry with this hash whose key must still be compared. If there is none, inserts `made`.
     fn find_or_insert(
         &self,
         hash: u64,
@@ -216,14 +221,15 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             made.switched.switch.set(self.switch.is_on());
             entries.insert(hash, Arc::clone(made));
             let evicted = entries.evict(self.max_scopes);
-            // In this order: keys and strategies are dropped after the lock was given back.
+            // The order matters: keys and strategies are the user's code, so they are dropped after the lock is
+            // released.
             drop(entries);
             drop(evicted);
         }
         found
     }
 
-    /// Notes that an entry is used. As long as no other one is, that is two loads and no write.
+    /// Marks an entry as the most recently used one. If it already is, this takes two loads and no write.
     fn touch(&self, last_use: &AtomicU64) {
         if last_use.load(Ordering::Relaxed) != self.uses.load(Ordering::Relaxed) {
             last_use.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -232,7 +238,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 }
 
 impl<K, S> ScopedRetryStrategy<K, S> {
-    // Only a panic of our own under the lock could poison it, and none leaves it inconsistent.
+    // No code of the user runs under the lock, so only a bug of this module could poison it. Poisoning is ignored,
+    // because no panic would leave the entries inconsistent.
     fn read(&self) -> RwLockReadGuard<'_, Entries<K, S>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -252,11 +259,11 @@ impl<K, S> fmt::Debug for ScopedRetryStrategy<K, S> {
     }
 }
 
-/// The strategy of one key, in use: made by [`ScopedRetryStrategy::scope`].
+/// A handle to the strategy of one key, returned by [`ScopedRetryStrategy::scope`].
 ///
-/// It borrows neither the map nor the key, and as long as it or a clone of it lives, the key keeps its place and its
-/// state: what an operation paid goes back to where it came from. So who drives a strategy by hand keeps the handle as
-/// long as the token. It dereferences to the strategy.
+/// The handle borrows neither the map nor the key. As long as the handle or a clone of it exists, the key is not
+/// evicted and keeps its state, so a refund goes to the quota that paid. When driving a strategy by hand, keep the
+/// handle as long as the token. The handle dereferences to the strategy.
 pub struct Scope<S> {
     entry: Arc<Entry<S>>,
 }
@@ -288,5 +295,6 @@ forward_strategy! {
 
 impl<S: RetryStrategy> Share<Scope<S>> for Operations {}
 
-/// What this process was given of chance. Keys may come from outside, so nobody must be able to choose their hashes.
-static SEEDS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// The random seed of the process for the hashes of keys. Keys can be untrusted input, so their hashes must not be
+/// predictable.
+static HASH_SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
