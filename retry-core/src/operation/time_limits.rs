@@ -239,12 +239,15 @@ pub struct MaxTime {
     left: Option<Duration>,
     /// When that was updated; `None` before the operation begins.
     updated: Option<Timestamp>,
+    /// Whether the first attempt is still to be made, and nothing was waited for. It is made even if the limit was over at
+    /// once, as one of zero is by the time that the clock is read again.
+    is_first: bool,
 }
 
 impl MaxTime {
     pub(crate) const fn new(time: Duration, attempt_timeout: Option<Duration>) -> Self {
         let (deadline, limit) = (None, TimeLimit::Operation);
-        Self { time, deadline, limit, attempt_timeout, left: Some(time), updated: None }
+        Self { time, deadline, limit, attempt_timeout, left: Some(time), updated: None, is_first: true }
     }
 
     pub(crate) const fn with_max_time(mut self, time: Duration) -> Self {
@@ -291,13 +294,16 @@ impl TimeLimits for MaxTime {
     }
 
     fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<TimedOut> {
+        let is_first = std::mem::take(&mut self.is_first);
         match self.update(clock) {
             Some(left) if wait <= left => None,
+            _ if is_first && wait.is_zero() => None,
             _ => Some(self.timed_out()),
         }
     }
 
     fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, TimedOut> {
+        self.is_first = false;
         match self.update(clock) {
             Some(left) if !left.is_zero() => Ok(wait.min(left)),
             _ => Err(self.timed_out()),

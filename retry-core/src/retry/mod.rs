@@ -398,7 +398,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// a [`Timestamp`].
     ///
     /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
-    /// the past allows at most one poll, and usually none.
+    /// the past leaves one poll.
     ///
     /// ```
     /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};

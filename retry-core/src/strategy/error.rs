@@ -50,7 +50,7 @@ impl fmt::Display for RetryError {
             Self::Disabled => "retries are switched off",
             Self::MaxAttempts => "all attempts were made",
             Self::RetryAfterTooLong => "the server asked for a longer wait than `max_retry_after` allows",
-            Self::MaxTime => "`max_time` is over, or would be before the next attempt",
+            Self::MaxTime => "`max_time` or `deadline` is over, or would be before the next attempt",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",

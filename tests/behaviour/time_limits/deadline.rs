@@ -1,10 +1,11 @@
 //! `deadline`, a limit on an operation that is a point in time.
 
 use crate::script::{Error, SAFE, Script, time_was_up};
-use crate::support::timers::Noted;
+use crate::support::timers::{Noted, run};
 use crate::support::{millis, secs};
+use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
 use retry_core::{
-    Clock, Jitter, RetryError, StandardRetryStrategy, TimeLimit, TimedOut, TokioTimer, retry, retry_blocking,
+    Clock, Jitter, RetryError, StandardRetryStrategy, TimeLimit, TimedOut, Timer, TokioTimer, retry, retry_blocking,
 };
 use std::time::Duration;
 use tokio::time::{Instant, advance, sleep};
@@ -73,6 +74,48 @@ async fn a_deadline_that_is_past_leaves_one_poll() {
     let report = retry(&strategy, stuck).deadline(past).report().await;
     assert_eq!((report.attempts, report.elapsed), (1, Duration::ZERO));
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Deadline, Duration::ZERO)));
+}
+
+/// A clock that moves on with each reading, as a real one does.
+#[derive(Default)]
+struct Ticking {
+    timer: ManualTimer,
+}
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        self.timer.advance(Duration::from_nanos(1));
+        self.timer.now()
+    }
+}
+
+impl Timer for Ticking {
+    type Sleep = ManualSleep;
+
+    fn sleep(&self, delay: Duration) -> ManualSleep {
+        self.timer.sleep(delay)
+    }
+}
+
+impl BlockingTimer for Ticking {
+    fn block(&self, delay: Duration) {
+        self.timer.block(delay);
+    }
+}
+
+// Rules T7, T14.
+#[test]
+fn a_limit_of_zero_leaves_one_poll_by_a_clock_that_moves_too() {
+    let (strategy, time) = (standard(), Ticking::default());
+    let call = || retry(&strategy, async || Ok::<_, Error>(1)).timer(&time);
+    assert_eq!(run(&time.timer, call().max_time(Duration::ZERO).run()), Ok(1));
+    assert_eq!(run(&time.timer, call().deadline(Timestamp::START).run()), Ok(1));
+    let blocking = || retry_blocking(&strategy, || Ok::<_, Error>(1)).timer(&time);
+    assert_eq!(blocking().max_time(Duration::ZERO).run(), Ok(1));
+    assert_eq!(blocking().deadline(Timestamp::START).run(), Ok(1));
+    // No other attempt follows.
+    let report = run(&time.timer, retry(&strategy, async || SAFE).timer(&time).max_time(Duration::ZERO).report());
+    assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
 }
 
 // Rules T3, T14.
