@@ -2,6 +2,7 @@
 //!
 //! Call and loop live in one crate, as they do for a user, so that nothing here is inlined that would not be there.
 
+pub mod bodies;
 pub mod clocks;
 pub mod operation;
 pub mod ours;
@@ -57,10 +58,20 @@ scenarios! {
     "tokio_retry": peers::tokio_retry,
     "tower": peers::tower,
     "backon": peers::backon,
+    "string_bare": async |number| bodies::string::bare(number).await.map(|text| black_box(text).len() as u64),
+    "string_hand": async |number| bodies::string::hand(number).await.map(|text| black_box(text).len() as u64),
+    "string_attribute": async |number| bodies::string::attribute(number).await.map(|text| black_box(text).len() as u64),
+    "mutable_bare": async |number| bodies::mutable::bare(&mut black_box(0), number).await,
+    "mutable_hand": async |number| bodies::mutable::hand(&mut black_box(0), number).await,
+    "mutable_attribute": async |number| bodies::mutable::attribute(&mut black_box(0), number).await,
+    "large_error_bare": async |number| Ok(bodies::large_error::bare(number).await.unwrap_or(number)),
+    "large_error_hand": async |number| Ok(bodies::large_error::hand(number).await.unwrap_or(number)),
+    "large_error_attribute": async |number| Ok(bodies::large_error::attribute(number).await.unwrap_or(number)),
     "bare_fail_once": async |number| operation::bare_flaky(number, &Cell::new(false)).await,
     "hand_fail_once": async |number| ours::flaky_hand(number, &Cell::new(false)).await,
     "attribute_fail_once": async |number| ours::flaky_attribute(number, &Cell::new(false)).await,
     "closure_fail_once": async |number| ours::flaky_closure(number, &Cell::new(false)).await,
+    "attribute_fail_once_drawn": async |number| ours::flaky_drawn(number, &Cell::new(false)).await,
     "backon_fail_once": async |number| peers::flaky_backon(number, &Cell::new(false)).await,
 }
 

@@ -133,6 +133,20 @@ pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
     retry(&PROMPT, || flaky(number, failed)).run().await
 }
 
+/// Draws the default jitter for each delay, which a cap of zero makes zero.
+static DRAWN: StandardRetryStrategy =
+    StandardRetryStrategy::new().quota_capacity(CAPACITY).backoff(Duration::from_secs(1), Duration::ZERO);
+
+/// The attribute: one failure, then a success, without a delay, but with the default jitter drawn.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = DRAWN)]
+pub async fn flaky_drawn(number: u64, failed: &Cell<bool>) -> Outcome {
+    flaky(number, failed).await
+}
+
 static LARGE_QUOTA: TokenBucket = TokenBucket::new(CAPACITY);
 static PROMPT_BACKOFF: ExponentialBackoff =
     ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)).jitter(Jitter::Fixed(0.0));
