@@ -90,7 +90,7 @@
 //!
 //! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
 //! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation` and
-//! `attempt`, and the fields in the table. [`Observer`] documents the order of the events.
+//! `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`] documents the order of the events.
 //!
 //! | event | meaning | level | fields |
 //! |---|---|---|---|

@@ -104,8 +104,17 @@ async fn last(operation: impl Future) -> String {
     lines(operation).await.pop().unwrap()
 }
 
+// Rules O6, O10.
+#[tokio::test(start_paused = true)]
+async fn the_name_of_the_strategy_is_a_field() {
+    let strategy = StandardRetryStrategy::new().name("store");
+    assert_eq!(
+        last(retry(&strategy, || async { Ok::<_, Failed>(()) }).name("get").run()).await,
+        r#"TRACE succeeded: operation="get" strategy="store" attempt=1 recorded=true quota=500"#
+    );
+}
+
 // Rule O6.
-// Rules O3, O6.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {
     let strategy = StandardRetryStrategy::new();
@@ -116,6 +125,7 @@ async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {
     );
 }
 
+// Rules O3, O6.
 #[tokio::test(start_paused = true)]
 async fn the_reason_to_stop_is_an_event() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(25);

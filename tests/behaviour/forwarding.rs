@@ -4,7 +4,7 @@ mod parts;
 
 use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::config::ConfiguredStrategy;
-use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken};
+use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
     ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
@@ -95,6 +95,10 @@ impl RetryStrategy for Probe {
     fn quota_level(&self) -> Option<u32> {
         Some(17)
     }
+
+    fn name(&self) -> Option<StrategyName> {
+        Some("probe".into())
+    }
 }
 
 fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
@@ -120,6 +124,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.record_success(initial(), &Success::default(), &clock)));
         strategy.release(initial());
         answers.push(format!("{:?}", strategy.quota_level()));
+        answers.push(format!("{:?}", strategy.name()));
         answers
     };
     let mut trace = std::mem::take(&mut *probe.calls.lock().unwrap());
@@ -155,6 +160,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Err(Disabled)",
         "Err(ForeignToken)",
         "Some(17)",
+        "Some(\"probe\")",
     ];
     assert_eq!(expected, said, "no answer is that of a default");
 

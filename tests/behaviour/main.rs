@@ -27,6 +27,7 @@ mod scoped;
 mod script;
 mod standard;
 mod stored;
+mod strategy_names;
 mod strategy_option;
 mod support;
 mod switch;

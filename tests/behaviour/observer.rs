@@ -26,7 +26,7 @@ struct Log(RefCell<Vec<Event>>);
 
 impl Observer for Log {
     fn observe(&self, event: &Event) {
-        self.0.borrow_mut().push(*event);
+        self.0.borrow_mut().push(event.clone());
     }
 }
 
@@ -128,7 +128,7 @@ async fn an_observer_is_told_why_an_operation_stopped() {
             let (script, log) =
                 (Script::new(attempts.into_iter().map(|(time, error)| (time, Err(error)))), Log::default());
             assert!(run(form, &strategy, limits, &script, &log).await.is_err());
-            let event = *log.0.borrow().last().unwrap();
+            let event = log.0.borrow().last().unwrap().clone();
             let EventKind::Stopped { reason, error_type, quota, .. } = event.kind else { panic!("{event:?}") };
             (event.attempt, reason, error_type, quota)
         };
@@ -480,7 +480,7 @@ fn what_is_handed_to_users_can_be_made_by_their_tests() {
     use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
 
     let kind = EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3) };
-    let event = Event { operation: "get", attempt: 2, elapsed: secs(1), kind };
+    let event = Event { operation: "get", strategy: None, attempt: 2, elapsed: secs(1), kind };
     assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));
     let report = Report { outcome: Ok::<_, Failed>(1), attempts: 2, reason: None, elapsed: secs(3) };
     assert_eq!((report.outcome, report.attempts), (Ok(1), 2));

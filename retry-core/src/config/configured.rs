@@ -4,7 +4,7 @@ use super::RetryMode;
 use crate::policy::Success;
 use crate::strategy::{
     AdaptiveRetryStrategy, AdaptiveRetryToken, DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError,
-    RetryStrategy, RetryToken, StandardRetryStrategy, StandardRetryToken,
+    RetryStrategy, RetryToken, StandardRetryStrategy, StandardRetryToken, StrategyName,
 };
 use crate::time::Clock;
 use std::time::Duration;
@@ -151,5 +151,9 @@ impl RetryStrategy for ConfiguredStrategy {
 
     fn quota_level(&self) -> Option<u32> {
         self.standard().quota_level()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.standard().name_setting().map(StrategyName::new)
     }
 }

@@ -1,13 +1,13 @@
 //! The events of an operation and their names.
 
 use crate::policy::RetryErrorType;
-use crate::strategy::{DelaySource, Failure, RetryError};
+use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
 use std::time::Duration;
 
 /// An event of an operation.
 ///
 /// With the feature `test`, an event can be written as a literal, to test an observer. Any release may add fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Event {
     /// The name of the operation: the path of the function or closure, or the name set with
@@ -16,6 +16,8 @@ pub struct Event {
     /// The path of a method includes its type, as in `crate::module::Type::method`. The path of a trait method is
     /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out.
     pub operation: &'static str,
+    /// The name of the strategy, if it has one.
+    pub strategy: Option<StrategyName>,
     /// The number of the attempt; the first one is 1. It is 0 if the operation stopped before its first attempt.
     pub attempt: u32,
     /// The time since the start of the operation, by the clock of its timer. An async operation starts with its first

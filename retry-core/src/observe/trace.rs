@@ -21,13 +21,21 @@ pub(crate) const fn is_enabled(_: Level) -> bool {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) const fn emit(_: Level, _: &'static str, _: u32, _: &super::EventKind) {}
+pub(crate) const fn emit(
+    _: Level,
+    _: &'static str,
+    _: Option<&crate::strategy::StrategyName>,
+    _: u32,
+    _: &super::EventKind,
+) {
+}
 
 #[cfg(feature = "tracing")]
 mod with_tracing {
     use super::Level;
     use crate::observe::EventKind;
     use crate::policy::RetryErrorType;
+    use crate::strategy::StrategyName;
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
 
@@ -69,19 +77,29 @@ mod with_tracing {
         };
     }
 
-    pub(crate) fn emit(level: Level, operation: &'static str, attempt: u32, kind: &EventKind) {
+    pub(crate) fn emit(
+        level: Level,
+        operation: &'static str,
+        strategy: Option<&StrategyName>,
+        attempt: u32,
+        kind: &EventKind,
+    ) {
+        let strategy = strategy.map(StrategyName::as_str);
         match *kind {
             EventKind::Refused { reason } => {
-                event!(level, "refused", operation, attempt, reason = reason.as_str(), "refused");
+                event!(level, "refused", operation, strategy, attempt, reason = reason.as_str(), "refused");
             }
             EventKind::Limited { wait } => {
-                event!(level, "limited", operation, attempt, wait_ms = millis(wait), "limited");
+                event!(level, "limited", operation, strategy, attempt, wait_ms = millis(wait), "limited");
             }
-            EventKind::AttemptStarted => event!(level, "attempt_started", operation, attempt, "attempt started"),
+            EventKind::AttemptStarted => {
+                event!(level, "attempt_started", operation, strategy, attempt, "attempt started");
+            }
             EventKind::AttemptFailed { failure } => event!(
                 level,
                 "attempt_failed",
                 operation,
+                strategy,
                 attempt,
                 error_type = name_of(failure.error_type()),
                 retryable = failure.is_retryable(),
@@ -92,6 +110,7 @@ mod with_tracing {
                 level,
                 "retry_scheduled",
                 operation,
+                strategy,
                 attempt,
                 error_type = name_of(error_type),
                 delay_ms = millis(delay),
@@ -103,6 +122,7 @@ mod with_tracing {
                 level,
                 "stopped",
                 operation,
+                strategy,
                 attempt,
                 reason = reason.as_str(),
                 error_type = name_of(error_type),
@@ -110,7 +130,7 @@ mod with_tracing {
                 "stopped"
             ),
             EventKind::Succeeded { recorded, quota } => {
-                event!(level, "succeeded", operation, attempt, recorded, quota, "succeeded");
+                event!(level, "succeeded", operation, strategy, attempt, recorded, quota, "succeeded");
             }
         }
     }

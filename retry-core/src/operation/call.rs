@@ -3,6 +3,7 @@
 use super::name::Name;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
+use crate::strategy::{RetryStrategy, StrategyName};
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
 /// Name, strategy, timer and observer of a call.
@@ -66,7 +67,7 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
     }
 }
 
-impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Returns the timer as a value of its own. A reference to it that leaves the call would force the call into memory.
     #[inline]
     pub(super) fn timer(self) -> T {
@@ -103,16 +104,17 @@ impl<S, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
     /// Makes an event of an operation that was started then.
     pub(super) fn event(self, started: Timestamp, attempt: u32, kind: EventKind) -> Event {
         let elapsed = self.timer().now().saturating_since(started);
-        Event { operation: self.name.get(), attempt, elapsed, kind }
+        Event { operation: self.name.get(), strategy: self.strategy.name(), attempt, elapsed, kind }
     }
 
     #[cold]
     fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
+        let strategy = self.strategy.name();
         if trace::is_enabled(level) {
-            trace::emit(level, self.name.get(), attempt, &kind);
+            trace::emit(level, self.name.get(), strategy.as_ref(), attempt, &kind);
         }
         let observer = self.observer;
-        observer.tell(state, &self.timer(), attempt, kind);
+        observer.tell(state, strategy, &self.timer(), attempt, kind);
     }
 }
 
@@ -160,7 +162,14 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Tells an event.
     #[doc(hidden)]
-    fn tell(&self, state: &Self::State, clock: &impl Clock, attempt: u32, kind: EventKind);
+    fn tell(
+        &self,
+        state: &Self::State,
+        strategy: Option<StrategyName>,
+        clock: &impl Clock,
+        attempt: u32,
+        kind: EventKind,
+    );
 }
 
 /// The absence of an observer, which costs nothing.
@@ -187,7 +196,7 @@ impl OptionalObserver for Unobserved {
         false
     }
 
-    fn tell(&self, (): &(), _: &impl Clock, _: u32, _: EventKind) {}
+    fn tell(&self, (): &(), _: Option<StrategyName>, _: &impl Clock, _: u32, _: EventKind) {}
 }
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
@@ -224,9 +233,17 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
         began.is_some()
     }
 
-    fn tell(&self, began: &Option<Began>, clock: &impl Clock, attempt: u32, kind: EventKind) {
+    fn tell(
+        &self,
+        began: &Option<Began>,
+        strategy: Option<StrategyName>,
+        clock: &impl Clock,
+        attempt: u32,
+        kind: EventKind,
+    ) {
         if let Some(Began { operation, at }) = *began {
-            self.observe(&Event { operation, attempt, elapsed: clock.now().saturating_since(at), kind });
+            let elapsed = clock.now().saturating_since(at);
+            self.observe(&Event { operation, strategy, attempt, elapsed, kind });
         }
     }
 }

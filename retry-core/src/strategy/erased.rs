@@ -3,7 +3,7 @@
 use crate::policy::Success;
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
-    Switch, Switched, forward_strategy,
+    StrategyName, Switch, Switched, forward_strategy,
 };
 use crate::time::Clock;
 use std::any::Any;
@@ -66,7 +66,7 @@ impl ErasedStrategy {
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
-        Self { strategy: Arc::new(Switched { switch: Switch::new(), strategy: Erasing(strategy) }) }
+        Self { strategy: Arc::new(Switched { switch: Switch::new(), name: None, strategy: Erasing(strategy) }) }
     }
 
     /// Turns the retries through this handle and its clones on or off. They are on by default.
@@ -182,5 +182,9 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     fn quota_level(&self) -> Option<u32> {
         self.0.quota_level()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.0.name()
     }
 }

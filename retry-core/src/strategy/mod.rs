@@ -4,6 +4,7 @@ mod adaptive;
 mod erased;
 mod error;
 mod failure;
+mod name;
 mod scoped;
 mod share;
 mod standard;
@@ -15,6 +16,7 @@ pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
+pub use name::StrategyName;
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;
@@ -162,6 +164,11 @@ pub trait RetryStrategy {
     fn quota_level(&self) -> Option<u32> {
         None
     }
+
+    /// Returns the name of the strategy for events. The default is `None`.
+    fn name(&self) -> Option<StrategyName> {
+        None
+    }
 }
 
 /// Pointers to strategies forward to them, and so accept each other's tokens.
@@ -209,6 +216,10 @@ macro_rules! forward_strategy {
 
             fn quota_level(&$self) -> Option<u32> {
                 ($strategy).quota_level()
+            }
+
+            fn name(&$self) -> Option<$crate::strategy::StrategyName> {
+                ($strategy).name()
             }
         }
     )+};

@@ -1,7 +1,7 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use crate::policy::Success;
-use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy};
+use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,6 +61,8 @@ pub fn retries_enabled() -> bool {
 /// A strategy with a switch of its own.
 pub(crate) struct Switched<S: ?Sized> {
     pub(crate) switch: Switch,
+    /// `None` for the name of the strategy itself.
+    pub(crate) name: Option<StrategyName>,
     pub(crate) strategy: S,
 }
 
@@ -105,5 +107,9 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
 
     fn quota_level(&self) -> Option<u32> {
         self.strategy.quota_level()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.name.clone().or_else(|| self.strategy.name())
     }
 }

@@ -25,10 +25,10 @@ async fn each_failure_is_told_with_its_error_and_the_delay_and_the_last_one_with
         let error = errors.next().unwrap();
         async move { Err::<(), _>(error) }
     });
-    let outcome = call.name("get").on_retry(|error, event| told.push((*error, *event))).run().await;
+    let outcome = call.name("get").on_retry(|error, event| told.push((*error, event.clone()))).run().await;
     assert_eq!(outcome, Err(Failed::TIMEOUT));
-    let [(first, scheduled), (second, stopped)] = told[..] else { panic!("{told:?}") };
-    assert_eq!((first, second), (Failed::THROTTLED.after(secs(3)), Failed::TIMEOUT));
+    let [(first, scheduled), (second, stopped)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((*first, *second), (Failed::THROTTLED.after(secs(3)), Failed::TIMEOUT));
     assert_eq!((scheduled.operation, scheduled.attempt, scheduled.elapsed), ("get", 1, Duration::ZERO));
     assert_eq!(scheduled.kind.delay(), Some(secs(3)));
     assert_eq!(

@@ -11,7 +11,9 @@ use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
-use crate::strategy::{DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{
+    DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StrategyName,
+};
 use crate::support::Shared;
 use crate::time::Clock;
 use gate::Gate;
@@ -194,5 +196,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
 
     fn quota_level(&self) -> Option<u32> {
         self.standard.quota_level()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.standard.name_setting().map(StrategyName::new)
     }
 }

@@ -70,6 +70,7 @@ use std::sync::{Arc, LazyLock, Weak};
 /// stay unchanged. This code may itself call `scope` on the same map.
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
+    named_by: Option<fn(&K) -> String>,
     max_scopes: usize,
     /// The switch position of new entries. It is set under the write lock.
     switch: Switch,
@@ -96,11 +97,28 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     pub const fn new(make: fn() -> S) -> Self {
         Self {
             make,
+            named_by: None,
             max_scopes: 1024,
             switch: Switch::new(),
             uses: AtomicU64::new(1),
             entries: RwLock::new(Entries::new()),
         }
+    }
+
+    /// Names the strategy of each scope by its key, for events. Without it, a scope has the name of its strategy.
+    ///
+    /// Each key becomes a label of its own in metrics, so it is for keys of which there are few.
+    ///
+    /// ```
+    /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
+    ///
+    /// static REGIONS: ScopedRetryStrategy<String> =
+    ///     ScopedRetryStrategy::new(StandardRetryStrategy::new).named_by(|region| format!("store-{region}"));
+    /// ```
+    #[must_use]
+    pub const fn named_by(mut self, named_by: fn(&K) -> String) -> Self {
+        self.named_by = Some(named_by);
+        self
     }
 
     /// Sets the maximum number of keys. The default is 1024.
@@ -203,7 +221,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 
     #[cold]
     fn make(&self, key: K) -> Arc<Entry<S, K>> {
-        let switched = Switched { switch: Switch::new(), strategy: (self.make)() };
+        let name = self.named_by.map(|name| name(&key).into());
+        let switched = Switched { switch: Switch::new(), name, strategy: (self.make)() };
         Arc::new(Entry { switched, last_use: AtomicU64::new(0), key })
     }
 

@@ -60,6 +60,7 @@ pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     settings: StandardRetrySettings,
     backoff: B,
     quota: Q,
+    name: Option<&'static str>,
     switch: Switch,
 }
 
@@ -95,8 +96,8 @@ impl StandardRetryStrategy {
     ///     StandardRetryStrategy::aws_2_1().with_quota(&QUOTA);
     /// ```
     pub const fn with_quota<Q>(self, quota: Q) -> StandardRetryStrategy<ExponentialBackoff, Q> {
-        let Self { settings, backoff, quota: _, switch } = self;
-        StandardRetryStrategy { settings, backoff, quota, switch }
+        let Self { settings, backoff, quota: _, name, switch } = self;
+        StandardRetryStrategy { settings, backoff, quota, name, switch }
     }
 
     /// Exchanges the backoff for one of your own. For another quota besides, see
@@ -112,8 +113,8 @@ impl StandardRetryStrategy {
     ///     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)));
     /// ```
     pub const fn with_backoff<B>(self, backoff: B) -> StandardRetryStrategy<B> {
-        let Self { settings, backoff: _, quota, switch } = self;
-        StandardRetryStrategy { settings, backoff, quota, switch }
+        let Self { settings, backoff: _, quota, name, switch } = self;
+        StandardRetryStrategy { settings, backoff, quota, name, switch }
     }
 }
 
@@ -140,7 +141,25 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// );
     /// ```
     pub const fn from_parts(settings: StandardRetrySettings, backoff: B, quota: Q) -> Self {
-        Self { settings, backoff, quota, switch: Switch::new() }
+        Self { settings, backoff, quota, name: None, switch: Switch::new() }
+    }
+
+    /// Sets the name of the strategy, which events carry. There is none unless it is set.
+    ///
+    /// ```
+    /// use retry_core::StandardRetryStrategy;
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new().name("store");
+    /// ```
+    #[must_use]
+    pub const fn name(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Returns the name, see [`name`](StandardRetryStrategy::name).
+    pub const fn name_setting(&self) -> Option<&'static str> {
+        self.name
     }
 
     /// Sets how many attempts an operation makes at most, the first one included: 1 means no retries.

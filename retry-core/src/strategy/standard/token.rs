@@ -4,7 +4,7 @@ use super::{Refund, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::Success;
 use crate::quota::RetryQuota;
-use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::time::Clock;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -151,5 +151,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     fn quota_level(&self) -> Option<u32> {
         Some(self.quota.available())
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.name.map(StrategyName::new)
     }
 }
