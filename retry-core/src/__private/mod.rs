@@ -14,7 +14,7 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // What `#[retryable]` names, and the types of its values.
-pub use crate::operation::{Attempt, Began, ContextState, Deadline, OutOfTime, Wait};
+pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, Wait};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
 };

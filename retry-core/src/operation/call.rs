@@ -3,7 +3,7 @@
 use super::name::Name;
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
-use crate::strategy::{RetryStrategy, StrategyName};
+use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
 /// Name, strategy, timer and observer of a call.
@@ -109,12 +109,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     #[cold]
     fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
-        let strategy = self.strategy.name();
         if trace::is_enabled(level) {
-            trace::emit(level, self.name.get(), strategy.as_ref(), attempt, &kind);
+            trace::emit(level, self.name.get(), self.strategy.name().as_ref(), attempt, &kind);
         }
         let observer = self.observer;
-        observer.tell(state, strategy, &self.timer(), attempt, kind);
+        observer.tell(state, |started| self.event(started, attempt, kind));
     }
 }
 
@@ -162,14 +161,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Tells an event.
     #[doc(hidden)]
-    fn tell(
-        &self,
-        state: &Self::State,
-        strategy: Option<StrategyName>,
-        clock: &impl Clock,
-        attempt: u32,
-        kind: EventKind,
-    );
+    fn tell(&self, state: &Self::State, event: impl FnOnce(Timestamp) -> Event);
 }
 
 /// The absence of an observer, which costs nothing.
@@ -196,21 +188,13 @@ impl OptionalObserver for Unobserved {
         false
     }
 
-    fn tell(&self, (): &(), _: Option<StrategyName>, _: &impl Clock, _: u32, _: EventKind) {}
+    fn tell(&self, (): &(), _: impl FnOnce(Timestamp) -> Event) {}
 }
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
-
-/// What an observer is told in each event of an operation.
-#[derive(Clone, Copy, Debug)]
-pub struct Began {
-    operation: &'static str,
-    at: Timestamp,
-}
-
 impl<O: Observer + ?Sized> OptionalObserver for O {
     /// `None` if the observer is not interested in the operation.
-    type State = Option<Began>;
+    type State = Option<Timestamp>;
 
     type Ref<'a>
         = &'a O
@@ -223,27 +207,18 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
     }
 
     #[inline]
-    fn begin(&self, operation: Name, clock: &impl Clock) -> Option<Began> {
-        let operation = operation.get();
-        if self.is_interested(operation) { Some(Began { operation, at: clock.now() }) } else { None }
+    fn begin(&self, operation: Name, clock: &impl Clock) -> Option<Timestamp> {
+        if self.is_interested(operation.get()) { Some(clock.now()) } else { None }
     }
 
     #[inline]
-    fn is_interested(began: &Option<Began>) -> bool {
-        began.is_some()
+    fn is_interested(started: &Option<Timestamp>) -> bool {
+        started.is_some()
     }
 
-    fn tell(
-        &self,
-        began: &Option<Began>,
-        strategy: Option<StrategyName>,
-        clock: &impl Clock,
-        attempt: u32,
-        kind: EventKind,
-    ) {
-        if let Some(Began { operation, at }) = *began {
-            let elapsed = clock.now().saturating_since(at);
-            self.observe(&Event { operation, strategy, attempt, elapsed, kind });
+    fn tell(&self, started: &Option<Timestamp>, event: impl FnOnce(Timestamp) -> Event) {
+        if let Some(started) = *started {
+            self.observe(&event(started));
         }
     }
 }

@@ -12,7 +12,7 @@ mod wait;
 
 pub(crate) use attempt::DeadlineAndSleep;
 pub use attempt::{Attempt, Deadline};
-pub use call::{Began, Call, OptionalObserver, Unobserved};
+pub use call::{Call, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState, OperationId};
 pub use name::{FunctionName, Name};
 pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
