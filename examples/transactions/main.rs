@@ -53,7 +53,7 @@ async fn attempt(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<(),
 
 static BANK: StandardRetryStrategy = patient();
 
-#[retryable(strategy = BANK)]
+#[retryable(strategy = BANK, idempotent = false)]
 async fn transfer(store: &Store, amount: i64, attempts: &AtomicU32) -> Result<(), TransferError> {
     attempt(store, amount, attempts).await
 }

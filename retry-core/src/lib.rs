@@ -61,7 +61,10 @@
 //!
 //! # Tests
 //!
-//! Tokio's paused time works. With `#[tokio::test(start_paused = true)]`, which needs tokio's feature `test-util`,
+//! With the feature `test`, `retry_core::test::begin()` returns a guard. While it lives, each strategy has a fresh quota,
+//! waits are skipped, and the guard records what happened. Enable the feature in `[dev-dependencies]`.
+//!
+//! Without the feature, tokio's paused time works. With `#[tokio::test(start_paused = true)]`, which needs tokio's feature `test-util`,
 //! waits have their exact length but take no real time. [`ManualTimer`](time::ManualTimer) does the same without tokio.
 //! [`Jitter::None`], [`Jitter::Fixed`] and `seed` make delays predictable. Note that all tests of a process share a
 //! `static` and its quota. If that matters, give a test its own strategy.
