@@ -193,7 +193,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// Turns the retries of all scopes on or off, including those of future scopes. They are on by default.
     ///
     /// The strategy of a scope has its own switch, as in `STORES.scope("photos").set_enabled(false)`. A retry needs
-    /// both switches to be on.
+    /// both switches to be on. The switch of a single scope is lost if the scope is evicted, unless a handle is kept.
     pub fn set_enabled(&self, enabled: bool) {
         // Under the lock there are no concurrent calls of this method and no new entries, so no entry misses the
         // change.
