@@ -573,7 +573,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())
@@ -624,7 +624,7 @@ fn half_typed_options() {
         quote!(strategy = STORE, max_),
         "async fn f() -> Result<(), E> { let x = ; }",
         &expect![[
-            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
+            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
         ]],
     );
     half_typed(

@@ -3,8 +3,9 @@
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};
 use crate::retryable::arguments::{self, Argument, Lending};
-use crate::retryable::attr::{self, Limit, Options};
+use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
+use crate::retryable::limits::Limit;
 use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
@@ -32,6 +33,8 @@ pub(super) struct RetriedFunction {
     /// The name by which the body knows its context.
     pub(super) context: Option<Ident>,
     pub(super) observer: Option<Dependency>,
+    /// It is called after each failure.
+    pub(super) on_retry: Option<Expr>,
     /// None for the default one.
     pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
@@ -42,8 +45,12 @@ pub(super) enum Limits {
     None,
     /// For each attempt.
     Attempt(Limit),
-    /// For all of them, and perhaps for each.
-    MaxTime(Limit, Option<Limit>),
+    /// For all of them, and perhaps for each. There is a `max_time`, a `deadline` or both.
+    Operation {
+        max_time: Option<Limit>,
+        deadline: Option<Expr>,
+        attempt_timeout: Option<Limit>,
+    },
 }
 
 /// What outcomes mean.
@@ -118,16 +125,26 @@ pub(super) fn validate(
         idempotent,
         idempotent_option: _,
         max_time,
+        deadline,
         attempt_timeout,
         attempt_timeout_option: _,
         context,
         clone,
         observer,
+        on_retry,
         timer,
         blocking: _,
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
+    // `on_retry` stands outside the attempts, so what it changes is the argument itself.
+    let outside = on_retry.to_token_stream();
+    for argument in &mut arguments {
+        if argument.mutability.is_some() && mentions(&outside, &[&argument.ident]) {
+            body.declare_mut(&mut function.sig, &argument.ident);
+            argument.is_mut = true;
+        }
+    }
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
     let private = quote!(#crate_path::__private);
@@ -144,13 +161,14 @@ pub(super) fn validate(
             Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
             Some(policy) => Policy::Value(policy),
         },
-        limits: match (max_time, attempt_timeout) {
-            (None, None) => Limits::None,
-            (None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
-            (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
+        limits: match (max_time, deadline, attempt_timeout) {
+            (None, None, None) => Limits::None,
+            (None, None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
+            (max_time, deadline, attempt_timeout) => Limits::Operation { max_time, deadline, attempt_timeout },
         },
         context,
         observer: observer.map(dependency),
+        on_retry,
         timer: timer.map(dependency),
         function,
         arguments,
