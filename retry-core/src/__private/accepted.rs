@@ -80,7 +80,8 @@ accepted! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no point in time",
     label = "this is neither an `Instant` nor a `Timestamp`",
-    note = "a deadline is an `Instant` of the standard library or of tokio, or a `Timestamp`; for a duration, write `max_time`"
+    note = "a deadline is an `Instant` of the standard library or of tokio, or a `Timestamp`; for a duration, write `max_time`",
+    note = "in a generic function, a deadline is a `T` with `T: Into<Timestamp>`"
 )]
 pub trait AcceptedDeadline {
     /// Returns the same point in time.

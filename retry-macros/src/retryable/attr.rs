@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
-use crate::retryable::limits::{Limit, read_deadline, read_limit};
+use crate::retryable::limits::{Limits, read_deadline, read_limit};
 use crate::retryable::strategy::{OWN, Own, is_made_here};
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
@@ -94,10 +94,8 @@ pub(super) struct Options {
     pub(super) idempotent: Option<bool>,
     /// The option above as it is written.
     pub(super) idempotent_option: Option<Written>,
-    pub(super) max_time: Option<Limit>,
-    pub(super) deadline: Option<Expr>,
-    pub(super) attempt_timeout: Option<Limit>,
-    /// The option above as it is written.
+    pub(super) limits: Limits,
+    /// `attempt_timeout` as it is written.
     pub(super) attempt_timeout_option: Option<Written>,
     pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
@@ -113,18 +111,12 @@ impl Options {
     /// The same options for a body in which `self` has another name.
     pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
         let renamed = |expr: Expr| body::renamed(&expr, receiver);
-        let limit = |limit| match limit {
-            Limit::Expr(expr) => Limit::Expr(renamed(expr)),
-            constant @ Limit::Constant(_) => constant,
-        };
         let Self {
             strategy,
             policy,
             idempotent,
             idempotent_option,
-            max_time,
-            deadline,
-            attempt_timeout,
+            limits,
             attempt_timeout_option,
             context,
             clone,
@@ -140,9 +132,7 @@ impl Options {
                 own @ Strategy::Own(_) => own,
             }),
             policy: policy.map(renamed),
-            max_time: max_time.map(limit),
-            deadline: deadline.map(renamed),
-            attempt_timeout: attempt_timeout.map(limit),
+            limits: limits.map(renamed),
             observer: observer.map(renamed),
             on_retry: on_retry.map(renamed),
             timer: timer.map(renamed),
@@ -177,10 +167,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
             }
-            RetryableOption::MaxTime => read.max_time = read_limit(&option, diagnostics),
-            RetryableOption::Deadline => read.deadline = read_deadline(&option, diagnostics),
+            RetryableOption::MaxTime => read.limits.max_time = read_limit(&option, diagnostics),
+            RetryableOption::Deadline => read.limits.deadline = read_deadline(&option, diagnostics),
             RetryableOption::AttemptTimeout => {
-                read.attempt_timeout = read_limit(&option, diagnostics);
+                read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
             }
             RetryableOption::Context => read.context = read_name(&option, diagnostics),

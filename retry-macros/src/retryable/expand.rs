@@ -34,7 +34,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let is_limited = limits.is_some();
     let on_retry = retried.on_retry.as_ref();
-    let over = Over::new(&result, on_retry.is_some() && is_limited);
+    let over = Over::new(&result, is_limited && on_retry.is_some());
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
     let settle = Settle {
         private: &private,
@@ -195,16 +195,20 @@ impl Parts<'_> {
             return (quote!(#block;), attempt);
         }
         let [result, cut] = ["outcome", "cut"].map(local);
-        let cut_off = quote! {
-            let (::core::ops::ControlFlow::Continue(#result) | ::core::ops::ControlFlow::Break(#result)) = #cut_off;
-        };
-        let value = &over.value;
-        if over.setup.is_empty() {
-            return (quote!(if let ::core::option::Option::Some(#cut) = #block { #cut_off #value; }), attempt);
+        let either = quote!(::core::ops::ControlFlow::Continue(#result) | ::core::ops::ControlFlow::Break(#result));
+        if !over.is_settled {
+            let wait = quote! {
+                if let ::core::option::Option::Some(#cut) = #block {
+                    let (#either) = #cut_off;
+                    return #result;
+                }
+            };
+            return (wait, attempt);
         }
+        let value = &over.value;
         let attempt = quote! {
             match #cut {
-                ::core::option::Option::Some(#cut) => { #cut_off #value }
+                ::core::option::Option::Some(#cut) => match #cut_off { #either => #value },
                 ::core::option::Option::None => #attempt,
             }
         };

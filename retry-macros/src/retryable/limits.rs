@@ -3,12 +3,35 @@
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
 use crate::retryable::attr::read_expr;
-use crate::retryable::validate::Limits;
 use crate::tokens::local;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::time::Duration;
 use syn::{Expr, ExprLit, Lit};
+
+/// The limits that the options set.
+#[derive(Default)]
+pub(super) struct Limits {
+    pub(super) max_time: Option<Limit>,
+    pub(super) deadline: Option<Expr>,
+    pub(super) attempt_timeout: Option<Limit>,
+}
+
+impl Limits {
+    /// The same limits with other expressions.
+    pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
+        let limit = |limit| match limit {
+            Limit::Expr(expr) => Limit::Expr(map(expr)),
+            constant @ Limit::Constant(_) => constant,
+        };
+        let Self { max_time, deadline, attempt_timeout } = self;
+        Self {
+            max_time: max_time.map(limit),
+            deadline: deadline.map(&map),
+            attempt_timeout: attempt_timeout.map(limit),
+        }
+    }
+}
 
 /// The value of `max_time` or `attempt_timeout`.
 pub(super) enum Limit {
@@ -69,38 +92,33 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    match limits {
-        Limits::None => Limited { limits: None, last: quote!(&mut ()), setup: TokenStream::new() },
-        Limits::Attempt(time) => {
-            let time = duration(time);
-            let limits = Some(quote!(#private::attempt_timeout(#time)));
-            Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() }
+    let Limits { max_time, deadline, attempt_timeout } = limits;
+    let each = attempt_timeout.as_ref().map(duration);
+    let limits = match (max_time, deadline) {
+        (None, None) => {
+            let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
+            return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
         }
-        Limits::Operation { max_time, deadline, attempt_timeout } => {
-            let each = optional(attempt_timeout.as_ref());
-            let limits = match (max_time, deadline) {
-                (Some(max_time), None) => {
-                    let max_time = duration(max_time);
-                    quote!(#private::max_time(#max_time, #each))
-                }
-                (max_time, deadline) => {
-                    let max_time = optional(max_time.as_ref());
-                    quote!(#private::until(#deadline, #max_time, #each))
-                }
-            };
-            let last = local("last");
-            Limited {
-                limits: Some(limits),
-                last: quote!(&mut #last),
-                setup: quote!(let mut #last = ::core::option::Option::None;),
-            }
+        (Some(max_time), None) => {
+            let (max_time, each) = (duration(max_time), optional(each));
+            quote!(#private::max_time(#max_time, #each))
         }
+        (max_time, Some(deadline)) => {
+            let (max_time, each) = (optional(max_time.as_ref().map(duration)), optional(each));
+            quote!(#private::until(#deadline, #max_time, #each))
+        }
+    };
+    let last = local("last");
+    Limited {
+        limits: Some(limits),
+        last: quote!(&mut #last),
+        setup: quote!(let mut #last = ::core::option::Option::None;),
     }
 }
 
 /// A time that may be missing, as an expression.
-fn optional(limit: Option<&Limit>) -> TokenStream {
-    match limit.map(duration) {
+fn optional(time: Option<TokenStream>) -> TokenStream {
+    match time {
         None => quote!(::core::option::Option::None),
         Some(time) => quote!(::core::option::Option::Some(#time)),
     }

@@ -2,8 +2,9 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Expr;
+use syn::spanned::Spanned;
 
 /// The expressions that an outcome is settled with.
 pub(super) struct Settle<'a> {
@@ -21,21 +22,23 @@ pub(super) struct Settle<'a> {
 
 /// What the expansion does with the outcome of an operation whose time is over.
 pub(super) struct Over {
-    /// Stands before the outcome is there.
+    /// Whether the outcome is settled like any other. Otherwise it is returned at once.
+    pub(super) is_settled: bool,
+    /// What stands before the outcome is known.
     pub(super) setup: TokenStream,
-    /// Stands for the outcome.
+    /// What stands for the outcome.
     pub(super) value: TokenStream,
 }
 
 impl Over {
-    /// Without `on_retry`, the outcome is returned at once. With it, it is settled like any other, because `on_retry` is
-    /// written once only: rustc would report each mistake in a copy again.
-    pub(super) fn new(result: &Ident, has_on_retry: bool) -> Self {
-        if !has_on_retry {
-            return Self { setup: TokenStream::new(), value: quote!(return #result) };
+    /// With `on_retry`, the outcome is settled, so that `on_retry` stands in the expansion once. rustc would report a
+    /// mistake in it once for each copy.
+    pub(super) fn new(result: &Ident, is_settled: bool) -> Self {
+        if !is_settled {
+            return Self { is_settled, setup: TokenStream::new(), value: quote!(return #result) };
         }
         let is_over = local("is_over");
-        Self { setup: quote!(let mut #is_over = false;), value: quote!({ #is_over = true; #result }) }
+        Self { is_settled, setup: quote!(let mut #is_over = false;), value: quote!({ #is_over = true; #result }) }
     }
 }
 
@@ -74,12 +77,14 @@ impl Settle<'_> {
             decide
         };
         let outcome = respan(quote!(&#result), self.outcome);
-        // The expression is evaluated inside of the closure, so that a panic of it loses no retry that was paid for.
+        // Whether the expression is such a closure is shown by its type, so rustc points at the expression.
+        let place = on_retry.span();
+        let told = respan(quote!(#private::on_retry), place);
+        let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
+        // The expression is evaluated in the inner closure, where a panic does not lose the retry that was paid for.
         quote! {
             let #settled = #decide;
-            #private::tell_failure(#call, #operation, #settled, #started, #outcome, |#error, #event| {
-                #private::on_retry(#error, #event, #on_retry);
-            });
+            #private::tell_failure(#call, #operation, #settled, #started, #outcome, |#error, #event| #told);
             if let ::core::option::Option::Some(#result) =
                 #private::conclude(#call, #operation, #settled, #last, #result)
             {

@@ -5,7 +5,7 @@ use crate::options::{Written, ungrouped};
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
-use crate::retryable::limits::Limit;
+use crate::retryable::limits::{Limit, Limits};
 use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
@@ -38,19 +38,6 @@ pub(super) struct RetriedFunction {
     /// None for the default one.
     pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
-}
-
-/// How much time there is.
-pub(super) enum Limits {
-    None,
-    /// For each attempt.
-    Attempt(Limit),
-    /// For all of them, and perhaps for each. There is a `max_time`, a `deadline` or both.
-    Operation {
-        max_time: Option<Limit>,
-        deadline: Option<Expr>,
-        attempt_timeout: Option<Limit>,
-    },
 }
 
 /// What outcomes mean.
@@ -124,9 +111,7 @@ pub(super) fn validate(
         policy,
         idempotent,
         idempotent_option: _,
-        max_time,
-        deadline,
-        attempt_timeout,
+        limits,
         attempt_timeout_option: _,
         context,
         clone,
@@ -137,13 +122,8 @@ pub(super) fn validate(
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
-    // `on_retry` stands outside the attempts, so what it changes is the argument itself.
-    let outside = on_retry.to_token_stream();
-    for argument in &mut arguments {
-        if argument.mutability.is_some() && mentions(&outside, &[&argument.ident]) {
-            body.declare_mut(&mut function.sig, &argument.ident);
-            argument.is_mut = true;
-        }
+    if let Some(on_retry) = &on_retry {
+        declare_mut_for(on_retry, &mut arguments, &mut body, &mut function.sig);
     }
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
@@ -161,11 +141,7 @@ pub(super) fn validate(
             Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
             Some(policy) => Policy::Value(policy),
         },
-        limits: match (max_time, deadline, attempt_timeout) {
-            (None, None, None) => Limits::None,
-            (None, None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
-            (max_time, deadline, attempt_timeout) => Limits::Operation { max_time, deadline, attempt_timeout },
-        },
+        limits,
         context,
         observer: observer.map(dependency),
         on_retry,
@@ -178,6 +154,18 @@ pub(super) fn validate(
     };
     rebind::lend(&mut retried);
     Some(retried)
+}
+
+/// Keeps the `mut` of the arguments that `on_retry` names. It stands outside of the attempts, so what it changes is the
+/// argument itself.
+fn declare_mut_for(on_retry: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
+    let on_retry = on_retry.to_token_stream();
+    for argument in arguments {
+        if argument.mutability.is_some() && mentions(&on_retry, &[&argument.ident]) {
+            body.declare_mut(signature, &argument.ident);
+            argument.is_mut = true;
+        }
+    }
 }
 
 /// Options that can't stand together.
@@ -197,7 +185,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
         );
     }
     if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
-        (&options.max_time, &options.attempt_timeout, &options.attempt_timeout_option)
+        (&options.limits.max_time, &options.limits.attempt_timeout, &options.attempt_timeout_option)
         && each > all
     {
         diagnostics.error(

@@ -338,7 +338,7 @@ fn a_retry_that_was_paid_for_is_given_back_if_it_panics() {
 
     let strategy = standard();
     let panics = |future: std::pin::Pin<&mut dyn Future<Output = Outcome<()>>>| {
-        catch_unwind(AssertUnwindSafe(|| _ = poll_once(future))).is_err()
+        catch_unwind(AssertUnwindSafe(|| poll_once(future))).is_err()
     };
     assert!(panics(pin!(while_called(&strategy))));
     assert_eq!(strategy.quota().available(), 500);
