@@ -423,6 +423,212 @@ fn a_function_that_blocks() {
 }
 
 #[test]
+fn a_closure_for_failures_with_limits() {
+    retried(
+        quote!(
+            strategy = self.retry,
+            deadline = deadline,
+            max_time = "30s",
+            attempt_timeout = "5s",
+            on_retry = |error, event| self.log(error, event)
+        ),
+        quote! {
+            async fn get(&self, deadline: Instant) -> Result<Object, StoreError> {
+                self.send().await
+            }
+        },
+        &expect![[r#"
+            async fn get(&self, deadline: Instant) -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
+                );
+                let mut __last = ::core::option::Option::None;
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                    ::retry_core::__private::until(
+                        deadline,
+                        ::core::option::Option::Some(::core::time::Duration::new(30u64, 0u32)),
+                        ::core::option::Option::Some(::core::time::Duration::new(5u64, 0u32)),
+                    ),
+                );
+                let __started = ::retry_core::__private::started(
+                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                );
+                loop {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            &mut __operation,
+                            __is_delayed,
+                        ) else { break };
+                        __wait.await;
+                        __is_delayed = false;
+                    }
+                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        &mut __operation,
+                    );
+                    let __attempted = ::retry_core::__private::attempt(
+                            __deadline,
+                            ::core::pin::pin!(__sleep),
+                            ::core::pin::pin!(
+                                async { if false { return ::retry_core::__private::unreached:: <
+                                Result < Object, StoreError > > (); } self.send(). await }
+                            ),
+                        )
+                        .await;
+                    let mut __is_over = false;
+                    let __outcome = match __attempted {
+                        ::core::result::Result::Ok(__outcome) => __outcome,
+                        ::core::result::Result::Err(__cut) => {
+                            match ::retry_core::__private::cut(
+                                ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                                &__operation,
+                                __cut,
+                                &mut __last,
+                            ) {
+                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                ::core::ops::ControlFlow::Break(__outcome) => {
+                                    __is_over = true;
+                                    __outcome
+                                }
+                            }
+                        }
+                    };
+                    let __settled = if __is_over {
+                        ::retry_core::__private::time_is_over(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            &__operation,
+                        )
+                    } else {
+                        ::retry_core::__private::decide(
+                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            &mut __operation,
+                            ::retry_core::__private::judge(&__outcome),
+                        )
+                    };
+                    ::retry_core::__private::tell_failure(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        &mut __operation,
+                        __settled,
+                        __started,
+                        &__outcome,
+                        |__error, __event| ::retry_core::__private::on_retry(
+                            __error,
+                            __event,
+                            |error, event| self.log(error, event),
+                        ),
+                    );
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
+                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        &mut __operation,
+                        __settled,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                    __is_delayed = true;
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_closure_for_failures_of_a_function_that_blocks() {
+    retried(
+        quote!(strategy = STORE, deadline = deadline, blocking, on_retry = |error, _| failures.push(error.clone())),
+        quote! {
+            fn get(deadline: Instant, mut failures: Vec<StoreError>) -> Result<Object, StoreError> {
+                send()
+            }
+        },
+        &expect![[r#"
+            fn get(deadline: Instant, mut failures: Vec<StoreError>) -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
+                );
+                let mut __last = ::core::option::Option::None;
+                let (mut __operation, _) = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    ::retry_core::__private::until(
+                        deadline,
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
+                    ),
+                );
+                let __started = ::retry_core::__private::started(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                );
+                loop {
+                    let __cut = ::retry_core::__private::block(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        &mut __operation,
+                    );
+                    let mut __is_over = false;
+                    let __outcome = match __cut {
+                        ::core::option::Option::Some(__cut) => {
+                            match ::retry_core::__private::cut(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                                &__operation,
+                                __cut,
+                                &mut __last,
+                            ) {
+                                ::core::ops::ControlFlow::Continue(__outcome)
+                                | ::core::ops::ControlFlow::Break(__outcome) => {
+                                    __is_over = true;
+                                    __outcome
+                                }
+                            }
+                        }
+                        ::core::option::Option::None => {
+                            ::retry_core::__private::attempt_blocking(|| -> Result<
+                                Object,
+                                StoreError,
+                            > { send() })
+                        }
+                    };
+                    let __settled = if __is_over {
+                        ::retry_core::__private::time_is_over(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                            &__operation,
+                        )
+                    } else {
+                        ::retry_core::__private::decide(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                            &mut __operation,
+                            ::retry_core::__private::judge(&__outcome),
+                        )
+                    };
+                    ::retry_core::__private::tell_failure(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        &mut __operation,
+                        __settled,
+                        __started,
+                        &__outcome,
+                        |__error, __event| ::retry_core::__private::on_retry(
+                            __error,
+                            __event,
+                            |error, _| failures.push(error.clone()),
+                        ),
+                    );
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        &mut __operation,
+                        __settled,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_method_that_async_trait_has_changed() {
     retried(
         quote!(strategy = self.retry),
@@ -573,7 +779,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())
@@ -624,7 +830,7 @@ fn half_typed_options() {
         quote!(strategy = STORE, max_),
         "async fn f() -> Result<(), E> { let x = ; }",
         &expect![[
-            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `attempt_timeout`, `context`, `clone`, `observer`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
+            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
         ]],
     );
     half_typed(

@@ -1,6 +1,8 @@
 //! What `#[retryable]` takes, and that each attempt starts from what was passed.
 
+mod deadline;
 mod lent;
+mod on_retry;
 mod send;
 
 use crate::support::{Failed, Flaky, assert_send, secs};

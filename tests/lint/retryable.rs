@@ -6,7 +6,7 @@ use core::fmt::Display;
 use core::future::ready;
 use core::pin::Pin;
 use core::time::Duration;
-use retry_core::time::StdTimer;
+use retry_core::time::{StdTimer, Timestamp};
 use retry_core::{
     AdaptiveRetryStrategy, Event, Observer, RetryDirective, RetryErrorType, StandardRetryPolicy, StandardRetryStrategy,
     TimedOut, TokioTimer, retryable,
@@ -152,6 +152,31 @@ pub async fn limited_by_an_argument(seconds: u64, key: &str) -> Result<usize, Ev
 pub async fn each_limited(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
+
+/// A limit by a point in time, and a closure for failures.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, deadline = deadline, attempt_timeout = "5s", on_retry = |_, event| {
+    *failures = event.attempt.max(*failures);
+})]
+pub async fn told(deadline: Timestamp, failures: &mut u32, key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A function for failures.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, on_retry = ignore, blocking, deadline = deadline)]
+pub fn told_to_a_function(deadline: Timestamp, key: &str) -> Result<usize, Every> {
+    key.parse().or(Ok(0))
+}
+
+/// Ignores a failure.
+const fn ignore(_: &Every, _: &Event) {}
 
 /// Observer and timer, each a static.
 ///

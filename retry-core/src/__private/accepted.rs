@@ -1,4 +1,4 @@
-//! What the options `strategy`, `timer` and `observer` and certain arguments must be, in a form in which rustc reports a wrong
+//! What the options `strategy`, `timer`, `observer` and `deadline` and certain arguments must be, in a form in which rustc reports a wrong
 //! type once.
 //!
 //! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are made
@@ -7,7 +7,7 @@
 use crate::observe::Observer;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::support::never::{Neither, Never};
-use crate::time::{BlockingTimer, Timer};
+use crate::time::{BlockingTimer, Timer, Timestamp};
 
 /// Declares the trait of an option that takes anything with the trait in brackets.
 macro_rules! accepted {
@@ -74,6 +74,26 @@ accepted! {
         note = "an observer implements `fn observe(&self, event: &Event)`"
     )]
     AcceptedObserver[Observer]
+}
+
+/// The value of `deadline`. It is used in one place only, so it needs no second impl.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no point in time",
+    label = "this is neither an `Instant` nor a `Timestamp`",
+    note = "a deadline is an `Instant` of the standard library or of tokio, or a `Timestamp`; for a duration, write `max_time`",
+    note = "in a generic function, a deadline is a `T` with `T: Into<Timestamp>`"
+)]
+pub trait AcceptedDeadline {
+    /// Returns the same point in time.
+    fn accept(self) -> Timestamp;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Timestamp>> AcceptedDeadline for T {
+    #[inline]
+    fn accept(self) -> Timestamp {
+        self.into()
+    }
 }
 
 /// Implemented for [`Operations`] where they share the strategy `S`, as [`Share`] is.

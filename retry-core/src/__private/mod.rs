@@ -2,6 +2,7 @@
 
 mod accepted;
 mod answer_field;
+mod on_retry;
 mod retryable;
 mod source_field;
 mod verdict;
@@ -16,13 +17,15 @@ pub use wait_field::{RetryAfterField, RetryAfterNumber};
 // What `#[retryable]` names, and the types of its values.
 pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, Wait};
 pub use accepted::{
-    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
+    IntoSpan,
 };
+pub use on_retry::{Fallible, Settled, conclude, decide, on_retry, started, tell_failure, time_is_over};
 pub use retryable::{
     Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
     begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
     judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer,
-    static_observer, static_timer, timer, unreached, wait,
+    static_observer, static_timer, timer, unreached, until, wait,
 };
 
 /// The name of the function that this stands in, as the value of a static.

@@ -4,8 +4,10 @@
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
 use super::accepted::{
-    AcceptedBlockingTimer, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew, IntoSpan,
+    AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
+    IntoSpan,
 };
+use super::on_retry::Fallible;
 use crate::error::RetryInfo;
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, LimitsOn, MaxTime,
@@ -101,6 +103,16 @@ pub const fn attempt_timeout(time: Duration) -> AttemptTimeout {
 #[inline]
 pub const fn max_time(time: Duration, attempt_timeout: Option<Duration>) -> MaxTime {
     MaxTime::new(time, attempt_timeout)
+}
+
+/// A limit on the operation by a deadline, perhaps one by a time, and perhaps one on each attempt.
+#[inline]
+pub fn until<D: AcceptedDeadline>(
+    deadline: D,
+    max_time: Option<Duration>,
+    attempt_timeout: Option<Duration>,
+) -> MaxTime {
+    MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due.
@@ -253,13 +265,13 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     }
 }
 
-/// An outcome that the standard policy can judge.
+/// An outcome that the standard policy can judge. It is [`Fallible`] by definition, so that rustc reports one of the two.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell a failure from a success",
     label = "a retried function returns a `Result`",
     note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
 )]
-pub trait Judged {
+pub trait Judged: Fallible {
     /// What the policy makes of it.
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
 }

@@ -101,6 +101,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
+    /// Returns the start time of an operation that begins now.
+    #[inline]
+    pub(crate) fn started(self) -> Timestamp {
+        self.timer().now()
+    }
+
     /// Makes an event of an operation that was started then.
     pub(super) fn event(self, started: Timestamp, attempt: u32, kind: EventKind) -> Event {
         let elapsed = self.timer().now().saturating_since(started);

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// An outcome that can say that there was none in time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't say that the time was up",
-    label = "a function with `max_time` or `attempt_timeout` returns a `Result` whose error implements `From<TimedOut>`",
+    label = "a function with a time limit returns a `Result` whose error implements `From<TimedOut>`",
     note = "write `impl From<TimedOut> for` the error type; as a variant, `#[retry(transparent)] TimedOut(TimedOut)` says what it means"
 )]
 pub trait OutOfTime {

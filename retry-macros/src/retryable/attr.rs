@@ -4,9 +4,9 @@ use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
+use crate::retryable::limits::{Limits, read_deadline, read_limit};
 use crate::retryable::strategy::{OWN, Own, is_made_here};
 use proc_macro2::{Ident, TokenStream};
-use std::time::Duration;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Lit, Path, Token};
@@ -18,10 +18,12 @@ enum RetryableOption {
     Policy,
     Idempotent,
     MaxTime,
+    Deadline,
     AttemptTimeout,
     Context,
     Clone,
     Observer,
+    OnRetry,
     Timer,
     Blocking,
     Crate,
@@ -40,10 +42,12 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("policy", RetryableOption::Policy),
         ("idempotent", RetryableOption::Idempotent),
         ("max_time", RetryableOption::MaxTime),
+        ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
         ("context", RetryableOption::Context),
         ("clone", RetryableOption::Clone),
         ("observer", RetryableOption::Observer),
+        ("on_retry", RetryableOption::OnRetry),
         ("timer", RetryableOption::Timer),
         ("blocking", RetryableOption::Blocking),
         ("crate", RetryableOption::Crate),
@@ -71,12 +75,10 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("condition", WHEN),
         ("sync", "write `blocking`"),
         ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
-        ("deadline", "write `max_time`"),
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
         ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
-        ("notify", "write `observer`"),
-        ("on_retry", "write `observer`"),
+        ("notify", "write `on_retry`"),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
@@ -92,13 +94,13 @@ pub(super) struct Options {
     pub(super) idempotent: Option<bool>,
     /// The option above as it is written.
     pub(super) idempotent_option: Option<Written>,
-    pub(super) max_time: Option<Limit>,
-    pub(super) attempt_timeout: Option<Limit>,
-    /// The option above as it is written.
+    pub(super) limits: Limits,
+    /// `attempt_timeout` as it is written.
     pub(super) attempt_timeout_option: Option<Written>,
     pub(super) context: Option<Ident>,
     pub(super) clone: Vec<Ident>,
     pub(super) observer: Option<Expr>,
+    pub(super) on_retry: Option<Expr>,
     pub(super) timer: Option<Expr>,
     /// The option as it is written.
     pub(super) blocking: Option<Written>,
@@ -109,21 +111,17 @@ impl Options {
     /// The same options for a body in which `self` has another name.
     pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
         let renamed = |expr: Expr| body::renamed(&expr, receiver);
-        let limit = |limit| match limit {
-            Limit::Expr(expr) => Limit::Expr(renamed(expr)),
-            constant @ Limit::Constant(_) => constant,
-        };
         let Self {
             strategy,
             policy,
             idempotent,
             idempotent_option,
-            max_time,
-            attempt_timeout,
+            limits,
             attempt_timeout_option,
             context,
             clone,
             observer,
+            on_retry,
             timer,
             blocking,
             crate_path,
@@ -134,9 +132,9 @@ impl Options {
                 own @ Strategy::Own(_) => own,
             }),
             policy: policy.map(renamed),
-            max_time: max_time.map(limit),
-            attempt_timeout: attempt_timeout.map(limit),
+            limits: limits.map(renamed),
             observer: observer.map(renamed),
+            on_retry: on_retry.map(renamed),
             timer: timer.map(renamed),
             idempotent,
             idempotent_option,
@@ -156,13 +154,6 @@ pub(super) enum Strategy {
     Expr(Expr),
 }
 
-/// The value of `max_time` or `attempt_timeout`.
-pub(super) enum Limit {
-    /// A text.
-    Constant(Duration),
-    Expr(Expr),
-}
-
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
     let (written, others) = options::read([tokens], &OPTIONS, diagnostics);
@@ -176,14 +167,16 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
             }
-            RetryableOption::MaxTime => read.max_time = read_limit(&option, diagnostics),
+            RetryableOption::MaxTime => read.limits.max_time = read_limit(&option, diagnostics),
+            RetryableOption::Deadline => read.limits.deadline = read_deadline(&option, diagnostics),
             RetryableOption::AttemptTimeout => {
-                read.attempt_timeout = read_limit(&option, diagnostics);
+                read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
             }
             RetryableOption::Context => read.context = read_name(&option, diagnostics),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = read_expr(&option, "OBSERVER", diagnostics),
+            RetryableOption::OnRetry => read.on_retry = read_expr(&option, "|error, event| ..", diagnostics),
             RetryableOption::Timer => read.timer = read_expr(&option, "TIMER", diagnostics),
             RetryableOption::Blocking => {
                 option.flag(diagnostics);
@@ -237,39 +230,12 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
     }
 }
 
-fn read_expr(option: &Written, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
+pub(super) fn read_expr(option: &Written, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
     let value = option.value().cloned();
     if value.is_none() {
         diagnostics.error(option, format!("write an expression: `{} = {example}`", option.name));
     }
     value
-}
-
-/// A text, or an expression that is evaluated in each call.
-fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Limit> {
-    let name = &option.name;
-    match option.value() {
-        Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => {
-            let duration = option.duration(diagnostics)?;
-            if duration.is_zero() {
-                diagnostics.error(option, format!("`{name}` is zero, which leaves no time for any attempt"));
-            }
-            Some(Limit::Constant(duration))
-        }
-        Some(Expr::Lit(literal)) => {
-            diagnostics.error(
-                literal,
-                format!("a time needs a unit: `{name} = \"30s\"`, or an expression that gives a `Duration`"),
-            );
-            None
-        }
-        Some(expr) => Some(Limit::Expr(expr.clone())),
-        None => {
-            diagnostics
-                .error(option, format!("write a time: `{name} = \"30s\"`, or an expression that gives a `Duration`"));
-            None
-        }
-    }
 }
 
 fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Ident> {

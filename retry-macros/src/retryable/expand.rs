@@ -2,6 +2,7 @@
 
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::rebind::{borrows, rebound};
+use crate::retryable::settle::{Over, Settle};
 use crate::retryable::strategy::{Dependency, Own};
 use crate::retryable::validate::{Policy, RetriedFunction};
 use crate::tokens::{local, respan};
@@ -31,9 +32,20 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let Limited { limits, last, setup: last_setup } = limited(&retried.limits, &private);
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
-    let [settled, kept] = [quote!(&mut #operation), last.clone()].map(|tokens| respan(tokens, outcome.span()));
-    let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off };
     let is_limited = limits.is_some();
+    let on_retry = retried.on_retry.as_ref();
+    let over = Over::new(&result, is_limited && on_retry.is_some());
+    let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
+    let settle = Settle {
+        private: &private,
+        call: &retried_call,
+        operation: &operation,
+        result: &result,
+        directive: &directive,
+        last: &last,
+        outcome: outcome.span(),
+    };
+    let (settle_setup, settle) = settle.expand(on_retry, is_limited);
     // A function that blocks waits in one call, which knows by itself whether the delay was slept.
     let is_delayed = local("is_delayed");
     let (is_delayed, delay_again) =
@@ -43,27 +55,26 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
     let (wait, attempt) = if retried.blocking {
-        let wait = parts.block(is_limited);
-        (quote!(#wait #context), attempt(retried))
+        let (wait, attempt) = parts.block(is_limited, attempt(retried));
+        (quote!(#wait #context), attempt)
     } else {
         let wait = parts.wait();
         let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(retried));
         (quote!(#wait #before), attempt)
     };
 
+    let over_setup = &over.setup;
     let body = body.around(quote! {
         #call_setup
         #last_setup
         #context_setup
         let (mut #operation, #is_delayed) = #begin;
+        #settle_setup
         loop {
             #wait
+            #over_setup
             let #result = #attempt;
-            if let ::core::option::Option::Some(#result) =
-                #private::settle(#retried_call, #settled, #directive, #kept, #result)
-            {
-                return #result;
-            }
+            #settle
             #delay_again
         }
     });
@@ -125,6 +136,7 @@ struct Parts<'a> {
     operation: &'a Ident,
     call: &'a TokenStream,
     cut_off: &'a TokenStream,
+    over: &'a Over,
 }
 
 impl Parts<'_> {
@@ -149,7 +161,7 @@ impl Parts<'_> {
         context: Option<&TokenStream>,
         body: &TokenStream,
     ) -> (Option<TokenStream>, TokenStream) {
-        let Self { private, operation, call, cut_off } = self;
+        let Self { private, operation, call, cut_off, over: Over { value: over, .. } } = self;
         if !limits {
             return (context.cloned(), quote!(#body.await));
         }
@@ -163,7 +175,7 @@ impl Parts<'_> {
                 ::core::result::Result::Ok(#result) => #result,
                 ::core::result::Result::Err(#cut) => match #cut_off {
                     ::core::ops::ControlFlow::Continue(#result) => #result,
-                    ::core::ops::ControlFlow::Break(#result) => return #result,
+                    ::core::ops::ControlFlow::Break(#result) => #over,
                 },
             }
         };
@@ -175,20 +187,32 @@ impl Parts<'_> {
         (Some(before), attempt)
     }
 
-    /// Blocks the thread until the attempt is due.
-    fn block(&self, limits: bool) -> TokenStream {
-        let Self { private, operation, call, cut_off } = self;
+    /// Blocks the thread until the attempt is due, and the attempt, which is not made once the time is over.
+    fn block(&self, limits: bool, attempt: TokenStream) -> (TokenStream, TokenStream) {
+        let Self { private, operation, call, cut_off, over } = self;
         let block = quote!(#private::block(#call, &mut #operation));
         if !limits {
-            return quote!(#block;);
+            return (quote!(#block;), attempt);
         }
         let [result, cut] = ["outcome", "cut"].map(local);
-        quote! {
-            if let ::core::option::Option::Some(#cut) = #block {
-                let (::core::ops::ControlFlow::Continue(#result) | ::core::ops::ControlFlow::Break(#result)) = #cut_off;
-                return #result;
-            }
+        let either = quote!(::core::ops::ControlFlow::Continue(#result) | ::core::ops::ControlFlow::Break(#result));
+        if !over.is_settled {
+            let wait = quote! {
+                if let ::core::option::Option::Some(#cut) = #block {
+                    let (#either) = #cut_off;
+                    return #result;
+                }
+            };
+            return (wait, attempt);
         }
+        let value = &over.value;
+        let attempt = quote! {
+            match #cut {
+                ::core::option::Option::Some(#cut) => match #cut_off { #either => #value },
+                ::core::option::Option::None => #attempt,
+            }
+        };
+        (quote!(let #cut = #block;), attempt)
     }
 }
 

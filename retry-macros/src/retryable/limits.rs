@@ -1,10 +1,85 @@
-//! Limits on the time, as the loop has them.
+//! Limits on the time: read from the options, and written into the loop.
 
-use crate::retryable::attr::Limit;
-use crate::retryable::validate::Limits;
+use crate::diagnostics::Diagnostics;
+use crate::options::Written;
+use crate::retryable::attr::read_expr;
 use crate::tokens::local;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use std::time::Duration;
+use syn::{Expr, ExprLit, Lit};
+
+/// The limits that the options set.
+#[derive(Default)]
+pub(super) struct Limits {
+    pub(super) max_time: Option<Limit>,
+    pub(super) deadline: Option<Expr>,
+    pub(super) attempt_timeout: Option<Limit>,
+}
+
+impl Limits {
+    /// The same limits with other expressions.
+    pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
+        let limit = |limit| match limit {
+            Limit::Expr(expr) => Limit::Expr(map(expr)),
+            constant @ Limit::Constant(_) => constant,
+        };
+        let Self { max_time, deadline, attempt_timeout } = self;
+        Self {
+            max_time: max_time.map(limit),
+            deadline: deadline.map(&map),
+            attempt_timeout: attempt_timeout.map(limit),
+        }
+    }
+}
+
+/// The value of `max_time` or `attempt_timeout`.
+pub(super) enum Limit {
+    /// A text.
+    Constant(Duration),
+    Expr(Expr),
+}
+
+/// A text, or an expression that is evaluated in each call.
+pub(super) fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Limit> {
+    let name = &option.name;
+    match option.value() {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => {
+            let duration = option.duration(diagnostics)?;
+            if duration.is_zero() {
+                diagnostics.error(option, format!("`{name}` is zero, which leaves no time for any attempt"));
+            }
+            Some(Limit::Constant(duration))
+        }
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(
+                literal,
+                format!("a time needs a unit: `{name} = \"30s\"`, or an expression that gives a `Duration`"),
+            );
+            None
+        }
+        Some(expr) => Some(Limit::Expr(expr.clone())),
+        None => {
+            diagnostics
+                .error(option, format!("write a time: `{name} = \"30s\"`, or an expression that gives a `Duration`"));
+            None
+        }
+    }
+}
+
+/// An expression that is evaluated in each call.
+pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    match option.value() {
+        Some(Expr::Lit(literal)) => {
+            diagnostics.error(
+                literal,
+                "a deadline is a point in time, an `Instant` or a `Timestamp`; for a duration, write `max_time = \"30s\"`",
+            );
+            None
+        }
+        _ => read_expr(option, "instant", diagnostics),
+    }
+}
 
 /// What a limit on the time brings with it.
 pub(super) struct Limited {
@@ -17,26 +92,35 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    match limits {
-        Limits::None => Limited { limits: None, last: quote!(&mut ()), setup: TokenStream::new() },
-        Limits::Attempt(time) => {
-            let time = duration(time);
-            let limits = Some(quote!(#private::attempt_timeout(#time)));
-            Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() }
+    let Limits { max_time, deadline, attempt_timeout } = limits;
+    let each = attempt_timeout.as_ref().map(duration);
+    let limits = match (max_time, deadline) {
+        (None, None) => {
+            let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
+            return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
         }
-        Limits::MaxTime(max_time, attempt_timeout) => {
-            let max_time = duration(max_time);
-            let attempt_timeout = attempt_timeout.as_ref().map(duration).map_or_else(
-                || quote!(::core::option::Option::None),
-                |time| quote!(::core::option::Option::Some(#time)),
-            );
-            let last = local("last");
-            Limited {
-                limits: Some(quote!(#private::max_time(#max_time, #attempt_timeout))),
-                last: quote!(&mut #last),
-                setup: quote!(let mut #last = ::core::option::Option::None;),
-            }
+        (Some(max_time), None) => {
+            let (max_time, each) = (duration(max_time), optional(each));
+            quote!(#private::max_time(#max_time, #each))
         }
+        (max_time, Some(deadline)) => {
+            let (max_time, each) = (optional(max_time.as_ref().map(duration)), optional(each));
+            quote!(#private::until(#deadline, #max_time, #each))
+        }
+    };
+    let last = local("last");
+    Limited {
+        limits: Some(limits),
+        last: quote!(&mut #last),
+        setup: quote!(let mut #last = ::core::option::Option::None;),
+    }
+}
+
+/// A time that may be missing, as an expression.
+fn optional(time: Option<TokenStream>) -> TokenStream {
+    match time {
+        None => quote!(::core::option::Option::None),
+        Some(time) => quote!(::core::option::Option::Some(#time)),
     }
 }
 

@@ -7,6 +7,7 @@ mod expand;
 mod limits;
 mod moved;
 mod rebind;
+mod settle;
 mod signature;
 mod strategy;
 mod tail;

@@ -54,7 +54,7 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
     let shadows = quote! {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
     };
-    let body = statements(retried);
+    let (body, on_retry) = (statements(retried), retried.on_retry.to_token_stream());
     // `#[tracing::instrument]` was here before, and moves the arguments into a future of its own.
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in retried.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
@@ -74,7 +74,10 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         } else {
             continue;
         };
-        tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value;));
+        // A `mut` that only `on_retry` needs is not unused.
+        let used =
+            (mutability.is_some() && mentions(&on_retry, &[ident])).then(|| quote!(#(#cfg)* let _ = &mut #ident;));
+        tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value; #used));
     }
     tokens
 }

@@ -3,8 +3,9 @@
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};
 use crate::retryable::arguments::{self, Argument, Lending};
-use crate::retryable::attr::{self, Limit, Options};
+use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
+use crate::retryable::limits::{Limit, Limits};
 use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
@@ -32,18 +33,11 @@ pub(super) struct RetriedFunction {
     /// The name by which the body knows its context.
     pub(super) context: Option<Ident>,
     pub(super) observer: Option<Dependency>,
+    /// It is called after each failure.
+    pub(super) on_retry: Option<Expr>,
     /// None for the default one.
     pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
-}
-
-/// How much time there is.
-pub(super) enum Limits {
-    None,
-    /// For each attempt.
-    Attempt(Limit),
-    /// For all of them, and perhaps for each.
-    MaxTime(Limit, Option<Limit>),
 }
 
 /// What outcomes mean.
@@ -117,17 +111,20 @@ pub(super) fn validate(
         policy,
         idempotent,
         idempotent_option: _,
-        max_time,
-        attempt_timeout,
+        limits,
         attempt_timeout_option: _,
         context,
         clone,
         observer,
+        on_retry,
         timer,
         blocking: _,
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
+    if let Some(on_retry) = &on_retry {
+        declare_mut_for(on_retry, &mut arguments, &mut body, &mut function.sig);
+    }
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
     let private = quote!(#crate_path::__private);
@@ -144,13 +141,10 @@ pub(super) fn validate(
             Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
             Some(policy) => Policy::Value(policy),
         },
-        limits: match (max_time, attempt_timeout) {
-            (None, None) => Limits::None,
-            (None, Some(attempt_timeout)) => Limits::Attempt(attempt_timeout),
-            (Some(max_time), attempt_timeout) => Limits::MaxTime(max_time, attempt_timeout),
-        },
+        limits,
         context,
         observer: observer.map(dependency),
+        on_retry,
         timer: timer.map(dependency),
         function,
         arguments,
@@ -160,6 +154,18 @@ pub(super) fn validate(
     };
     rebind::lend(&mut retried);
     Some(retried)
+}
+
+/// Keeps the `mut` of the arguments that `on_retry` names. It stands outside of the attempts, so what it changes is the
+/// argument itself.
+fn declare_mut_for(on_retry: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
+    let on_retry = on_retry.to_token_stream();
+    for argument in arguments {
+        if argument.mutability.is_some() && mentions(&on_retry, &[&argument.ident]) {
+            body.declare_mut(signature, &argument.ident);
+            argument.is_mut = true;
+        }
+    }
 }
 
 /// Options that can't stand together.
@@ -179,7 +185,7 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
         );
     }
     if let (Some(Limit::Constant(all)), Some(Limit::Constant(each)), Some(option)) =
-        (&options.max_time, &options.attempt_timeout, &options.attempt_timeout_option)
+        (&options.limits.max_time, &options.limits.attempt_timeout, &options.attempt_timeout_option)
         && each > all
     {
         diagnostics.error(

@@ -93,10 +93,16 @@ pub(super) async fn call(strategy: &library::StandardRetryStrategy, calls: &mut 
     observer = Silent,
     timer = library::TokioTimer,
     max_time = "1m",
+    deadline = deadline(),
+    on_retry = |_, event| ::core::assert_eq!(event.attempt, 1),
     attempt_timeout = "9s"
 )]
 pub(super) async fn limited(calls: &mut u32) -> Outcome {
     failure(*calls)
+}
+
+fn deadline() -> library::time::Timestamp {
+    library::Clock::now(&library::TokioTimer).saturating_add(::core::time::Duration::from_secs(60))
 }
 
 /// It hears and says nothing.

@@ -1,0 +1,106 @@
+//! What the expansion of `#[retryable]` names beside `on_retry`. Without that option, the expansion calls
+//! [`settle`](super::settle) instead.
+
+use crate::observe::Event;
+use crate::operation::{Call, Decision, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use crate::policy::{RetryDirective, RetryErrorType};
+use crate::strategy::{Failure, RetryError, RetryStrategy};
+use crate::time::{Clock, Timestamp};
+
+/// What follows from an outcome.
+#[derive(Clone, Copy, Debug)]
+pub struct Settled {
+    decision: Decision,
+    /// The class of the failure, if the outcome is one and the policy judged it.
+    error_type: Option<RetryErrorType>,
+}
+
+/// Returns the start time of an operation that begins now.
+#[inline]
+pub fn started<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(call: Call<'_, S, T, O>) -> Timestamp {
+    call.started()
+}
+
+/// Tells the strategy what the policy made of an outcome, and returns what follows.
+#[inline]
+pub fn decide<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    directive: RetryDirective,
+) -> Settled {
+    let decision = call.settle(operation, directive);
+    Settled { decision, error_type: Failure::from_directive(directive).error_type() }
+}
+
+/// Returns what follows from the outcome of an operation whose time is over. The policy does not judge it.
+#[inline]
+pub fn time_is_over<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    _: Call<'_, S, T, O>,
+    operation: &OperationOf<S, L, O>,
+) -> Settled {
+    let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
+    Settled { decision: Decision::Stop { attempts, reason }, error_type: None }
+}
+
+/// Tells a failure to `tell`, with its event. Nothing is told of a success.
+#[inline]
+pub fn tell_failure<R: Fallible, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    settled: Settled,
+    started: Timestamp,
+    outcome: &R,
+    tell: impl FnOnce(&R::Error, &Event),
+) {
+    let Settled { decision, error_type } = settled;
+    if let Some(error) = outcome.error() {
+        call.tell_failure(operation, error_type, decision, started, |event| tell(error, event));
+    }
+}
+
+/// Calls the value of `on_retry`. The error comes first, so that a closure's arguments need no types.
+#[inline]
+pub fn on_retry<E>(error: &E, event: &Event, mut on_retry: impl FnMut(&E, &Event)) {
+    on_retry(error, event);
+}
+
+/// Returns an outcome if it is final. Otherwise the outcome is dropped, or kept in `last`.
+#[inline]
+pub fn conclude<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    settled: Settled,
+    last: &mut L::Last,
+    outcome: R,
+) -> Option<R> {
+    match settled.decision {
+        Decision::Stop { .. } => Some(outcome),
+        Decision::Retry => {
+            call.keep(operation, last, outcome);
+            None
+        }
+    }
+}
+
+/// An outcome that can have an error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no error for `on_retry`",
+    label = "a function with `on_retry` returns a `Result`",
+    note = "return a `Result<T, E>`; or write `observer = OBSERVER`, which gets each event and no error"
+)]
+pub trait Fallible {
+    /// The error.
+    type Error;
+
+    /// Returns the error of a failure.
+    fn error(&self) -> Option<&Self::Error>;
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Error = E;
+
+    #[inline]
+    fn error(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+}

@@ -1,0 +1,100 @@
+//! The end of each turn of the loop: the outcome is returned, or another attempt follows, and `on_retry` is called.
+
+use crate::tokens::{local, respan};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Expr;
+use syn::spanned::Spanned;
+
+/// The expressions that an outcome is settled with.
+pub(super) struct Settle<'a> {
+    pub(super) private: &'a TokenStream,
+    pub(super) call: &'a TokenStream,
+    pub(super) operation: &'a Ident,
+    pub(super) result: &'a Ident,
+    /// The directive of the policy.
+    pub(super) directive: &'a TokenStream,
+    /// A reference to where the last outcome is kept.
+    pub(super) last: &'a TokenStream,
+    /// Where the type of the outcome is written. If that type does not fit, rustc points there.
+    pub(super) outcome: Span,
+}
+
+/// What the expansion does with the outcome of an operation whose time is over.
+pub(super) struct Over {
+    /// Whether the outcome is settled like any other. Otherwise it is returned at once.
+    pub(super) is_settled: bool,
+    /// What stands before the outcome is known.
+    pub(super) setup: TokenStream,
+    /// What stands for the outcome.
+    pub(super) value: TokenStream,
+}
+
+impl Over {
+    /// With `on_retry`, the outcome is settled, so that `on_retry` stands in the expansion once. rustc would report a
+    /// mistake in it once for each copy.
+    pub(super) fn new(result: &Ident, is_settled: bool) -> Self {
+        if !is_settled {
+            return Self { is_settled, setup: TokenStream::new(), value: quote!(return #result) };
+        }
+        let is_over = local("is_over");
+        Self { is_settled, setup: quote!(let mut #is_over = false;), value: quote!({ #is_over = true; #result }) }
+    }
+}
+
+impl Settle<'_> {
+    /// Returns what stands before the loop, and the end of a turn.
+    pub(super) fn expand(&self, on_retry: Option<&Expr>, is_limited: bool) -> (TokenStream, TokenStream) {
+        match on_retry {
+            None => (TokenStream::new(), self.settle()),
+            Some(on_retry) => {
+                let (private, call, started) = (self.private, self.call, local("started"));
+                (quote!(let #started = #private::started(#call);), self.tell_and_settle(on_retry, is_limited))
+            }
+        }
+    }
+
+    fn settle(&self) -> TokenStream {
+        let Self { private, call, result, directive, .. } = self;
+        let [operation, last] = self.places();
+        quote! {
+            if let ::core::option::Option::Some(#result) =
+                #private::settle(#call, #operation, #directive, #last, #result)
+            {
+                return #result;
+            }
+        }
+    }
+
+    fn tell_and_settle(&self, on_retry: &Expr, is_limited: bool) -> TokenStream {
+        let Self { private, call, operation: name, result, directive, .. } = self;
+        let [operation, last] = self.places();
+        let [settled, started, is_over, error, event] = ["settled", "started", "is_over", "error", "event"].map(local);
+        let decide = quote!(#private::decide(#call, #operation, #directive));
+        let decide = if is_limited {
+            quote!(if #is_over { #private::time_is_over(#call, &#name) } else { #decide })
+        } else {
+            decide
+        };
+        let outcome = respan(quote!(&#result), self.outcome);
+        // Whether the expression is such a closure is shown by its type, so rustc points at the expression.
+        let place = on_retry.span();
+        let told = respan(quote!(#private::on_retry), place);
+        let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
+        // The expression is evaluated in the inner closure, where a panic does not lose the retry that was paid for.
+        quote! {
+            let #settled = #decide;
+            #private::tell_failure(#call, #operation, #settled, #started, #outcome, |#error, #event| #told);
+            if let ::core::option::Option::Some(#result) =
+                #private::conclude(#call, #operation, #settled, #last, #result)
+            {
+                return #result;
+            }
+        }
+    }
+
+    fn places(&self) -> [TokenStream; 2] {
+        let operation = self.operation;
+        [quote!(&mut #operation), self.last.clone()].map(|tokens| respan(tokens, self.outcome))
+    }
+}
