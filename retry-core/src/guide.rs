@@ -1,90 +1,94 @@
 //! Design decisions, and the reasons for them. This module is documentation only.
 //!
-//! The rules and numbers themselves are in `docs/semantics.md` in the repository.
+//! The exact rules and numbers are in `docs/semantics.md` in the repository.
 //!
 //! # One quota for all calls, in a static
 //!
-//! A maximum of attempts protects one call. It does not protect the server: during an outage, every call makes five
-//! attempts, and the load is five times as high when the server can bear it least. So retries are paid from a quota that
-//! all calls on one resource share. Successes refill it, and failures drain it. While the server is well the quota is full
-//! and costs one atomic load. During an outage it is empty soon, and the load falls back to first attempts.
+//! A maximum number of attempts limits a single call. It does not protect the server: during an outage, every call
+//! makes five attempts, and the load is five times as high at the worst moment. So retries are paid from a quota that
+//! all calls to one resource share. Successes refill it, and retries drain it. While the server is healthy, the quota
+//! is full and costs one atomic load. During an outage the quota is soon empty, and the load falls back to first
+//! attempts.
 //!
-//! A quota protects a resource only if the calls share it. That is why strategies have `const` constructors: the natural
-//! place for one is a `static`. A strategy that would be made anew for each call, as in
-//! `strategy = StandardRetryStrategy::new()`, has a full quota each time and protects nothing, so it does not compile (see
+//! A quota protects a resource only if all calls share it. So strategies have `const` constructors, and the natural
+//! place for a strategy is a `static`. If each call created its own strategy, as in `strategy =
+//! StandardRetryStrategy::new()`, its quota would be full each time and protect nothing. So this does not compile (see
 //! [`Share`](crate::strategy::Share)).
 //!
 //! # Tokens
 //!
-//! A strategy is shared. What belongs to one operation (how many attempts there were, what the last retry cost) travels in a
-//! [token](crate::RetryToken) instead of a table in the strategy. The token is a small plain value. Each call moves it into
-//! the strategy and gets the next one back, so that a refund is never made twice: using a token twice does not compile. A
-//! token that comes back to another strategy is refused, because its refund belongs to another quota.
+//! Operations share a strategy. The state of a single operation, such as its number of attempts and the cost of its
+//! last retry, is in a [token](crate::RetryToken) and not in a table in the strategy. A token is a small plain value.
+//! Each method of a strategy that ends an attempt takes the token by value, so using it twice does not compile, and no
+//! refund is made twice. A strategy rejects the token of another strategy, because its refund belongs to another quota.
 //!
 //! # The library does no I/O
 //!
-//! A strategy is handed a clock and says how long to wait. It never sleeps. The state machine of an operation says "wait this
-//! long", "make the attempt" or "return", and the code around it does the waiting. So one implementation serves async and
-//! blocking functions and every runtime, and tests need no real time.
+//! A strategy gets a clock, and returns how long to wait. It never sleeps. The next step of an operation is to wait, to
+//! make an attempt or to return, and the code around the operation carries it out. So one implementation serves async
+//! functions, blocking functions and every runtime, and tests need no real time.
 //!
-//! A strategy gets the clock and not the time, so that one that needs no time reads none.
+//! A strategy gets the clock instead of the current time, so a strategy that doesn't need the time never reads the
+//! clock.
 //!
 //! # The operation sleeps the delay
 //!
-//! A token has a delay. The operation sleeps it once, and then asks [`ready`](crate::RetryStrategy::ready) whether the
-//! attempt may be sent. Only limiters implement `ready`. If strategies counted down their delays themselves, each
-//! strategy of a user would have to do it, and each would have to read the clock. This way a strategy needs three methods,
-//! and [`delay`](crate::RetryToken::delay) means what it says.
+//! A token has a [delay](crate::RetryToken::delay). The operation sleeps for it once, and then calls
+//! [`ready`](crate::RetryStrategy::ready) to find out whether the attempt may be sent. Only limiters implement `ready`.
+//! If strategies counted down their delays themselves, each strategy of a user would have to do the same and read the
+//! clock. With this design, a strategy needs only three methods.
 //!
 //! # Waits for a limiter
 //!
-//! The backoff comes first and the limiter second, directly before the attempt. The other way round, a permission
-//! would grow old during the backoff and sends would bunch up.
+//! The backoff comes first. The limiter comes second, directly before the attempt. In the opposite order, permissions
+//! would be granted long before their attempts, and sends would bunch up after the backoffs.
 //!
-//! A limiter answers with a wait and the operation asks again afterwards. The adaptive strategy never says more than 100 ms,
-//! because its rate can change at any time: an operation that kept a wait computed at an old rate would wait far too
-//! long. Waiting costs nothing. If waiting operations were charged at once, the balance would fall ever lower, and those at the
-//! end would starve. A limiter of your own can wake its waiting operations early through a
-//! [`LazyWaker`](crate::strategy::LazyWaker).
+//! A limiter answers with a wait, and the operation asks again after it. The adaptive strategy never answers with more
+//! than 100 ms, because its rate can change at any time, and a long wait that was computed at an old rate could be far
+//! too long. Waiting is free: an operation is charged when it gets its permission. If operations were charged when they
+//! start to wait, the balance would fall further and further, and the operations at the end of the queue would starve.
+//! A limiter of your own can wake its waiting operations early through a [`LazyWaker`](crate::strategy::LazyWaker).
 //!
 //! # Zero means zero
 //!
-//! A number never has a second meaning. A delay of zero is no delay, a quota of zero is an empty quota, a cost of zero is
-//! free, and a limit of zero leaves one poll. "Not set" and "no limit" are `None`. A number that cannot be meant, such as 0
-//! attempts, is an error: a compile error in a `static`, and a typed error at run time. There is one exception: 0 in the field
-//! [`max_attempts`](crate::strategy::StandardRetrySettings::max_attempts) counts as 1, because assigning a field cannot fail.
+//! No number has a special meaning. A delay of zero is no delay, a quota of zero is an empty quota, a cost of zero is
+//! free, and a time limit of zero leaves one poll. "Not set" and "no limit" are `None`. A number that makes no sense,
+//! such as 0 attempts, is an error: a compile error in a `static`, and a typed error at run time. There is one
+//! exception: 0 in the field [`max_attempts`](crate::strategy::StandardRetrySettings::max_attempts) counts as 1,
+//! because assigning a field can't fail.
 //!
-//! # Dropped operations give back what they paid
+//! # Refunds for dropped operations
 //!
-//! In async code, a call can be dropped at any wait, by a timeout around it or by the other branch of a `select!`. A retry
-//! is paid for before its backoff, so without care each dropped call would take its cost with it, and a service whose
-//! callers are impatient would drain the quota by itself. So a guard around each wait
-//! [releases](crate::RetryStrategy::release) the token. The same guard covers panics. A retry that was sent before the
-//! operation was dropped has been paid for, and stays paid.
+//! In async code, a call can be dropped during any wait, for example by a timeout around it or by another branch of a
+//! `select!`. A retry is paid for before its backoff. Without a refund, each call that is dropped during a backoff
+//! would reduce the quota, and callers with short timeouts would drain it. So a guard around each wait
+//! [releases](crate::RetryStrategy::release) the token, and the strategy gives the cost back. The same guard handles
+//! panics. A retry that was already sent is not refunded.
 //!
 //! # The caller gets its own error
 //!
-//! When retries end, the caller gets the last outcome as it is. There is no `RetryError<E>` around it, because the
-//! signature belongs to the user: with the attribute, adding retries changes no caller. The reason why there was no further
-//! attempt goes to the [observer](crate::Observer), to `tracing`, or into the [report](crate::Report) of a closure.
+//! When an operation ends, the caller gets the last outcome unchanged. It is not wrapped in a `RetryError<E>`, because
+//! the attribute must not change the signature of the function: adding retries changes no caller. The reason why there
+//! was no further attempt is in the events for the [observer](crate::Observer) and for `tracing`, and in the
+//! [report](crate::Report) of a closure call.
 //!
-//! # Who decides about "maybe"
+//! # Errors with an unknown effect
 //!
-//! After a timeout, nobody knows whether a request was carried out. An error cannot tell, and so it says
-//! [`Maybe`](crate::RetrySafety::Maybe). Whether a second execution does harm is known to the author of the operation, who
-//! says `idempotent` or `idempotent = false`. If the author says nothing, a timeout and a server's fault are retried, as the
-//! AWS SDKs do. A conflict is different: the server refused the request and is well, so a retry is safe and draws nothing
-//! from the quota.
+//! After a timeout, the client does not know whether the server carried out the request. The error alone can't answer
+//! that, so its class is [`RetrySafety::Maybe`](crate::RetrySafety::Maybe). Only the author of the operation knows
+//! whether a second execution does harm, and can write `idempotent` or `idempotent = false`. Without either, timeouts
+//! and faults of the server are retried, as in the AWS SDKs. A conflict is different: the server rejected the request
+//! and is healthy, so a retry is safe and costs nothing.
 //!
 //! # The macro writes the loop into the function
 //!
-//! The attribute could move the body into a closure and pass it to [`retry()`](crate::retry()). It writes a loop around the
-//! body instead, because a closure that is called repeatedly cannot make a future that borrows `&mut self` or a `&mut`
-//! argument. In a loop each attempt borrows them anew. `?`, `return`, `impl Trait` and borrowed return types work as they do
-//! without the attribute, and the compiler's messages point at the user's code.
+//! The attribute could move the body into a closure and pass it to [`retry()`](crate::retry()). It writes a loop around
+//! the body instead, because a closure that is called repeatedly can't return a future that borrows `&mut self` or a
+//! `&mut` argument. In a loop, each attempt borrows them again. `?`, `return`, `impl Trait` and borrowed return types
+//! work as they do without the attribute, and the compiler's messages point at the user's code.
 //!
-//! For the same reason, nothing of the strategy stays borrowed while the body runs: an operation is plain data, and
-//! the expression behind `strategy =` is borrowed again at each step.
+//! For the same reason, no part of the strategy stays borrowed while the body runs. An operation is plain data, and the
+//! expression after `strategy =` is borrowed again at each step.
 //!
-//! The expansion has little logic of its own. It calls functions of a hidden module, and the rules are in ordinary code,
-//! which ordinary tests reach.
+//! The expansion contains little logic. It calls functions of a hidden module, so the rules are in ordinary code that
+//! ordinary tests can reach.

@@ -1,4 +1,4 @@
-//! How much retrying: the quota that protects a struggling server.
+//! Quotas: the limit on the retries of all calls together, which protects a server that is in trouble.
 
 use crate::support::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 use crate::support::{InvalidSetting, Shared};
@@ -6,23 +6,26 @@ use crate::time::{Clock, Latest, Observed, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What retries are paid from. When it is empty, nobody retries.
+/// A budget that retries are paid from.
 ///
-/// One quota is shared by all operations on a resource. First attempts never touch it, so it takes nothing from a
-/// healthy service; during an outage it is empty soon, and the load falls back to what first attempts make.
+/// All operations on one resource share a quota. Each retry has a cost, and a retry that the quota can't pay for is not
+/// made. First attempts cost nothing. During an outage the quota is soon empty, and the load falls back to first
+/// attempts.
 pub trait RetryQuota {
-    /// Takes `cost` if there is that much, and nothing otherwise. Says whether it was taken.
+    /// Takes `cost` from the quota, and returns whether it was taken. If less than `cost` is available, it takes
+    /// nothing.
     ///
-    /// The clock is for quotas that depend on time; others don't read it.
+    /// The clock is for quotas that depend on the time. Other quotas don't read it.
     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool;
 
-    /// Gives back `amount`; what exceeds the capacity is lost.
+    /// Gives `amount` back to the quota. An amount that exceeds the capacity is lost.
     fn refund(&self, amount: u32);
 
-    /// What is left.
+    /// Returns the amount that is available.
     fn available(&self) -> u32;
 }
 
+/// Pointers to quotas forward to them.
 macro_rules! forward_quota {
     ($($pointer:ty),+) => {$(
         impl<Q: RetryQuota + ?Sized> RetryQuota for $pointer {
@@ -46,14 +49,11 @@ macro_rules! forward_quota {
 
 forward_quota!(&Q, Box<Q>, Arc<Q>);
 
-/// A quota of whole tokens, full at the start.
+/// A quota of whole tokens that is full at the start.
 ///
-/// Safe to share among threads: the balance is one atomic number, changed by compare-and-swap only, so it is never
-/// below zero, never above the capacity, and no change is lost. The number stands for nothing but itself (no other
-/// memory is published through it), so relaxed order suffices. A refund to a full bucket is one load and no write, which
-/// leaves the cache line shared: that is the whole cost of a healthy service. The shortcut loses nothing: whoever paid
-/// sees at least its own payment, so if it finds the bucket full, others have filled it since; and a first attempt's 1
-/// that finds it full is as if it had come before the payment that it did not see.
+/// A bucket can be shared among threads. Its balance is one atomic number that is only changed by compare-and-swap, so
+/// it is never below zero or above the capacity, and no change is lost. A refund to a full bucket is one relaxed load
+/// and no write. This is the whole cost of a call to a healthy service.
 ///
 /// ```
 /// use retry_core::{RetryQuota, TokenBucket, TokioTimer};
@@ -71,12 +71,13 @@ pub struct TokenBucket {
     balance: Shared<Balance>,
 }
 
-/// What a bucket holds.
+/// The changing state of a bucket.
 #[derive(Debug)]
 struct Balance {
+    /// The number publishes no other data, so relaxed ordering suffices.
     available: AtomicU32,
-    /// None before the first refill. It is locked only where there are refills, by calls that ask for a retry's cost.
-    /// Nothing of the user's runs meanwhile, the clock included, so the lock is never poisoned.
+    /// `None` before the first retry. Only buckets with a refill use the lock, when a retry asks for its cost. No user
+    /// code runs while it is locked, not even the clock, so it is never poisoned.
     refilled: Mutex<Option<Refilled>>,
 }
 
@@ -87,30 +88,31 @@ struct Refill {
     every: Duration,
 }
 
-/// How far refills were made.
+/// The progress of the refills.
 #[derive(Clone, Copy, Debug)]
 struct Refilled {
     latest: Latest,
-    /// The number of the period that the latest refill was made in.
+    /// The number of the latest period whose refills were made. Periods are counted from the origin of the clock.
     period: u128,
 }
 
 impl TokenBucket {
-    /// A full bucket. With a capacity of 0 there are no retries, unless they cost nothing.
+    /// Creates a full bucket. A bucket with a capacity of 0 only pays for retries that cost nothing.
     pub const fn new(capacity: u32) -> Self {
         Self { capacity, refill: None, balance: Shared::new(Balance::full(capacity)) }
     }
 
-    /// Refills the bucket over time, whatever becomes of calls: `amount` at the end of each period. Without it, only
-    /// successes do.
+    /// Sets a refill over time: `amount` at the end of each period `every`. By default, only refunds fill the bucket.
     ///
-    /// A refill becomes visible with the next retry that asks for its cost; nothing else reads the clock. Each period is
-    /// refilled once, however late a thread hands its reading in.
+    /// Periods are counted from the origin of the clock, so the first one can be shorter. The bucket reads the clock
+    /// only when a retry asks for its cost, and makes all due refills then. Until that time,
+    /// [`available`](RetryQuota::available) does not include them. Each period is refilled once, even if threads
+    /// deliver their readings of the clock late.
     ///
     /// # Panics
     ///
-    /// If the period is zero; in a `static` that is a compile error. For a period that comes in at run time, there is
-    /// [`try_refill`](TokenBucket::try_refill).
+    /// Panics if the period is zero; in a `static` this is a compile error. For a period that is known only at run
+    /// time, use [`try_refill`](TokenBucket::try_refill).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -125,11 +127,11 @@ impl TokenBucket {
         self
     }
 
-    /// Refills the bucket over time, see [`refill`](TokenBucket::refill).
+    /// Sets a refill over time, like [`refill`](TokenBucket::refill).
     ///
     /// # Errors
     ///
-    /// If the period is zero.
+    /// Returns an error if the period is zero.
     pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
         if every.is_zero() {
             return Err(InvalidSetting::new("refill period", "0s", "a duration longer than zero"));
@@ -137,14 +139,14 @@ impl TokenBucket {
         Ok(self.refill(amount, every))
     }
 
-    /// A full bucket of another capacity, refilled as this one is.
+    /// Returns a full bucket with another capacity and the same refill.
     pub(crate) const fn with_capacity(self, capacity: u32) -> Self {
         let mut bucket = Self::new(capacity);
         bucket.refill = self.refill;
         bucket
     }
 
-    /// What is refilled, and how often; `None` if nothing is.
+    /// Returns the amount and the period of the refill, or `None` if there is none.
     pub const fn refill_setting(&self) -> Option<(u32, Duration)> {
         match self.refill {
             Some(Refill { amount, every }) => Some((amount, every)),
@@ -152,12 +154,12 @@ impl TokenBucket {
         }
     }
 
-    /// What it holds at most.
+    /// Returns the capacity.
     pub const fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// The capacity, or the one that a test sets.
+    /// Returns the capacity in effect: the one that a test guard sets, or else the bucket's own.
     #[inline]
     fn limit(&self) -> u32 {
         #[cfg(feature = "test")]
@@ -174,7 +176,8 @@ impl TokenBucket {
 
     /// Makes the refills of all periods that have ended.
     ///
-    /// The lock makes the observation of a reading and the move to its period one step, so each period is refilled once.
+    /// Under the lock, a thread evaluates its reading of the clock and moves on to its period in one step. So each
+    /// period is refilled once.
     #[cold]
     fn refill_until(&self, balance: &Balance, now: Timestamp) {
         let Some(Refill { amount, every }) = self.refill else { return };
@@ -182,6 +185,7 @@ impl TokenBucket {
         let mut refilled = balance.refilled.lock().unwrap_or_else(PoisonError::into_inner);
         let refilled = refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
         let Observed { now, went_back_to } = refilled.latest.observe(now);
+        // After the clock was set back, refills go on from there. Otherwise they would stop until it has caught up.
         if let Some(anchor) = went_back_to {
             refilled.period = refilled.period.min(period(anchor));
         }
@@ -195,7 +199,7 @@ impl TokenBucket {
     #[cold]
     fn add(&self, balance: &Balance, amount: u32) {
         let capacity = self.limit();
-        // The closure never declines.
+        // The closure never returns `None`, so the update can't fail.
         let _ = balance.available.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |available| {
             Some(available.saturating_add(amount).min(capacity))
         });
@@ -208,9 +212,9 @@ impl Balance {
     }
 }
 
-/// No quota: every retry is granted, up to the maximum of attempts.
+/// The absence of a quota: every retry is granted, up to the maximum number of attempts.
 ///
-/// It protects nothing during an outage. It is for callers whose retries are bounded elsewhere.
+/// It does not protect the server during an outage. Use it only if another mechanism limits the retries.
 ///
 /// ```
 /// use retry_core::quota::NoQuota;
@@ -250,6 +254,11 @@ impl RetryQuota for TokenBucket {
     #[inline]
     fn refund(&self, amount: u32) {
         self.with_balance(|balance| {
+            // A full bucket is not written to, so its cache line stays shared among the cores. No refund is lost. An
+            // operation that paid for a retry reads its own payment or a later balance, so if the bucket is full,
+            // others have filled it since. An operation that did not pay may read the balance from before a payment
+            // that another one made in the meantime. Its refund then counts as made before that payment, to a full
+            // bucket.
             if balance.available.load(Ordering::Relaxed) < self.limit() {
                 self.add(balance, amount);
             }

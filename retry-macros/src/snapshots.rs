@@ -423,6 +423,7 @@ fn a_function_that_blocks() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the lines are those of an expansion")]
 fn a_closure_for_failures_with_limits() {
     retried(
         quote!(

@@ -1,15 +1,14 @@
-//! What the options `strategy`, `timer`, `observer` and `deadline` and certain arguments must be, in a form in which rustc reports a wrong
-//! type once.
+//! Traits for the values of the options `strategy`, `timer`, `observer` and `deadline`, and for certain arguments.
 //!
-//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are made
-//! as [`support::never`](crate::support::never) says.
+//! With a plain bound, rustc would report a wrong type at each use of the value in the expansion. With the construction
+//! of [`support::never`](crate::support::never), it reports a wrong type once.
 
 use crate::observe::Observer;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::support::never::{Neither, Never};
 use crate::time::{BlockingTimer, Timer, Timestamp};
 
-/// Declares the trait of an option that takes anything with the trait in brackets.
+/// Declares the trait of an option whose values implement the trait in brackets.
 macro_rules! accepted {
     ($(#[$attribute:meta])* $name:ident[$bound:path]) => {
         $(#[$attribute])*
@@ -96,7 +95,7 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
     }
 }
 
-/// Implemented for [`Operations`] where they share the strategy `S`, as [`Share`] is.
+/// The [`Share`] trait in this construction: [`Operations`] implements it for each strategy `S` that they share.
 #[diagnostic::on_unimplemented(
     message = "`{S}` is not shared by the calls that it is for",
     label = "it would be a fresh retry quota for each call",
@@ -166,7 +165,7 @@ macro_rules! copied {
 }
 
 copied! {
-    /// Implemented for arguments that a `mut` binding can start from in each attempt.
+    /// Implemented for the types of arguments that a `mut` binding can be initialized with in each attempt.
     #[diagnostic::on_unimplemented(
         message = "a `mut` argument starts anew in each attempt, and `{T}` can't be copied for that",
         label = "needed by the next attempt, too",
@@ -176,7 +175,7 @@ copied! {
 }
 
 copied! {
-    /// Implemented for arguments that can be moved into one span after the other.
+    /// Implemented for the types of arguments that can be moved into the span of each attempt.
     #[diagnostic::on_unimplemented(
         message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{T}` can't be copied for that",
         label = "needed by the next attempt, too",

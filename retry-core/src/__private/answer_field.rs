@@ -1,4 +1,4 @@
-//! What a field of an error can be that holds a server's answer: its status, or its error code.
+//! The types of fields that hold a server's status or error code.
 
 use super::verdict::{PartialClassification, verdict};
 use crate::classify::{Classification, aws, http};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A field under `#[retry(http_status)]`.
+/// The type of a field with `#[retry(http_status)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no HTTP status",
     label = "`#[retry(http_status)]` can't read this type",
@@ -15,7 +15,7 @@ use std::time::Duration;
     note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
 )]
 pub trait HttpStatusField {
-    /// The status, if the field holds one.
+    /// Returns the status, if the field holds one.
     fn status(&self) -> Option<u16>;
 }
 
@@ -44,7 +44,7 @@ impl<T: HttpStatusField + ?Sized> HttpStatusField for &T {
     }
 }
 
-/// A field under `#[retry(error_code)]`.
+/// The type of a field with `#[retry(error_code)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no error code",
     label = "`#[retry(error_code)]` can't read this type",
@@ -52,7 +52,7 @@ impl<T: HttpStatusField + ?Sized> HttpStatusField for &T {
     note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
 )]
 pub trait ErrorCodeField {
-    /// The code, if the field holds one.
+    /// Returns the code, if the field holds one.
     fn code(&self) -> Option<&str>;
 }
 
@@ -80,6 +80,7 @@ impl<T: ErrorCodeField> ErrorCodeField for Option<T> {
     }
 }
 
+/// Pointers to fields forward to them.
 macro_rules! pointers {
     ($($pointer:ty),+) => {$(
         impl<T: ErrorCodeField + ?Sized> ErrorCodeField for $pointer {
@@ -92,13 +93,13 @@ macro_rules! pointers {
 
 pointers!(&T, Box<T>, Rc<T>, Arc<T>);
 
-/// What an error code says, if it is known. The status beside it helps to tell whose fault it is.
+/// Classifies an error code. An unknown code gives no answers. The status helps to determine the fault.
 pub fn error_code(code: Option<&str>, status: Option<u16>) -> PartialClassification {
     verdict(&known_code(code, status))
 }
 
-/// What the response of a server says: its error code if that is known, else its status, with the wait that came
-/// with it.
+/// Classifies a response of a server by its error code if that is known, and otherwise by its status. `wait` is the
+/// wait that the server asked for in the response.
 pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> PartialClassification {
     let by_status = || status.map(|status| http::status_with(status, wait));
     verdict(&known_code(code, status).or_else(by_status))

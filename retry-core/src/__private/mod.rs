@@ -1,4 +1,4 @@
-//! What expanded code names. It is not public in any other sense, and may change with every release.
+//! Items for the code that the macros generate. They are not part of the public API, and can change in every release.
 
 mod accepted;
 mod answer_field;
@@ -8,13 +8,13 @@ mod source_field;
 mod verdict;
 mod wait_field;
 
-// What `#[derive(RetryInfo)]` names.
+// Items for `#[derive(RetryInfo)]`.
 pub use answer_field::{ErrorCodeField, HttpStatusField, error_code, response};
 pub use source_field::{SourceField, source};
 pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
-// What `#[retryable]` names, and the types of its values.
+// Items for `#[retryable]`, and the types of its values.
 pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, Wait};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
@@ -28,7 +28,7 @@ pub use retryable::{
     static_observer, static_timer, timer, unreached, until, wait,
 };
 
-/// The name of the function that this stands in, as the value of a static.
+/// Expands to the [`Name`] of the surrounding function, as the value of a static.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __retry_core_function_name {

@@ -1,8 +1,8 @@
-//! What a field of an error can be that answers for what is not said of the error itself.
+//! The types of fields whose error supplies the answers that the variant does not give.
 
 use crate::error::RetryInfo;
 
-/// A field under `#[retry(source)]`: an error, or an `Option` of one.
+/// The type of a field with `#[retry(source)]`: an error, or an `Option` of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` holds no error that could answer",
     label = "`#[retry(source)]` can't ask this type",
@@ -28,7 +28,8 @@ impl<F: SourceField> SourceField for Option<F> {
     }
 }
 
-/// Returns the error that a source holds. If the field can't hold any, this is the only place where rustc says so.
+/// Returns the error that a field holds, if it holds one. The expansion reads a source field only through this
+/// function, so that rustc reports a wrong type once.
 #[inline]
 pub fn source<F: SourceField>(field: &F) -> Option<&dyn RetryInfo> {
     field.source()

@@ -1,20 +1,20 @@
-//! What functions under `with` return, and fields under `safe` hold: whether an error may be retried.
+//! Verdicts on errors: the return types of functions named by `with`, and the types of fields with `safe`.
 
 use crate::classify::Classification;
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::time::Duration;
 
-/// What a fn under `#[retry(with = ...)]` answers. `None` leaves the word to others.
+/// The return type of a function named by `#[retry(with = ...)]`. With `None`, the other sources decide.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no verdict",
     label = "the fn under `with` answers with this",
     note = "let it answer a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
 )]
 pub trait Verdict {
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again, if known.
     fn safety(&self) -> Option<RetrySafety>;
 
-    /// The full classification, if any.
+    /// Returns the full classification, if there is one.
     fn all(&self) -> Option<Classification> {
         None
     }
@@ -62,53 +62,54 @@ impl<V: Verdict> Verdict for &V {
     }
 }
 
-/// The answers of a verdict, each `None` if the verdict does not give it. Its methods have the names of those of
-/// [`RetryInfo`].
+/// The answers of a verdict. Each method has the name of the one of [`RetryInfo`], and returns `None` if the verdict
+/// does not give that answer.
 #[derive(Clone, Copy, Debug)]
 pub struct PartialClassification {
     safety: Option<RetrySafety>,
     all: Option<Classification>,
 }
 
-/// Returns the answers of a verdict. All of them come from here, so that rustc reports a wrong type once.
+/// Returns the answers of a verdict. The expansion reads a verdict only through this function, so that rustc reports a
+/// wrong type once.
 #[inline]
 pub fn verdict<V: Verdict>(verdict: &V) -> PartialClassification {
     PartialClassification { safety: verdict.safety(), all: verdict.all() }
 }
 
 impl PartialClassification {
-    /// Who caused the error.
+    /// Returns who caused the error.
     pub fn fault(self) -> Option<ErrorFault> {
         self.all.map(|all| all.fault())
     }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     pub fn is_retry_safe(self) -> Option<RetrySafety> {
         self.safety
     }
 
-    /// Whether the request was turned away, because there were too many of late.
+    /// Returns whether the server rejected the request because of too many recent requests.
     pub fn is_throttle(self) -> Option<bool> {
         self.all.map(|all| all.is_throttle())
     }
 
-    /// Whether no answer came in time.
+    /// Returns whether no response came in time.
     pub fn is_timeout(self) -> Option<bool> {
         self.all.map(|all| all.is_timeout())
     }
 
-    /// Whether the request lost a race against another one.
+    /// Returns whether the request lost a race against another one.
     pub fn is_conflict(self) -> Option<bool> {
         self.all.map(|all| all.is_conflict())
     }
 
-    /// How long the server asked to wait. That it did not ask is no answer.
+    /// Returns the wait that the server asked for. If it did not ask for one, the verdict gives no answer.
     pub fn retry_after(self) -> Option<Duration> {
         self.all?.retry_after()
     }
 }
 
-/// A field under `#[retry(safe)]`.
+/// The type of a field with `#[retry(safe)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether a retry is safe",
     label = "`#[retry(safe)]` can't read this type",
@@ -117,7 +118,7 @@ impl PartialClassification {
     note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
 )]
 pub trait SafeField {
-    /// What the field says, if it says something.
+    /// Returns whether the request may be sent again, if the field holds a value.
     fn safety(&self) -> Option<RetrySafety>;
 }
 
@@ -145,8 +146,8 @@ impl<T: SafeField + ?Sized> SafeField for &T {
     }
 }
 
-/// The field that a transparent error takes its answers from. If it has none to give, this is what rustc complains of,
-/// and nothing else.
+/// Returns the field from which a transparent error takes its answers. The expansion reads the field only through this
+/// function, so that rustc reports a wrong type once.
 #[inline]
 pub fn inner<E: RetryInfo>(field: &E) -> &dyn RetryInfo {
     field

@@ -1,8 +1,8 @@
-//! What a field of an error can be that holds the wait a server asked for.
+//! The types of fields that hold the wait that a server asked for.
 
 use std::time::{Duration, SystemTime};
 
-/// A field under `#[retry(retry_after)]`.
+/// The type of a field with `#[retry(retry_after)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no wait",
     label = "`#[retry(retry_after)]` can't read this type",
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
     note = "a whole number needs its unit: `#[retry(retry_after(secs))]` or `#[retry(retry_after(millis))]`"
 )]
 pub trait RetryAfterField {
-    /// The wait from now on, if the field says one.
+    /// Returns the wait from now on, if the field holds one.
     fn wait(&self) -> Option<Duration>;
 }
 
@@ -20,7 +20,7 @@ impl RetryAfterField for Duration {
     }
 }
 
-/// The wait is over for a time that is past.
+/// A time in the past is a wait of zero.
 impl RetryAfterField for SystemTime {
     fn wait(&self) -> Option<Duration> {
         Some(self.duration_since(SystemTime::now()).unwrap_or_default())
@@ -39,14 +39,14 @@ impl<T: RetryAfterField + ?Sized> RetryAfterField for &T {
     }
 }
 
-/// A field under `#[retry(retry_after(secs))]` or `#[retry(retry_after(millis))]`.
+/// The type of a field with `#[retry(retry_after(secs))]` or `#[retry(retry_after(millis))]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no whole number",
     label = "`secs` and `millis` are for whole numbers",
     note = "write an integer or an `Option` of one; a type that knows its unit takes a plain `#[retry(retry_after)]`"
 )]
 pub trait RetryAfterNumber {
-    /// The number, if there is one. A negative one says nothing.
+    /// Returns the number, if the field holds one. A negative number is ignored.
     fn number(&self) -> Option<u64>;
 }
 
@@ -56,6 +56,7 @@ impl RetryAfterNumber for u64 {
     }
 }
 
+/// Implements the trait for integers of at most 64 bits.
 macro_rules! numbers {
     ($($number:ty),+) => {$(
         impl RetryAfterNumber for $number {
@@ -66,7 +67,7 @@ macro_rules! numbers {
     )+};
 }
 
-/// What is too large for the time that there is stands for the longest time.
+/// Implements the trait for longer integers. Values that do not fit into 64 bits saturate.
 macro_rules! long_numbers {
     ($($number:ty),+) => {$(
         impl RetryAfterNumber for $number {

@@ -1,4 +1,4 @@
-//! An attempt with a limit on its time.
+//! An attempt with a time limit.
 
 use super::release::ReleaseGuard;
 use super::{Call, OperationOf, OptionalObserver, TimeLimits};
@@ -9,19 +9,19 @@ use std::task::{Context, Poll, ready};
 
 /// The deadline of the next attempt.
 ///
-/// Without a limit it has no size, since `C` then has no values.
+/// Without a time limit it is zero-sized, because `C` then has no values.
 #[derive(Clone, Copy, Debug)]
 pub enum Deadline<C> {
-    /// There is no limit.
+    /// The attempt has no time limit.
     Never,
-    /// The attempt is cut when the sleep is over.
+    /// The attempt is cut when its sleep is over; without a sleep, after one poll.
     Sleep(C),
-    /// The time was up before the attempt could begin, so it is not made.
+    /// The time was up before the attempt could begin, so the attempt is not made.
     Over(C),
 }
 
 impl<C: Copy> Deadline<C> {
-    /// Returns what keeps the attempt from being made.
+    /// Returns the limit that prevents the attempt, if one does.
     #[inline]
     pub(crate) fn over(self) -> Option<C> {
         match self {
@@ -31,19 +31,21 @@ impl<C: Copy> Deadline<C> {
     }
 }
 
-/// The deadline of an attempt under these limits, and the sleep until then.
+/// The deadline of an attempt under the limits `L`, and the sleep until the deadline.
 pub(crate) type DeadlineAndSleep<L, Z> = (Deadline<<L as TimeLimits>::Cut>, Option<<L as TimeLimits>::Sleep<Z>>);
 
 impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns the deadline of the attempt that begins now, and the sleep until then. There is no sleep without a limit,
-    /// nor without time that is left, in which case the attempt is polled once. Neither borrows the timer.
+    /// Returns the deadline of the attempt that begins now, and the sleep until the deadline. Neither borrows the
+    /// timer.
+    ///
+    /// There is no sleep if there is no limit, or if no time is left. In the second case, the attempt is polled once.
     #[inline]
     pub(crate) fn deadline<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> DeadlineAndSleep<L, T::Sleep> {
         if let Some(cut) = operation.stopped {
             return (Deadline::Over(cut), None);
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        // The clock is read once more, since an observer may have taken time.
+        // The clock is read again, because an observer may have taken time.
         operation.limits.remaining(&self.timer());
         let (time, cut) = operation.limits.next_cut().unzip();
         let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer(), time));
@@ -52,7 +54,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-/// An attempt under way.
+/// A running attempt.
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
 pub struct Attempt<'a, F, S, C> {
@@ -69,7 +71,7 @@ impl<'a, F, S, C> Attempt<'a, F, S, C> {
 }
 
 impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, F, S, C> {
-    /// The outcome, or what cut it.
+    /// The outcome, or the limit that cut the attempt.
     type Output = Result<F::Output, C>;
 
     #[inline]
@@ -78,7 +80,7 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
         if let Some(cut) = deadline.over() {
             return Poll::Ready(Err(cut));
         }
-        // An outcome that is there when the time is up counts.
+        // The body comes before the sleep: if both are ready, the outcome counts.
         if let Poll::Ready(outcome) = body.as_mut().poll(context) {
             return Poll::Ready(Ok(outcome));
         }

@@ -1,4 +1,4 @@
-//! The call that an operation belongs to: its name, strategy, timer and observer.
+//! The call that an operation belongs to, with its name, strategy, timer and observer.
 
 use super::name::Name;
 use crate::observe::trace::{self, Level};
@@ -6,10 +6,10 @@ use crate::observe::{Event, EventKind, Observer};
 use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
-/// Name, strategy, timer and observer of a call.
+/// The name, strategy, timer and observer of a call.
 ///
-/// The caller makes it anew wherever it is needed, so that nothing stays borrowed while the body runs, and passes it by
-/// value. The default timer and the missing observer have no size, so what is left fits into two registers.
+/// The driver creates a `Call` for each step, so that nothing stays borrowed while the body runs, and passes it by
+/// value. The default timer and [`Unobserved`] are zero-sized, so the rest fits into two registers.
 #[derive(Debug)]
 pub struct Call<'c, S, T = DefaultTimer, O = Unobserved> {
     name: &'c Name,
@@ -48,7 +48,7 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
     }
 
-    /// Sets the timer, of which only the clock is used so far.
+    /// Sets the timer for a step that only needs its clock.
     #[inline]
     pub(crate) const fn with_clock<U: Clock>(self, timer: &'c U) -> Call<'c, S, &'c U, O> {
         Call { name: self.name, strategy: self.strategy, timer, observer: self.observer }
@@ -68,7 +68,7 @@ impl<'c, S, T: Copy, O: Copy> Call<'c, S, T, O> {
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns the timer as a value of its own. A reference to it that leaves the call would force the call into memory.
+    /// Returns the timer by value. If a reference to the field were passed on, the call could not stay in registers.
     #[inline]
     pub(super) fn timer(self) -> T {
         self.timer
@@ -86,14 +86,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         *self.name
     }
 
-    /// Begins to observe.
+    /// Begins the observation of an operation.
     #[inline]
     pub(super) fn observe(self) -> O::State {
         let observer = self.observer;
         observer.begin(*self.name, &self.timer())
     }
 
-    /// Tells an event to the observer and to `tracing`. If neither is interested, the event is not built.
+    /// Reports an event to the observer and to `tracing`. If neither is interested, the event is not built.
     #[inline]
     pub(super) fn tell(self, state: &O::State, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
         if O::is_interested(state) || trace::is_enabled(level) {
@@ -107,7 +107,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self.timer().now()
     }
 
-    /// Makes an event of an operation that was started then.
+    /// Creates an event of an operation that began at `started`.
     pub(super) fn event(self, started: Timestamp, attempt: u32, kind: EventKind) -> Event {
         let elapsed = self.timer().now().saturating_since(started);
         Event { operation: self.name.get(), strategy: self.strategy.name(), attempt, elapsed, kind }
@@ -123,7 +123,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-/// The clock that strategies see: that of the timer, and the waits that a test skips are added to it.
+/// The clock that strategies see: the clock of the timer, plus the waits that a test guard skipped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StrategyClock<T>(T);
 
@@ -147,7 +147,7 @@ pub trait OptionalObserver: sealed::Sealed {
     #[doc(hidden)]
     type State;
 
-    /// A reference to the observer, without a size if there is none.
+    /// A reference to the observer. It is zero-sized if there is none.
     #[doc(hidden)]
     type Ref<'a>: OptionalObserver<State = Self::State> + Copy
     where
@@ -157,15 +157,15 @@ pub trait OptionalObserver: sealed::Sealed {
     #[doc(hidden)]
     fn by_ref(&self) -> Self::Ref<'_>;
 
-    /// Begins an operation.
+    /// Begins the observation of an operation.
     #[doc(hidden)]
     fn begin(&self, operation: Name, clock: &impl Clock) -> Self::State;
 
-    /// Returns whether an event has to be built.
+    /// Returns whether events of the operation must be built.
     #[doc(hidden)]
     fn is_interested(state: &Self::State) -> bool;
 
-    /// Tells an event.
+    /// Passes an event to the observer.
     #[doc(hidden)]
     fn tell(&self, state: &Self::State, event: impl FnOnce(Timestamp) -> Event);
 }
@@ -199,7 +199,7 @@ impl OptionalObserver for Unobserved {
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
 impl<O: Observer + ?Sized> OptionalObserver for O {
-    /// `None` if the observer is not interested in the operation.
+    /// `None` means that the observer is not interested in the operation.
     type State = Option<Timestamp>;
 
     type Ref<'a>

@@ -1,4 +1,4 @@
-//! What an attempt knows about its operation.
+//! The context of an attempt.
 
 use crate::policy::RetryDirective;
 use crate::strategy::Failure;
@@ -6,7 +6,10 @@ use crate::support::random::random_u128;
 use std::fmt;
 use std::time::Duration;
 
-/// What an attempt knows about its operation: `context = NAME` in the attribute hands one to the body.
+/// Information about an attempt and its operation, for the body of a retried function.
+///
+/// In the attribute, `context = NAME` makes it available to the body under this name. A closure gets it from
+/// [`retry_with_context`](crate::retry_with_context).
 ///
 /// ```
 /// use retry_core::{RetryErrorType, RetryInfo, retryable};
@@ -18,12 +21,12 @@ use std::time::Duration;
 /// # async fn send(_: &str, _: String, _: u32) -> Result<(), Failed> { Ok(()) }
 /// #[retryable(strategy = "standard", context = context)]
 /// async fn put(pool: &Pool, key: &str) -> Result<(), Failed> {
-///     // After throttling the connection is as good as it was, after anything else it may not be.
+///     // After throttling, the connection is still good. After any other failure, it may be broken.
 ///     let previous = context.previous_failure();
 ///     if previous.is_some_and(|failure| failure.error_type() != Some(RetryErrorType::Throttling)) {
 ///         pool.drop_connection();
 ///     }
-///     // The same for all attempts, so that the server can tell that it has seen the request before.
+///     // The id is the same for all attempts, so the server can recognize a request that it has seen before.
 ///     send(key, context.operation_id().to_string(), context.attempt()).await
 /// }
 /// ```
@@ -36,13 +39,14 @@ pub struct AttemptContext {
 }
 
 impl AttemptContext {
-    /// Creates the context of an attempt with this number, in an operation with a random id, to test a body that takes one.
+    /// Creates the context of the attempt with this number, with a random operation id. For tests of code that takes a
+    /// context.
     #[cfg(feature = "test")]
     pub fn new(attempt: u32) -> Self {
         Self { attempt, operation_id: OperationId::random(), previous_failure: None, time_left: None }
     }
 
-    /// Sets what the policy made of the attempt before.
+    /// Sets the failure of the previous attempt.
     #[cfg(feature = "test")]
     #[must_use]
     pub const fn with_previous_failure(mut self, failure: Failure) -> Self {
@@ -50,7 +54,7 @@ impl AttemptContext {
         self
     }
 
-    /// Sets how long the attempt may take.
+    /// Sets the time that the attempt may take.
     #[cfg(feature = "test")]
     #[must_use]
     pub const fn with_time_left(mut self, time: Duration) -> Self {
@@ -58,43 +62,47 @@ impl AttemptContext {
         self
     }
 
-    /// The number of this attempt; the first one is 1.
+    /// Returns the number of this attempt; the first one is 1.
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// The operation's id, the same for all of its attempts.
+    /// Returns the id of the operation, which is the same for all of its attempts.
     pub const fn operation_id(&self) -> OperationId {
         self.operation_id
     }
 
-    /// What the policy made of the attempt before this one; `None` for the first one.
+    /// Returns the failure of the previous attempt, as the policy classified it; `None` for the first attempt.
     pub const fn previous_failure(&self) -> Option<Failure> {
         self.previous_failure
     }
 
-    /// How long this attempt may take, from its start: `attempt_timeout`, cut to what remains of `max_time`; `None`
-    /// without a limit. (With `blocking`, nothing cuts it, and what remains of `max_time` is for information.)
+    /// Returns the time that this attempt may take from its start; `None` means no limit.
+    ///
+    /// This is the `attempt_timeout`, or what remains of `max_time` or until the `deadline` if that is shorter. An
+    /// attempt that blocks its thread is not cut when this time is over.
     pub const fn time_left(&self) -> Option<Duration> {
         self.time_left
     }
 }
 
-/// The id of an operation: random, and so another one for each operation anywhere. It serves as an idempotency key, or
-/// as an invocation id. (A process that was forked from another one, and goes on with its memory, goes on with its ids.)
+/// The id of an operation, for use as an idempotency key or an invocation id.
 ///
-/// As text it is a UUID of version 4, such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
+/// Ids are random 128-bit numbers, so they are unique across processes and machines. The exception is `fork`: a forked
+/// process that continues with the memory of its parent generates the same ids as the parent.
+///
+/// The text form is a UUID of version 4 (RFC 9562), such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationId(u128);
 
 impl OperationId {
     fn random() -> Self {
-        // Version 4 (random) in the 13th digit, and the variant of RFC 9562 in the 17th.
+        // The 13th digit is the version, 4 (random). The two highest bits of the 17th are the variant of RFC 9562.
         let random = random_u128() & !(0xf << 76) & !(0b11 << 62);
         Self(random | 4 << 76 | 0b10 << 62)
     }
 
-    /// The id as a number.
+    /// Returns the id as a number.
     pub const fn as_u128(self) -> u128 {
         self.0
     }
@@ -121,7 +129,7 @@ impl fmt::Debug for OperationId {
     }
 }
 
-/// State kept from one attempt to the next for their contexts.
+/// The state that the contexts of an operation's attempts are made from.
 #[derive(Debug)]
 pub struct ContextState {
     operation_id: OperationId,
@@ -138,7 +146,7 @@ impl ContextState {
         AttemptContext { attempt, operation_id, previous_failure, time_left }
     }
 
-    /// Remembers what the policy made of an attempt.
+    /// Stores the directive for an attempt, and returns it.
     #[must_use]
     pub fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
         self.previous_failure = Some(Failure::from_directive(directive));

@@ -1,5 +1,7 @@
-//! One retried call: the only state machine. It says how long to wait, when to make an attempt, and when to return.
-//! Whoever drives it sleeps and runs the body.
+//! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. Its
+//! driver sleeps and runs the body.
+//!
+//! The drivers are the loop that the attribute writes and the runs of closures in `retry`.
 
 mod attempt;
 mod call;
@@ -28,16 +30,17 @@ use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// One call of a retried function. It borrows nothing, so that nothing of the strategy is held while the body runs.
+/// The state of one retried call. It borrows nothing, so that no part of the strategy is borrowed while the body runs.
 ///
-/// A driver calls `begin`, and then in turns: `wait` until there is nothing to wait for, the body, `settle`, and `keep`
-/// unless the outcome is final.
+/// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body,
+/// `settle`, and `keep` unless the outcome is final.
 #[derive(Debug)]
 pub struct Operation<K, L: TimeLimits = Unlimited, N = ()> {
     token: TokenState<K>,
     limits: L,
-    /// The limit that was over before an attempt could begin.
+    /// The time limit that was over before an attempt could begin.
     stopped: Option<L::Cut>,
+    /// The state of the observer.
     observed: N,
     record: Record,
 }
@@ -45,21 +48,22 @@ pub struct Operation<K, L: TimeLimits = Unlimited, N = ()> {
 /// The operation of a call with this strategy, these limits and this observer.
 pub(crate) type OperationOf<S, L, O> = Operation<<S as RetryStrategy>::Token, L, <O as OptionalObserver>::State>;
 
-/// What follows from an outcome.
+/// The decision about an outcome.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Decision {
-    /// Another attempt. The outcome goes to [`Call::keep`].
+    /// Another attempt follows. The driver passes the outcome to [`Call::keep`].
     Retry,
     /// The outcome is final.
     Stop {
-        /// How many attempts there were.
+        /// The number of attempts that were made.
         attempts: u32,
-        /// Why there is no other attempt; `None` after a success.
+        /// The reason why there is no further attempt; `None` after a success.
         reason: Option<RetryError>,
     },
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Begins an operation: starts the time limits and the observation, and acquires the initial token.
     #[inline]
     pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> OperationOf<S, L, O> {
         limits.start(&self.timer());
@@ -75,7 +79,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Operation { token, limits, stopped: None, observed, record }
     }
 
-    /// Tells the strategy what the policy made of an outcome.
+    /// Passes the policy's directive for an outcome to the strategy, and returns the decision.
     #[inline]
     pub(crate) fn settle<L: TimeLimits>(
         self,
@@ -107,7 +111,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Decision::Stop { attempts, reason: None }
     }
 
-    // Out of line, but not marked as cold, which would also keep what it calls out of line.
+    // Out of line, but not `#[cold]`, because the functions that it calls should still be inlined into it.
     #[inline(never)]
     fn fail<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, directive: RetryDirective) -> Decision {
         let remaining = operation.limits.remaining(&self.timer());
@@ -171,9 +175,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Decision::Stop { attempts, reason: Some(reason) }
     }
 
-    /// Drops an outcome that another attempt follows, or keeps it where it may be needed later.
+    /// Handles the outcome of an attempt that another attempt follows: drops it, or keeps it if a time limit may need
+    /// it later.
     ///
-    /// Should its `Drop` panic, the retry that was paid for is released.
+    /// If its `Drop` panics, the token of the paid retry is released.
     #[inline]
     pub(crate) fn keep<R, L: LimitsOn<R>>(self, operation: &mut OperationOf<S, L, O>, last: &mut L::Last, outcome: R) {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
@@ -181,10 +186,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         guard.disarm();
     }
 
-    /// Tells a closure of the user's what follows from a failure: [`EventKind::RetryScheduled`] or [`EventKind::Stopped`].
-    /// Nothing is told of a success.
+    /// Calls the user's closure `tell` with the event that follows a failure: [`EventKind::RetryScheduled`] or
+    /// [`EventKind::Stopped`]. It is not called after a success.
     ///
-    /// Should the closure panic, the retry that was paid for is released.
+    /// If the closure panics, the token of the paid retry is released.
     pub(crate) fn tell_failure<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
@@ -211,8 +216,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         guard.disarm();
     }
 
-    /// An attempt was cut, or could not be made: it continues with the outcome of the attempt, or breaks off with the
-    /// outcome of the operation.
+    /// Handles an attempt that was cut or could not be made. Returns [`ControlFlow::Continue`] with the outcome of the
+    /// attempt, or [`ControlFlow::Break`] with the outcome of the operation.
     #[cold]
     pub(crate) fn cut<R, L: LimitsOn<R>>(
         self,
@@ -223,7 +228,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let flow = L::cut(cut, last);
         if flow.is_break() {
             operation.record.ended(operation.attempts(), Some(RetryError::MaxTime));
-            // The strategy never sees the token of an attempt that was cut: nothing is learned and nothing refunded.
+            // The strategy does not get the token of an attempt that was cut, so it learns nothing and refunds nothing.
             self.tell(&operation.observed, Level::Warn, operation.attempts(), || EventKind::Stopped {
                 reason: RetryError::MaxTime,
                 error_type: None,
@@ -235,18 +240,18 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
-    /// Returns whether the token has a delay, which is slept before its attempt.
+    /// Returns whether the token has a delay before its attempt.
     #[inline]
     pub(crate) fn is_delayed(&self) -> bool {
         matches!(&self.token, TokenState::Held(token) if !token.delay().is_zero())
     }
 
-    /// Returns how long the attempt that begins now may take.
+    /// Returns the time limit of the attempt that begins now, if there is one.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.next_cut().map(|(time, _)| time)
     }
 
-    /// Returns how many attempts there were, the one under way included.
+    /// Returns the number of attempts, including the current one.
     pub(crate) fn attempts(&self) -> u32 {
         self.token.attempts()
     }

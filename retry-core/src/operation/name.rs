@@ -1,4 +1,4 @@
-//! The names by which observers and events know an operation.
+//! The name of an operation, as observers and events show it.
 
 use std::any::type_name;
 use std::sync::OnceLock;
@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 /// The name of an operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Name {
-    /// As it was given.
+    /// A given name.
     Given(&'static str),
-    /// That of a function.
+    /// The path of a function.
     Function(&'static FunctionName),
 }
 
@@ -22,13 +22,15 @@ impl Name {
     }
 }
 
-/// The path of a function, with the type that it is a method of.
+/// The path of a function, including the type if it is a method.
 ///
-/// A macro knows neither, so the path is read from the name of a type that stands in the function: that of a closure, in
-/// the static that holds this. It is read when the name is first needed.
+/// A macro can't determine the type, so it is taken from the type name of a closure inside the function. The closure is
+/// in the static that contains this value. The path is computed when the name is first needed.
 #[derive(Debug)]
 pub struct FunctionName {
+    /// The module path and the name of the function.
     plain: &'static str,
+    /// Returns the type name of the closure.
     path: fn() -> &'static str,
     name: OnceLock<&'static str>,
 }
@@ -37,7 +39,8 @@ pub struct FunctionName {
 const STATIC: &str = "__RETRYABLE_NAME";
 
 impl FunctionName {
-    /// The name of the function that this is called in, by its module and itself, and a closure in it.
+    /// Creates the name of the function that contains the closure. `plain` is the module path and the name of the
+    /// function.
     pub const fn new<F: Copy>(plain: &'static str, _closure: F) -> Self {
         Self { plain, path: type_name::<F>, name: OnceLock::new() }
     }
@@ -49,7 +52,7 @@ impl FunctionName {
 
     #[cold]
     fn read(&self) -> &'static str {
-        let read = || match method((self.path)(), self.plain) {
+        let read = || match method_name((self.path)(), self.plain) {
             Some(name) => name.leak(),
             None => self.plain,
         };
@@ -57,19 +60,20 @@ impl FunctionName {
     }
 }
 
-/// The name of a method, if the path of a closure in it is as rustc writes it: `module::Type::method`, or
+/// Returns the name of a method from the path of a closure in it: `module::Type::method`, or
 /// `<module::Type as module::Trait>::method`, without generic arguments.
 ///
-/// A function that is no method has no such name, because its parent isn't capitalized as types are.
-fn method(path: &str, plain: &str) -> Option<String> {
+/// Returns `None` for a function that is not a method, which is recognized by its parent: modules and functions are not
+/// capitalized, as types are. Also returns `None` for a path in a form that current versions of rustc do not write.
+fn method_name(path: &str, plain: &str) -> Option<String> {
     let path = without_arguments(path);
-    // The joined segments before the last one, and the last one.
+    // The path up to the last segment so far, and that segment.
     let (mut parent, mut function) = (String::new(), "");
     let mut segments = split(&path, "::").into_iter();
     // The segment of the static ends the path of the function.
     for segment in segments.by_ref().take_while(|segment| *segment != STATIC) {
         let inner = segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
-        // rustc writes the `impl` outside of the module of its type.
+        // An impl outside of its type's module is written as `module::<impl module::Type>::method`.
         if let Some(inner) = inner.and_then(|inner| inner.strip_prefix("impl ")) {
             parent = match split(inner, " for ").as_slice() {
                 [of_trait, ty] => format!("<{ty} as {of_trait}>"),
@@ -77,7 +81,7 @@ fn method(path: &str, plain: &str) -> Option<String> {
             };
             function = "";
         } else if !segment.starts_with('{') {
-            // Anything but `{{closure}}`.
+            // `{{closure}}` segments are skipped.
             parent = joined(&parent, function);
             function = segment.strip_prefix("r#").unwrap_or(segment);
         }
@@ -89,13 +93,13 @@ fn method(path: &str, plain: &str) -> Option<String> {
     (is_method && is_known).then(|| joined(&parent, function))
 }
 
-/// Two parts of a path, either of which may be empty.
+/// Joins two parts of a path, either of which may be empty.
 fn joined(parent: &str, segment: &str) -> String {
     let separator = if parent.is_empty() || segment.is_empty() { "" } else { "::" };
     format!("{parent}{separator}{segment}")
 }
 
-/// A path or a type without what stands in angle brackets behind names.
+/// Removes the generic arguments from a path or a type: the angle brackets after names, and their contents.
 fn without_arguments(text: &str) -> String {
     let mut kept = String::new();
     let (mut depth, mut previous) = (0_usize, ' ');
@@ -112,7 +116,7 @@ fn without_arguments(text: &str) -> String {
     kept
 }
 
-/// The parts between separators that stand in no brackets.
+/// Splits a text at the separators outside of brackets.
 fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut depth, mut start, mut previous) = (0_usize, 0, ' ');
@@ -138,15 +142,15 @@ fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::method;
+    use super::method_name;
 
-    /// The name that is read from a path, which goes on with the static and the closure in it.
-    fn read(path: &str, plain: &str) -> Option<String> {
-        method(&format!("{path}::__RETRYABLE_NAME::{{{{closure}}}}"), plain)
+    /// Returns the name of a method from its path, to which this function appends the static and the closure in it.
+    fn name_from(path: &str, plain: &str) -> Option<String> {
+        method_name(&format!("{path}::__RETRYABLE_NAME::{{{{closure}}}}"), plain)
     }
 
     #[test]
-    fn a_method_is_read_from_each_form_of_a_path() {
+    fn a_method_is_recognized_in_each_form_of_a_path() {
         let plain = "store::api::get";
         for (path, name) in [
             ("store::api::Client::get", "store::api::Client::get"),
@@ -167,22 +171,22 @@ mod tests {
             ("<dyn store::Trait>::get", "<dyn store::Trait>::get"),
             ("<[u8; 3] as store::Trait>::get", "<[u8; 3] as store::Trait>::get"),
         ] {
-            assert_eq!(read(path, plain).as_deref(), Some(name), "{path}");
+            assert_eq!(name_from(path, plain).as_deref(), Some(name), "{path}");
         }
     }
 
     #[test]
-    fn a_function_that_is_no_method_has_no_name_of_its_own() {
+    fn a_function_that_is_not_a_method_is_recognized() {
         for path in ["store::api::get", "store::api::outer::get", "store::api::outer::{{closure}}::get", "get", ""] {
-            assert_eq!(read(path, "store::api::get"), None, "{path}");
+            assert_eq!(name_from(path, "store::api::get"), None, "{path}");
         }
     }
 
     #[test]
-    fn what_is_written_in_another_way_is_not_read() {
+    fn a_path_in_an_unknown_form_gives_no_name() {
         for path in ["store::api::Client::put", "<<<", ">>>", "::", "->->", "é<é>::é"] {
-            assert_eq!(read(path, "store::api::get"), None, "{path}");
+            assert_eq!(name_from(path, "store::api::get"), None, "{path}");
         }
-        assert_eq!(method("store::api::Client::get", "store::api::get"), None);
+        assert_eq!(method_name("store::api::Client::get", "store::api::get"), None);
     }
 }

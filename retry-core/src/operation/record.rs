@@ -1,4 +1,5 @@
-//! What a test guard learns of an operation, and the waits that it skips. Without the feature `test` there is nothing of it.
+//! The record of an operation for a test guard, and the waits that the guard skips. Without the feature `test`, both
+//! are empty types that compile to nothing.
 
 #[cfg(feature = "test")]
 pub(super) use recording::{Record, SkippedWait};
@@ -61,7 +62,7 @@ mod silent {
     #[derive(Debug)]
     pub(in crate::operation) struct Record;
 
-    #[expect(clippy::unused_self, reason = "the other one uses it")]
+    #[expect(clippy::unused_self, reason = "the version for tests uses it")]
     impl Record {
         #[inline]
         pub(in crate::operation) fn begin(_: Name) -> Self {
@@ -81,7 +82,7 @@ mod silent {
         pub(in crate::operation) fn ended(&self, _: u32, _: Option<RetryError>) {}
     }
 
-    /// No wait is skipped.
+    /// A wait that is skipped. It has no values, because no wait is skipped without the feature.
     #[derive(Debug)]
     pub(in crate::operation) struct SkippedWait(Infallible);
 

@@ -1,27 +1,28 @@
-//! The token that an operation holds, and the guard that releases it if the attempt is given up.
+//! The token of an operation, and the guard that releases it if the attempt is given up.
 
 use crate::strategy::{RetryStrategy, RetryToken};
 
-/// Where the token of an operation is.
+/// The state of an operation's token.
 #[derive(Debug)]
 pub(super) enum TokenState<K> {
-    /// The operation holds it, for the next attempt or for the one under way.
+    /// The operation holds the token, for the next attempt or for the current one.
     Held(K),
-    /// The strategy refused the initial one: one attempt is made, and nothing is learned from it.
+    /// The strategy refused the initial token. One attempt is made, and the strategy does not learn its outcome.
     Refused,
-    /// It went back to the strategy.
+    /// The token was given back to the strategy.
     Returned,
-    /// It went back to the strategy because the time was up, after this many attempts.
+    /// The token was released because the time was up, after this number of attempts.
     Unsent(u32),
 }
 
 impl<K: RetryToken> TokenState<K> {
+    /// Takes the token out, to give it back to the strategy.
     #[inline]
     pub(super) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Returned)
     }
 
-    /// Returns the number of attempts, the one that the token is for included.
+    /// Returns the number of attempts, including the one that the token is for.
     #[inline]
     pub(super) fn attempts(&self) -> u32 {
         match self {
@@ -32,10 +33,10 @@ impl<K: RetryToken> TokenState<K> {
     }
 }
 
-/// Releases a token when it is dropped, unless it is disarmed.
+/// A guard that releases the token when it is dropped, unless it is disarmed.
 ///
-/// A guard stands around everything of the user's that may panic between a paid retry and its attempt: answers of the
-/// strategy, timers, sleeps, observers, and the `Drop` of outcomes.
+/// A guard protects all user code that may panic between a paid retry and its attempt: methods of the strategy, timers,
+/// sleeps, observers, and the `Drop` of outcomes.
 pub(super) struct ReleaseGuard<'a, S: RetryStrategy> {
     pub(super) token: &'a mut TokenState<S::Token>,
     pub(super) strategy: &'a S,

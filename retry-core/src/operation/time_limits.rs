@@ -1,4 +1,4 @@
-//! Limits on the time of an operation and its attempts.
+//! Time limits of an operation and its attempts.
 
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::convert::Infallible;
@@ -7,14 +7,14 @@ use std::future::{Pending, pending};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// An outcome that can say that there was none in time.
+/// An outcome type that can represent an attempt without an outcome in time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't say that the time was up",
     label = "a function with a time limit returns a `Result` whose error implements `From<TimedOut>`",
     note = "write `impl From<TimedOut> for` the error type; as a variant, `#[retry(transparent)] TimedOut(TimedOut)` says what it means"
 )]
 pub trait OutOfTime {
-    /// The outcome of an attempt that was cut.
+    /// Creates the outcome of an attempt that was cut.
     fn out_of_time(timed_out: TimedOut) -> Self;
 }
 
@@ -33,25 +33,25 @@ mod sealed {
     impl Sealed for super::MaxTime {}
 }
 
-/// The time limits of an operation, which carries them along. This trait is sealed.
+/// The time limits of an operation, and their state. This trait is sealed.
 pub trait TimeLimits: Copy + sealed::Sealed {
-    /// Whether there are none.
+    /// Whether there are no limits.
     #[doc(hidden)]
     const ARE_NONE: bool = false;
 
-    /// What cuts an attempt, or keeps it from being made.
+    /// The limit that cuts or prevents an attempt.
     #[doc(hidden)]
     type Cut: Copy + Debug + Unpin;
 
-    /// Begins the operation.
+    /// Starts the limits when the operation begins.
     #[doc(hidden)]
     fn start(&mut self, clock: &impl Clock);
 
-    /// Returns how much time the operation has left; `None` without a limit.
+    /// Returns the time that the operation has left; `None` means no limit.
     #[doc(hidden)]
     fn remaining(&mut self, clock: &impl Clock) -> Option<Duration>;
 
-    /// Returns the limit that is over after this wait, if one is.
+    /// Returns the limit that will be over after this wait, if any.
     #[doc(hidden)]
     fn is_over(&mut self, wait: Duration, clock: &impl Clock) -> Option<Self::Cut>;
 
@@ -59,50 +59,52 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// If no time is left.
+    /// Returns the limit if no time is left.
     #[doc(hidden)]
     fn shorten(&mut self, wait: Duration, clock: &impl Clock) -> Result<Duration, Self::Cut>;
 
-    /// Takes the time of a wait that a test skips.
+    /// Subtracts a wait that a test guard skips from the time that is left.
     #[doc(hidden)]
     fn skip(&mut self, wait: Duration);
 
-    /// Returns when an attempt is cut that begins when `remaining` was asked last, and by what.
+    /// Returns the time limit of the next attempt and the cut at its end, if there is one. The time counts from the
+    /// last call of `remaining`.
     #[doc(hidden)]
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
 
-    /// The sleep until then. Without a limit, it has no size.
+    /// The sleep until an attempt is cut. It is zero-sized if there are no limits.
     #[doc(hidden)]
     type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
 
-    /// Sleeps until then.
+    /// Returns the sleep until an attempt is cut.
     #[doc(hidden)]
     fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T::Sleep>;
 
-    /// These limits with one on each attempt, which [`Retry::attempt_timeout`](crate::Retry::attempt_timeout) returns:
-    /// [`AttemptTimeout`] for [`Unlimited`], else `Self`.
+    /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
+    /// [`Unlimited`], otherwise `Self`.
     type WithAttemptTimeout: TimeLimits;
 
     /// Sets the limit on each attempt.
     #[doc(hidden)]
     fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
 
-    /// These limits in the form that can have one on the operation, too.
+    /// Converts these limits to the type that can also limit the whole operation.
     #[doc(hidden)]
     fn with_operation(self) -> MaxTime;
 }
 
-/// Time limits of an operation whose outcomes are of type `R`. This trait is sealed.
+/// Time limits of an operation with outcomes of type `R`. This trait is sealed.
 pub trait LimitsOn<R>: TimeLimits {
-    /// The last outcome, where it may be needed after a wait.
+    /// The last outcome, if the limits may need it after a wait.
     #[doc(hidden)]
     type Last: Default;
 
-    /// Keeps or drops an outcome that another attempt follows.
+    /// Keeps or drops the outcome of an attempt that another attempt follows.
     #[doc(hidden)]
     fn keep(last: &mut Self::Last, outcome: R);
 
-    /// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
+    /// Returns [`ControlFlow::Continue`] with the outcome of an attempt that was cut, or [`ControlFlow::Break`] with
+    /// the outcome of the operation.
     #[doc(hidden)]
     fn cut(cut: Self::Cut, last: &mut Self::Last) -> ControlFlow<R, R>;
 }
@@ -162,7 +164,7 @@ impl TimeLimits for Unlimited {
 impl<R> LimitsOn<R> for Unlimited {
     type Last = ();
 
-    /// It is dropped before the wait.
+    /// Drops the outcome before the wait.
     #[inline]
     fn keep((): &mut (), _: R) {}
 
@@ -171,7 +173,7 @@ impl<R> LimitsOn<R> for Unlimited {
     }
 }
 
-/// A limit on each attempt.
+/// A time limit on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptTimeout(pub(crate) Duration);
 
@@ -226,21 +228,21 @@ impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
     }
 }
 
-/// A limit on the operation, by a time or a deadline, and perhaps one on each attempt.
+/// A time limit or a deadline of the whole operation, with an optional time limit on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxTime {
-    /// The limit; from the beginning of the operation on, the time to the deadline if that is shorter.
+    /// The time limit. From the start of the operation on, it is the time until the deadline if that is shorter.
     time: Duration,
     deadline: Option<Timestamp>,
-    /// Which of the two it is.
+    /// Whether `time` comes from the time limit or from the deadline.
     limit: TimeLimit,
     attempt_timeout: Option<Duration>,
     /// The time that is left; `None` once it is over.
     left: Option<Duration>,
-    /// When that was updated; `None` before the operation begins.
+    /// The time at which `left` was updated; `None` before the operation begins.
     updated: Option<Timestamp>,
-    /// Whether the first attempt is still to be made, and nothing was waited for. It is made even if the limit was over at
-    /// once, as one of zero is by the time that the clock is read again.
+    /// Whether the operation has neither made an attempt nor waited. In this case the attempt is made even if the limit
+    /// is over already, as a limit of zero is when the clock is read again.
     is_first: bool,
 }
 
@@ -261,7 +263,8 @@ impl MaxTime {
         self
     }
 
-    /// Returns the time that is left now. A clock that went backwards takes nothing, and gives nothing back.
+    /// Updates and returns the time that is left; `None` if the limit is over. If the clock was set back, the time that
+    /// is left does not change.
     #[inline]
     fn update(&mut self, clock: &impl Clock) -> Option<Duration> {
         let now = clock.now();

@@ -1,4 +1,4 @@
-//! The waits before an attempt: the token's delay, once, and what a limiter asks for.
+//! The waits before an attempt: the token's delay, which is slept once, and the waits for a limiter.
 
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, TokenState};
@@ -13,26 +13,27 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 use std::time::Duration;
 
-/// A wait of an operation. If it is dropped before it is over, the attempt that follows it is given up.
+/// A wait of an operation. If it is dropped before it is over, the operation gives up the next attempt and releases its
+/// token.
 ///
-/// It borrows the strategy while it waits, and only then.
+/// The strategy is borrowed only while the operation waits.
 #[must_use = "futures do nothing unless polled"]
 pub struct Wait<'a, S: RetryStrategy, Z> {
-    /// None once the wait is over. It comes before the sleep, so that it is dropped first.
+    /// `None` once the wait is over. This field comes before the sleep, so that it is dropped first.
     guard: Option<ReleaseGuard<'a, S>>,
-    /// None once it is ready.
+    /// `None` once the sleep is over.
     sleep: Option<Pin<Box<Z>>>,
     reason: Reason,
     was_polled: bool,
 }
 
-/// What an attempt waits for.
+/// The reason of a wait.
 enum Reason {
-    /// The token's delay, which nothing ends early.
+    /// The token's delay, which can't end early.
     Delay,
     /// A limiter, which can end the wait early if it asked for a waker.
     Limiter(Option<EarlyWake>),
-    /// Any of these, and a test skips the wait.
+    /// Either of the others, but a test guard skips the wait.
     Skipped(SkippedWait),
 }
 
@@ -65,16 +66,18 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
-            // The sleep is dropped under the guard: if that panics, the attempt is given up.
+            // The sleep is dropped while the guard is armed, so a panic in its `Drop` releases the token.
             this.sleep = None;
-            // A limiter is asked again after each wait. Where sleeps are over at once and the clock stands still, it would
-            // be asked for ever within one poll, and nothing around the operation could end it.
+            // A limiter is asked again after each wait. With sleeps that are ready at once and a clock that stands
+            // still, it would be asked forever within one poll, and a timeout around the operation could not end it. So
+            // a wait that is over in its first poll yields once.
             if is_first_poll && matches!(this.reason, Reason::Limiter(_)) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
         if let Reason::Skipped(wait) = &this.reason {
+            // A skipped wait yields once, so that other tasks can run, as they can during a real wait.
             if is_first_poll {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
@@ -89,9 +92,9 @@ impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
 }
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt; `None` once the attempt is due, or will never be. `is_delayed` says
+    /// Returns the next wait before an attempt, or `None` if the attempt is due or will not be made. `is_delayed` is
     /// whether the token's delay is still to be slept.
-    #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
+    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     pub(crate) fn wait<L: TimeLimits>(
         self,
@@ -104,10 +107,10 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns how long to wait next before an attempt, and what for; `None` once the attempt is due, or will never be.
+    /// Returns the length and the reason of the next wait, or `None` if the attempt is due or will not be made.
     ///
-    /// What an attempt without delay and limiter passes is inlined. The rest is cold.
-    #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
+    /// The path of an attempt without delay and limiter is inlined. The rest is cold.
+    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     fn next_wait<L: TimeLimits>(
         self,
@@ -141,7 +144,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         None
     }
 
-    /// Returns the token's delay; `None` if it is longer than the operation may take.
+    /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
     fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
@@ -156,7 +159,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Some((delay, Reason::Delay))
     }
 
-    /// Returns how long a limiter holds the attempt back; `None` if that is longer than the operation may take.
+    /// Returns the wait for a limiter, or `None` if it is longer than the time that the operation has left.
     #[cold]
     fn hold_back<L: TimeLimits>(
         self,
@@ -165,7 +168,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         wake: Option<EarlyWake>,
     ) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        // A wait that can end early is a bound, so it is shortened to the time that is left. Any other one has to fit.
+        // A wait that can end early is an upper bound, so it is shortened to the time that is left. Any other wait must
+        // fit into that time.
         let allowed = if wake.is_some() {
             operation.limits.shorten(wait, &self.timer())
         } else {
@@ -187,7 +191,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-/// Returns the reason of a wait that begins, or that it is skipped. Its time counts all the same.
+/// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one. A skipped
+/// wait counts against the time limits as well.
 #[inline]
 fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Duration, reason: Reason) -> Reason {
     match SkippedWait::begin(delay) {
@@ -200,7 +205,7 @@ fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Durat
 }
 
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
-    /// Releases the token because the time was up before its attempt could begin.
+    /// Releases the token, because the time was up before its attempt could begin.
     #[cold]
     fn give_up(self) {
         let sent = self.token.attempts().saturating_sub(1);
@@ -211,9 +216,10 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
 }
 
 impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Blocks the thread until the attempt is due, or returns what keeps it from being made.
+    /// Blocks the thread until the attempt is due. Returns the limit that prevents the attempt, if one does.
     ///
-    /// A thread can't yield as a task can. If the clock stands still, the attempt is sent after [`MAX_STANDING_WAITS`].
+    /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the limiter's
+    /// permission after [`MAX_STANDING_WAITS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
         let (mut is_delayed, mut standing) = (true, StandingClock::default());
         while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
@@ -246,7 +252,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
         operation.stopped
     }
 
-    /// Parks the thread until the wait is over, and returns whether the strategy ended it early.
+    /// Parks the thread until the wait is over. Returns whether the strategy ended it early.
     fn park(self, wait: Duration, wake: Option<&EarlyWake>) -> bool {
         if wake.is_none_or(|wake| !wake.register(&unparks_this_thread())) {
             self.timer().park(wait);
@@ -255,11 +261,11 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     }
 }
 
-/// How many waits of a blocking call may run to their end at one reading of the clock. A wait that the strategy ended
-/// early is not counted: a coarse clock may show the same time after it.
+/// The number of waits of a blocking call that may run to their end at the same reading of the clock. A wait that the
+/// strategy ended early is not counted, because a coarse clock may show the same time after it.
 const MAX_STANDING_WAITS: u32 = 100;
 
-/// Counts waits during which a clock stood still.
+/// A counter of successive waits during which the clock stood still.
 #[derive(Default)]
 struct StandingClock {
     latest: Option<Timestamp>,
@@ -267,7 +273,7 @@ struct StandingClock {
 }
 
 impl StandingClock {
-    /// Counts a wait after which the clock shows this time. Returns whether it was the last one allowed.
+    /// Counts a wait after which the clock shows this time. Returns whether it was the last one that is allowed.
     fn is_exhausted_at(&mut self, now: Timestamp) -> bool {
         if self.latest == Some(now) {
             self.waits += 1;
@@ -278,6 +284,7 @@ impl StandingClock {
     }
 }
 
+/// Returns a waker that unparks the current thread.
 fn unparks_this_thread() -> Waker {
     struct Unpark(Thread);
 

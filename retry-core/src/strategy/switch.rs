@@ -6,9 +6,9 @@ use crate::support::Shared;
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The switch of a strategy, on at first.
+/// The switch of a strategy, which is on at first.
 ///
-/// Its value alone is read and nothing is published by it, so relaxed order suffices.
+/// The value publishes no other data, so relaxed ordering suffices.
 #[derive(Debug)]
 pub(crate) struct Switch(Shared<AtomicBool>);
 
@@ -26,7 +26,7 @@ impl Switch {
         self.0.with(on, |switch| switch.store(is_on, Ordering::Relaxed));
     }
 
-    /// Returns the number of a test guard's copy, which stands for the strategy.
+    /// Returns the number of a test guard's copy, which identifies the strategy under the guard.
     #[inline]
     pub(crate) fn number_of_copy(&self) -> Option<usize> {
         self.0.number_of_copy(on)
@@ -37,6 +37,7 @@ const fn on() -> AtomicBool {
     AtomicBool::new(true)
 }
 
+/// The switch of the process. It publishes no other data, so relaxed ordering suffices.
 static PROCESS: AtomicBool = on();
 
 /// Turns retries on or off for the whole process, for example during an incident. They are on by default.
@@ -85,7 +86,7 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         if failure.retries_enabled() {
             return Ok(token);
         }
-        // The strategy ignored `Failure::retries_enabled`.
+        // The strategy granted a retry although retries are off.
         self.strategy.release(token);
         Err(RetryError::Disabled)
     }

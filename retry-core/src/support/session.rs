@@ -1,4 +1,4 @@
-//! The state of a test guard, and how a thread finds the guard that it is under.
+//! Sessions: the state of a test guard, and the list of the sessions that a thread has entered.
 
 use super::sync::{Mutex, MutexGuard, PoisonError};
 use rand::rngs::SmallRng;
@@ -10,11 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The number of sessions that are alive in the process. While there are none, nothing else is looked at. A thread that
-/// has entered a session sees its own count of it, so relaxed order suffices.
+/// The number of sessions that exist in the process. While it is zero, nothing else is looked at.
+///
+/// Relaxed ordering suffices. A session is counted before any thread enters it, and it stays counted while a thread is
+/// in it. So a thread that is in a session never reads zero.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// The latest number of a state or of a copy.
+/// The latest number that was assigned to a state or to a copy. Only its uniqueness matters, so relaxed ordering
+/// suffices.
 static NUMBERS: AtomicUsize = AtomicUsize::new(0);
 
 fn next_number() -> usize {
@@ -22,19 +25,21 @@ fn next_number() -> usize {
 }
 
 thread_local! {
-    /// The sessions that this thread has entered, the innermost one last.
+    /// The sessions that this thread is in, the innermost one last.
     static ENTERED: RefCell<Vec<Arc<Session>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a test guard holds: its options, copies of state, and skipped time.
+/// The state of a test guard: its options, its copies of shared state, and the time that it skipped.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) options: Mutex<Options>,
     copies: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
+    /// The number of random factors that were drawn.
     draws: AtomicU64,
     time: Mutex<SkippedTime>,
 }
 
+/// The options of a test guard. `None` keeps the setting of each strategy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     pub(crate) max_attempts: Option<u32>,
@@ -43,10 +48,12 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
 }
 
+/// The waits that a session skipped.
 #[derive(Debug, Default)]
 struct SkippedTime {
-    /// How far the clock that strategies see is ahead of the timer's.
+    /// The time by which the clock that strategies see is ahead of the timer's clock.
     ahead: Duration,
+    /// The skipped waits, in the order in which they began.
     waits: Vec<Duration>,
 }
 
@@ -61,23 +68,23 @@ impl Session {
         })
     }
 
-    /// Has this thread use the session until it leaves it.
+    /// Enters the session: until the thread leaves it, the thread uses the session's copies of shared state.
     pub(crate) fn enter(self: &Arc<Self>) {
         ENTERED.with_borrow_mut(|entered| entered.push(Arc::clone(self)));
     }
 
-    /// Leaves the session, wherever it lies among those that the thread has entered.
+    /// Leaves the session, which need not be the innermost one of the thread.
     pub(crate) fn leave(self: &Arc<Self>) {
-        // While a thread ends there may be nothing to leave any more.
+        // While a thread ends, its list may be gone already.
         let left = ENTERED.try_with(|entered| {
             let mut entered = entered.borrow_mut();
             entered.iter().rposition(|session| Arc::ptr_eq(session, self)).map(|at| entered.remove(at))
         });
-        // Copies of state are dropped after the list was given back.
+        // The session and its copies of state are dropped only here, when the list is no longer borrowed.
         drop(left);
     }
 
-    /// Returns the session's copy of a state.
+    /// Returns the session's copy of a state. If there is none yet, `fresh` creates the state of a new copy.
     pub(crate) fn copy_of<T: Send + Sync + 'static>(
         &self,
         key: &Key,
@@ -88,6 +95,7 @@ impl Session {
         copy.downcast().ok()
     }
 
+    /// Returns the skipped waits, in the order in which they began.
     pub(crate) fn skipped(&self) -> Vec<Duration> {
         lock(&self.time).waits.clone()
     }
@@ -99,12 +107,12 @@ impl Drop for Session {
     }
 }
 
-/// Nothing of the user's runs while one of the locks is held, so none is poisoned.
+/// Locks a mutex of a session or of a copy. No user code runs while one of them is locked, so none is poisoned.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the session that this thread is in.
+/// Returns the innermost session that this thread is in, if any.
 #[inline]
 pub(crate) fn current() -> Option<Arc<Session>> {
     if SESSIONS.load(Ordering::Relaxed) == 0 { None } else { innermost() }
@@ -115,8 +123,10 @@ fn innermost() -> Option<Arc<Session>> {
     ENTERED.try_with(|entered| entered.borrow().last().cloned()).ok().flatten()
 }
 
-/// The number by which sessions know a state. It is assigned when the state is first used under a guard. (An address
-/// would not do, since another state may get it later.)
+/// The number by which sessions identify a shared state. It is assigned when the state is first used under a guard;
+/// until then it is 0. An address can't identify the state, because another state can later get the same address.
+///
+/// The number publishes no other data, so relaxed ordering suffices.
 #[derive(Debug)]
 pub(crate) struct Key(AtomicUsize);
 
@@ -129,7 +139,7 @@ impl Key {
         match self.0.load(Ordering::Relaxed) {
             0 => {
                 let number = next_number();
-                // If another thread is faster, its number is taken and this one is lost.
+                // If another thread was faster, its number is used, and this one stays unused.
                 let set = self.0.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
                 set.map_or_else(|known| known, |_| number)
             }
@@ -138,32 +148,34 @@ impl Key {
     }
 }
 
-/// A session's copy of a state.
+/// A session's copy of a shared state.
 #[derive(Debug)]
 pub(crate) struct StateCopy<T> {
+    /// The unique number of the copy.
     pub(crate) number: usize,
     pub(crate) state: T,
 }
 
-/// Returns the copy of a state that the thread's session has, if the thread is in one.
+/// Returns the copy of a state in this thread's session, or `None` if the thread is in no session.
 #[inline]
 pub(crate) fn copy_of<T: Send + Sync + 'static>(key: &Key, fresh: impl FnOnce() -> T) -> Option<Arc<StateCopy<T>>> {
     current()?.copy_of(key, fresh)
 }
 
-/// Returns the maximum of attempts that the thread's session sets.
+/// Returns the maximum number of attempts that this thread's session sets, if it does.
 #[inline]
 pub(crate) fn max_attempts() -> Option<u32> {
     current().and_then(|session| lock(&session.options).max_attempts)
 }
 
-/// Returns the capacity of quotas that the thread's session sets.
+/// Returns the quota capacity that this thread's session sets, if it does.
 #[inline]
 pub(crate) fn quota() -> Option<u32> {
     current().and_then(|session| lock(&session.options).quota)
 }
 
-/// Returns the next random factor of the thread's session: the same in each run.
+/// Returns the next random factor of this thread's session, or `None` outside of a session. The factors are the same in
+/// each run.
 #[inline]
 pub(crate) fn next_factor() -> Option<f64> {
     let session = current()?;
@@ -172,7 +184,7 @@ pub(crate) fn next_factor() -> Option<f64> {
     Some(SmallRng::seed_from_u64(seed).random())
 }
 
-/// Returns how far the clock that strategies see is ahead of the timer's.
+/// Returns the time by which the clock that strategies see is ahead of the timer's clock.
 #[inline]
 pub(crate) fn time_ahead() -> Duration {
     current().map_or(Duration::ZERO, |session| lock(&session.time).ahead)
@@ -182,11 +194,12 @@ pub(crate) fn time_ahead() -> Duration {
 #[derive(Debug)]
 pub(crate) struct SkippedWait {
     session: Arc<Session>,
+    /// The value of [`SkippedTime::ahead`] at the end of the wait.
     ends_ahead: Duration,
 }
 
 impl SkippedWait {
-    /// Begins a wait, if the thread's session skips waits.
+    /// Begins a wait, or returns `None` if this thread is in no session that skips waits.
     pub(crate) fn begin(wait: Duration) -> Option<Self> {
         let session = current().filter(|session| lock(&session.options).skips_waits)?;
         let ends_ahead = {
@@ -197,7 +210,7 @@ impl SkippedWait {
         Some(Self { session, ends_ahead })
     }
 
-    /// Moves the clock to the end of the wait, unless another wait that was skipped meanwhile ended later.
+    /// Advances the clock to the end of the wait, unless another skipped wait has advanced it further already.
     pub(crate) fn end(&self) {
         let mut time = lock(&self.session.time);
         time.ahead = time.ahead.max(self.ends_ahead);

@@ -1,12 +1,12 @@
-//! State that operations share, and that a test has to itself.
+//! State that operations share, and of which each test has a copy of its own.
 
 #[cfg(feature = "test")]
 use super::session::{self, Key};
 
-/// State that operations share. While a test guard lives, its thread uses a copy of its own.
+/// State that operations share. A thread under a test guard uses the guard's copy of it.
 ///
-/// Without the feature `test` it is the state and nothing else. With the feature and without a guard, it costs a relaxed
-/// load to find out that there is no guard.
+/// Without the feature `test`, this type contains the state and nothing else. With the feature, but without any guard,
+/// each use costs one more relaxed load.
 #[derive(Debug)]
 pub(crate) struct Shared<T> {
     state: T,
@@ -26,15 +26,15 @@ impl<T> Shared<T> {
 
 #[cfg(not(feature = "test"))]
 impl<T> Shared<T> {
-    /// Uses the state. A guard that has no copy yet makes one of it.
+    /// Calls `using` with the state.
     #[inline]
     pub(crate) fn with<R>(&self, _fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         using(&self.state)
     }
 
-    /// Returns the number of a guard's copy.
+    /// Returns `None`: there is no guard, and so no copy.
     #[inline]
-    #[expect(clippy::unused_self, reason = "with the feature it is used")]
+    #[expect(clippy::unused_self, reason = "the version for tests uses it")]
     pub(crate) fn number_of_copy(&self, _fresh: impl FnOnce() -> T) -> Option<usize> {
         None
     }
@@ -42,7 +42,8 @@ impl<T> Shared<T> {
 
 #[cfg(feature = "test")]
 impl<T: Send + Sync + 'static> Shared<T> {
-    /// Uses the state. A guard that has no copy yet makes one of it.
+    /// Calls `using` with the state, or with the copy of the guard that this thread is under. If the guard has no copy
+    /// yet, `fresh` creates it.
     #[inline]
     pub(crate) fn with<R>(&self, fresh: impl FnOnce() -> T, using: impl FnOnce(&T) -> R) -> R {
         match session::copy_of(&self.key, fresh) {
@@ -51,7 +52,11 @@ impl<T: Send + Sync + 'static> Shared<T> {
         }
     }
 
-    /// Returns the number of a guard's copy, which is smaller than any address.
+    /// Returns the number of the copy that [`with`](Shared::with) would use, or `None` if this thread is under no
+    /// guard.
+    ///
+    /// Strategies are identified by this number or else by their address. Numbers count from 1 and stay far below the
+    /// addresses of statics and of the heap, so the two do not collide.
     #[inline]
     pub(crate) fn number_of_copy(&self, fresh: impl FnOnce() -> T) -> Option<usize> {
         session::copy_of(&self.key, fresh).map(|copy| copy.number)

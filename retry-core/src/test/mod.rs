@@ -1,60 +1,115 @@
-//! Tests of code whose functions are retried: fresh state for each test, and no waits.
+//! Support for unit tests of retried code: fresh state for each test, no waits, and a record of each operation.
 //!
-//! Statics that tests share would make them talk to each other: the retries of one test drain the quota of the next, and
-//! each backoff is slept. While a [guard](begin) lives, every retried call that its thread reaches has state of the guard's
-//! own, and its waits are skipped.
+//! Strategies are usually statics, and all tests of a process share them. Without this module, the retries of one test
+//! drain the quota of the next test, and each backoff is slept. While a [test guard](begin) exists, the retried calls
+//! of its thread use fresh copies of all strategies, and their waits are skipped.
 //!
 //! ```
 //! use retry_core::{RetryError, RetryInfo, StandardRetryStrategy, retryable};
+//! use std::cell::Cell;
 //!
 //! #[derive(Debug, PartialEq, RetryInfo)]
 //! #[retry(throttling)]
 //! struct SlowDown;
 //!
+//! /// A fake server that rejects its first requests.
+//! struct Server {
+//!     rejections: Cell<u32>,
+//! }
+//!
 //! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
 //! #[retryable(strategy = STORE)]
-//! async fn fetch() -> Result<(), SlowDown> {
-//!     Err(SlowDown)
+//! async fn fetch(server: &Server) -> Result<&'static str, SlowDown> {
+//!     match server.rejections.get() {
+//!         0 => Ok("found"),
+//!         rejections => {
+//!             server.rejections.set(rejections - 1);
+//!             Err(SlowDown)
+//!         }
+//!     }
 //! }
 //!
-//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! // As in `#[tokio::test]`.
-//! let test = retry_core::test::begin().quota(9); // It pays for one retry, at 5.
-//! assert_eq!(fetch().await, Err(SlowDown));
-//! test.only().assert_ended(2, Some(RetryError::QuotaExhausted));
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! # runtime.block_on(async {
+//! // The body of a `#[tokio::test]`: the third attempt succeeds.
+//! let test = retry_core::test::begin();
+//! let server = Server { rejections: Cell::new(2) };
+//! assert_eq!(fetch(&server).await, Ok("found"));
+//! test.only().assert_ended(3, None);
+//! # });
+//!
+//! # runtime.block_on(async {
+//! // The body of another one: the operation gives up after five attempts.
+//! let test = retry_core::test::begin();
+//! let server = Server { rejections: Cell::new(100) };
+//! assert_eq!(fetch(&server).await, Err(SlowDown));
+//! test.only().assert_ended(5, Some(RetryError::MaxAttempts));
 //! # });
 //! ```
 //!
-//! # Where to enable it
+//! A guard works in the same way in a `#[test]` of a blocking function.
 //!
-//! In `[dev-dependencies]`, and nowhere else, so that no release contains it:
+//! # Enabling the feature
+//!
+//! Enable the feature `test` only in `[dev-dependencies]`, so that no release contains it:
 //!
 //! ```toml
 //! [dev-dependencies]
 //! retry-core = { version = "0.1", features = ["test"] }
 //! ```
 //!
-//! Cargo then enables it for builds of tests and examples only. To see that a release is without it, look for `test` in
-//! `cargo tree --edges normal,features --invert retry-core`.
+//! Cargo then enables it only for builds of tests, examples and benchmarks. To check that a release does not contain
+//! it, look for `test` in the output of `cargo tree --edges normal,features --invert retry-core`.
+//!
+//! # Checking what happened
+//!
+//! [`TestGuard::only`] returns the record of the single [`Operation`] that the test ran, and [`TestGuard::operations`]
+//! returns the records of all of them. A record has the number of attempts, the class of each failure, the delay of
+//! each retry, and the reason why the operation stopped. The delays are the same in each run, because a guard sets a
+//! fixed seed for the jitter.
+//!
+//! ```
+//! # use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+//! # use std::time::Duration;
+//! use retry_core::RetryErrorType;
+//!
+//! # #[derive(Debug, RetryInfo)]
+//! # #[retry(throttling)]
+//! # struct SlowDown;
+//! # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! # fn fetch() -> Result<(), SlowDown> {
+//! #     retry_blocking(&STORE, || Err(SlowDown)).run()
+//! # }
+//! let test = retry_core::test::begin().max_attempts(2);
+//! assert!(fetch().is_err());
+//!
+//! let operation = test.only();
+//! assert_eq!(operation.classes, [Some(RetryErrorType::Throttling), Some(RetryErrorType::Throttling)]);
+//! assert!(operation.delays[0] <= Duration::from_secs(1));
+//! assert_eq!(test.skipped(), operation.delays);
+//! ```
 //!
 //! # What a guard changes
 //!
-//! - **State.** Quotas ([`TokenBucket`](crate::TokenBucket)), limiters and switches are fresh and made from their settings,
-//!   whether the strategy is a static, a field, or behind a pointer, a scope, a configuration or an
-//!   [`ErasedStrategy`](crate::ErasedStrategy). Nothing goes in or out. A map of scopes keeps its keys, whose state is fresh.
-//! - **Waits.** Backoff and a limiter's waits are skipped, with one yield to the executor each. They are added to the clock
-//!   that strategies see, and count against `max_time`.
-//! - **Limits on attempts** are real, so that attempts can use real sockets. Tokio's paused time works, too.
+//! - **State.** Quotas ([`TokenBucket`](crate::TokenBucket)), limiters and switches are fresh copies that are created
+//!   from their settings. When the guard is dropped, the original state is unchanged. This applies to a strategy in a
+//!   static or in a field, and to a strategy behind a pointer, a scope, a [configuration](crate::RetryConfig) or an
+//!   [`ErasedStrategy`](crate::ErasedStrategy). A map of scopes keeps its keys, but the state of each key is fresh.
+//! - **Waits.** The delays of retries and the waits for a limiter are skipped; each skipped wait yields to the executor
+//!   once. The skipped time is added to the clock that strategies see, and counts against `max_time`. To sleep the
+//!   waits, use [`TestGuard::real_time`].
+//! - **Time limits of attempts** are not skipped, so attempts can use real sockets. Tokio's paused time works as well.
 //! - **Jitter** comes from a fixed seed.
 //!
-//! Guards nest: the inner one begins afresh, and the outer one goes on when it is dropped.
+//! Guards nest. The inner guard starts with fresh state, and the outer guard continues when the inner one is dropped.
 //!
 //! # What a guard does not reach
 //!
-//! - Tasks and threads of other threads than its own. On a current-thread runtime everything is reached. For a task of a
-//!   multi-thread runtime or another thread, pass a [handle](TestGuard::handle) on.
-//! - Quotas and strategies of the user's own. They can ask [`is_active`].
+//! - Other threads, and tasks that run on them. On a current-thread runtime, which is the default of `#[tokio::test]`,
+//!   the guard reaches all tasks, but not the threads of `spawn_blocking`. Let other threads and tasks enter the test
+//!   through a [handle](TestGuard::handle).
+//! - Quotas and strategies of your own. They can call [`is_active`].
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
 mod operation;
@@ -70,19 +125,26 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Begins a test: until the guard is dropped, retried calls of this thread have fresh state and skip their waits.
+/// Begins a test. Until the returned guard is dropped, the retried calls of this thread use fresh state and skip their
+/// waits.
+///
+/// The [module documentation](self) describes what a guard changes.
 pub fn begin() -> TestGuard {
     let session = Session::new();
     session.enter();
     TestGuard { session, stays_on_its_thread: PhantomData }
 }
 
-/// Returns whether this thread is under a [guard](begin). A quota or a strategy of the user's own may ask.
+/// Returns whether this thread is under a [test guard](begin). For quotas and strategies of your own, which a guard
+/// does not change.
 pub fn is_active() -> bool {
     session::current().is_some()
 }
 
-/// A test under way, made by [`begin`]. It ends when the guard is dropped, on the thread where it began.
+/// A guard that isolates the retried calls of a test. Created by [`begin`].
+///
+/// The test ends when the guard is dropped. A guard can't be sent to another thread; send a [handle](TestGuard::handle)
+/// instead.
 #[derive(Debug)]
 #[must_use = "the test ends when the guard is dropped: keep it, as in `let test = retry_core::test::begin();`"]
 pub struct TestGuard {
@@ -91,35 +153,51 @@ pub struct TestGuard {
 }
 
 impl TestGuard {
-    /// Sets the maximum of attempts of all standard and adaptive strategies. 0 counts as 1.
+    /// Sets the maximum number of attempts of all standard and adaptive strategies. 0 counts as 1.
     pub fn max_attempts(self, max_attempts: u32) -> Self {
         lock(&self.session.options).max_attempts = Some(max_attempts);
         self
     }
 
     /// Sets the capacity of every [`TokenBucket`](crate::TokenBucket). Set it before the first call.
+    ///
+    /// ```
+    /// use retry_core::{RetryError, RetryInfo, StandardRetryStrategy, retry_blocking};
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(throttling)]
+    /// struct SlowDown;
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// // A retry costs 5, so 9 pay for one retry.
+    /// let test = retry_core::test::begin().quota(9);
+    /// let outcome: Result<(), SlowDown> = retry_blocking(&STORE, || Err(SlowDown)).run();
+    /// assert!(outcome.is_err());
+    /// test.only().assert_ended(2, Some(RetryError::QuotaExhausted));
+    /// ```
     pub fn quota(self, capacity: u32) -> Self {
         lock(&self.session.options).quota = Some(capacity);
         self
     }
 
-    /// Sleeps all waits instead of skipping them.
+    /// Makes operations sleep their waits instead of skipping them.
     pub fn real_time(self) -> Self {
         lock(&self.session.options).skips_waits = false;
         self
     }
 
-    /// Sets the seed of the jitter, which is 0 unless set. Seeds that strategies have of their own are not used.
+    /// Sets the seed of the jitter. The default is 0. The seeds in the settings of strategies are not used.
     pub fn seed(self, seed: u64) -> Self {
         lock(&self.session.options).seed = seed;
         self
     }
 
-    /// Returns the one operation that ran.
+    /// Returns the record of the only operation that has begun.
     ///
     /// # Panics
     ///
-    /// If there was none, or more than one. The message lists them.
+    /// Panics if no operation or more than one has begun. The message lists them.
     #[track_caller]
     pub fn only(&self) -> Operation {
         let mut operations = self.operations();
@@ -137,17 +215,17 @@ impl TestGuard {
         }
     }
 
-    /// Returns the operations that have begun, in the order of their beginnings.
+    /// Returns the records of the operations, in the order in which they began.
     pub fn operations(&self) -> Vec<Operation> {
         record::operations(&self.session)
     }
 
-    /// Returns the waits that were skipped, of all operations, in the order in which they began.
+    /// Returns the skipped waits of all operations, in the order in which they began.
     pub fn skipped(&self) -> Vec<Duration> {
         self.session.skipped()
     }
 
-    /// Returns a handle by which tasks and threads enter the test.
+    /// Returns a handle through which other threads and their tasks enter the test.
     pub fn handle(&self) -> TestHandle {
         TestHandle { session: Arc::clone(&self.session) }
     }
@@ -159,13 +237,23 @@ impl Drop for TestGuard {
     }
 }
 
-/// A handle of a test, by which tasks and threads enter it. It may outlive the guard.
+/// A handle through which other threads and their tasks enter a test. It can outlive the guard.
 ///
 /// ```
-/// let test = retry_core::test::begin();
-/// let handle = test.handle();
-/// let thread = std::thread::spawn(move || handle.run(|| assert!(retry_core::test::is_active())));
+/// use retry_core::test;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let guard = test::begin();
+///
+/// // A task that may run on another thread.
+/// let task = guard.handle().wrap(async { assert!(test::is_active()) });
+/// tokio::spawn(task).await.unwrap();
+///
+/// // Another thread.
+/// let handle = guard.handle();
+/// let thread = std::thread::spawn(move || handle.run(|| assert!(test::is_active())));
 /// thread.join().unwrap();
+/// # });
 /// ```
 #[derive(Clone, Debug)]
 pub struct TestHandle {
@@ -173,19 +261,19 @@ pub struct TestHandle {
 }
 
 impl TestHandle {
-    /// Returns a future that is under the test wherever it is polled.
+    /// Wraps a future so that it is in the test on each thread that polls it.
     pub fn wrap<F: Future>(&self, future: F) -> Wrapped<F> {
         Wrapped { session: Arc::clone(&self.session), future: Box::pin(future) }
     }
 
-    /// Runs a closure under the test, on this thread.
+    /// Runs a closure in the test, on the current thread.
     pub fn run<R>(&self, closure: impl FnOnce() -> R) -> R {
         let _entered = Entered::new(&self.session);
         closure()
     }
 }
 
-/// A future under a test, made by [`TestHandle::wrap`].
+/// A future in a test. Created by [`TestHandle::wrap`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Wrapped<F> {
@@ -203,7 +291,7 @@ impl<F: Future> Future for Wrapped<F> {
     }
 }
 
-/// Leaves a session when it is dropped, after a panic too.
+/// A guard that leaves the session when it is dropped, also during a panic.
 struct Entered<'a>(&'a Arc<Session>);
 
 impl<'a> Entered<'a> {

@@ -1,27 +1,27 @@
-//! The record of one operation.
+//! The record of an operation.
 
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
 use std::fmt;
 use std::time::Duration;
 
-/// An operation that ran under a [test guard](super::TestGuard).
+/// The record of an operation that ran under a [test guard](super::TestGuard).
 ///
-/// Its `Display` lists what happened, attempt by attempt.
+/// `Display` lists its attempts, with the class of each failure and the delay after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Operation {
-    /// Its name: the path of the function, or the one that it was given.
+    /// The name of the operation: the path of the function, or the name that was set.
     pub name: &'static str,
     /// The number of attempts that were made.
     pub attempts: u32,
-    /// The class of each failed attempt, in order; `None` for a failure that the policy gave no class.
+    /// The class of each failed attempt, in order; `None` for a failure that the policy did not classify.
     pub classes: Vec<Option<RetryErrorType>>,
-    /// The delay before each retry, in order.
+    /// The delay before each retry, in order. Waits for a limiter are not included.
     pub delays: Vec<Duration>,
-    /// Why it made no other attempt; `None` after a success, and while it has not ended.
+    /// The reason why there was no further attempt; `None` after a success, and while the operation has not ended.
     pub reason: Option<RetryError>,
-    /// Whether it has ended. An operation whose future was dropped never ends.
+    /// Whether the operation has ended. An operation whose future was dropped never ends.
     pub has_ended: bool,
 }
 
@@ -30,11 +30,11 @@ impl Operation {
         Self { name, attempts: 0, classes: Vec::new(), delays: Vec::new(), reason: None, has_ended: false }
     }
 
-    /// Asserts that the operation has ended after this many attempts, for this reason: `None` for a success.
+    /// Asserts that the operation has ended after this number of attempts and for this reason; `None` means a success.
     ///
     /// # Panics
     ///
-    /// If it has not. The message lists what was expected and what happened.
+    /// Panics if it has not. The message shows what was expected and what happened.
     #[track_caller]
     pub fn assert_ended(&self, attempts: u32, reason: Option<RetryError>) {
         assert!(

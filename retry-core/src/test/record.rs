@@ -1,4 +1,4 @@
-//! What sessions record of operations.
+//! The records of a session's operations.
 
 use super::Operation;
 use crate::support::session::{self, Key, Session, StateCopy, lock};
@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 type Operations = StateCopy<Mutex<Vec<Operation>>>;
 
-/// Each session has operations of its own.
+/// The key of the records. Each session has its own copy of them.
 static KEY: Key = Key::new();
 
-/// Returns the operations that have begun in a session.
+/// Returns the records of the operations that have begun in a session.
 pub(super) fn operations(session: &Session) -> Vec<Operation> {
     let operations = session.copy_of(&KEY, || Mutex::new(Vec::new()));
     operations.map_or_else(Vec::new, |operations: Arc<Operations>| lock(&operations.state).clone())
 }
 
-/// The record of an operation.
+/// A reference to the record of an operation, through which the operation updates it.
 #[derive(Debug)]
 pub(crate) struct Record {
     operations: Arc<Operations>,
@@ -24,7 +24,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Begins the record of an operation, if the thread is in a session.
+    /// Begins the record of an operation, or returns `None` if this thread is in no session.
     pub(crate) fn begin(name: impl FnOnce() -> &'static str) -> Option<Self> {
         let operations: Arc<Operations> = session::copy_of(&KEY, || Mutex::new(Vec::new()))?;
         let name = name();
@@ -36,6 +36,7 @@ impl Record {
         Some(Self { operations, index })
     }
 
+    /// Changes the record.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Operation)) {
         if let Some(operation) = lock(&self.operations.state).get_mut(self.index) {
             change(operation);

@@ -6,22 +6,22 @@ use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use std::time::Duration;
 
-/// What every send passes.
+/// The queue of sends behind a lock, and an atomic phase that shows whether the lock is needed.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// One of the constants below. It says no more than what is worth doing: all that is counted on lies behind the
-    /// lock. So relaxed order suffices: whoever reads an old phase does what was right a moment ago.
+    /// One of the constants below. The phase only shows which steps are needed, and all other state is behind the lock.
+    /// So relaxed ordering suffices: a thread that reads an old phase does what was correct a moment before.
     phase: AtomicU8,
-    /// None until the first operation begins, because a `const` knows no time. Nothing of the user's runs while it is
-    /// locked, the clock included, so it is never poisoned.
+    /// `None` until the first operation begins, because a `const` constructor has no clock. No user code runs while the
+    /// queue is locked, not even the clock, so the lock is never poisoned.
     queue: Mutex<Option<SendQueue>>,
 }
 
-/// No operation has begun.
+/// The phase before the first operation.
 const IDLE: u8 = 0;
-/// Responses are measured.
+/// The phase before the first throttling: the rate of responses is measured.
 const MEASURING: u8 = 1;
-/// Sends are limited, for good.
+/// The phase since the first throttling: sends are limited. It never ends.
 const LIMITING: u8 = 2;
 
 impl Gate {
@@ -33,12 +33,12 @@ impl Gate {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the rate that sends are limited to now, per second; `None` as long as nothing was throttled.
+    /// Returns the current limit on sends per second, or `None` before the first throttling.
     pub(super) fn send_rate(&self) -> Option<f64> {
         self.lock().as_ref().map(SendQueue::limiter).filter(|limiter| limiter.is_enabled()).map(Limiter::rate)
     }
 
-    /// Begins an operation. The limiter counts time from the first one.
+    /// Begins an operation. The first one creates the limiter, which measures time from then on.
     #[inline]
     pub(super) fn begin(&self, clock: &dyn Clock) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
@@ -50,7 +50,7 @@ impl Gate {
     fn create(&self, clock: &dyn Clock) {
         let now = clock.now();
         self.lock().get_or_insert_with(|| SendQueue::new(now));
-        // If another thread was faster, and limits already, that stays.
+        // If another thread has set a later phase already, it stays: `LIMITING` must not become `MEASURING` again.
         let _ = self.phase.compare_exchange(IDLE, MEASURING, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -60,13 +60,13 @@ impl Gate {
         self.phase.load(Ordering::Relaxed) == LIMITING
     }
 
-    /// Asks for a send. Returns how long to wait before the next question; `None` if it is granted.
+    /// Asks for a send. Returns how long to wait before asking again, or `None` if the send is granted.
     pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = clock.now();
         self.lock().as_mut().and_then(|queue| queue.ask(now, ticket))
     }
 
-    /// Learns from a response. Its operation no longer waits, if it did.
+    /// Learns from a response. If its operation still has a place in the queue, it gives the place up.
     pub(super) fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
@@ -80,7 +80,7 @@ impl Gate {
         }
     }
 
-    /// Gives up a place, and a send that was granted and not made.
+    /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
     pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {
             queue.leave(ticket);

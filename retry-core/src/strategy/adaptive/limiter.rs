@@ -1,4 +1,4 @@
-//! A token bucket for sends, whose rate is learned from responses: pure arithmetic, without a queue and without a lock.
+//! A token bucket for sends, whose rate is learned from responses. It is pure arithmetic, without a queue or a lock.
 
 use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
 use crate::time::{Latest, Observed, Timestamp};
@@ -6,19 +6,24 @@ use std::time::Duration;
 
 /// The lowest rate of sends per second.
 const MIN_FILL: f64 = 0.5;
-/// The least that the bucket holds when it is full.
+/// The lowest capacity of the bucket, in tokens.
 const MIN_CAPACITY: f64 = 1.0;
-/// What one send takes from the bucket.
+/// The number of tokens that a send takes.
 const SEND: f64 = 1.0;
-/// How far the rate may exceed the measured one.
+/// The highest ratio of the rate to the measured rate.
 const MAX_LEAD: f64 = 2.0;
 
-/// Tokens for sends. It never owes any: whoever waits has not taken one yet.
+/// A token bucket for sends. Its balance is never negative, because an operation takes a token only when its send is
+/// granted, not when it starts to wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendBucket {
+    /// The rate of the refill, in tokens per second.
     pub(super) fill: f64,
+    /// The number of tokens that the bucket holds when it is full.
     pub(super) max_capacity: f64,
+    /// The current number of tokens.
     pub(super) capacity: f64,
+    /// The time of the last refill; `None` before the first one.
     pub(super) last_refill: Option<Timestamp>,
 }
 
@@ -27,6 +32,7 @@ impl SendBucket {
         Self { fill: 0.0, max_capacity: 0.0, capacity: 0.0, last_refill: None }
     }
 
+    /// Adds the tokens that have come in since the last refill.
     pub(super) fn refill(&mut self, now: Timestamp) {
         if let Some(last) = self.last_refill {
             let gained = now.saturating_since(last).as_secs_f64() * self.fill;
@@ -35,15 +41,17 @@ impl SendBucket {
         self.last_refill = Some(now);
     }
 
-    /// How long the bucket, refilled just now, takes to hold this many sends; zero if it holds them, or all but what no
-    /// clock can tell.
+    /// Returns the time until the bucket holds this many sends. The bucket must have been refilled just now.
+    ///
+    /// Returns zero if the bucket holds them, or if the missing part comes in within less than a nanosecond, which no
+    /// clock can measure.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
         let missing = sends * SEND - self.capacity;
         if missing <= 0.0 {
             return Duration::ZERO;
         }
         match Duration::try_from_secs_f64(missing / self.fill) {
-            // Rounded up, so that whoever asks after this time is not told to wait for a nanosecond more.
+            // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond.
             Ok(wait) if !wait.is_zero() => wait.saturating_add(Duration::from_nanos(1)),
             Ok(zero) => zero,
             Err(_) => Duration::MAX,
@@ -52,10 +60,11 @@ impl SendBucket {
 
     /// Takes one send.
     pub(super) fn take(&mut self) {
+        // The bucket can hold slightly less than a send; see `wait_for`.
         self.capacity = (self.capacity - SEND).max(0.0);
     }
 
-    /// Sets the rate from now on; what was gained until now came at the former one.
+    /// Sets the rate from now on. The tokens up to now come in at the former rate.
     pub(super) fn set_rate(&mut self, now: Timestamp, rate: f64, min_fill: f64) {
         self.refill(now);
         self.fill = rate.max(min_fill);
@@ -64,7 +73,7 @@ impl SendBucket {
     }
 }
 
-/// Limits sends to a rate that it learns. It begins with the first throttling, and never ends.
+/// A limiter of sends whose rate is learned from responses. It is enabled by the first throttling, and stays enabled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limiter {
     enabled: bool,
@@ -75,7 +84,7 @@ pub(super) struct Limiter {
 }
 
 impl Limiter {
-    /// A limiter that begins to measure now.
+    /// Creates a limiter that measures the rate of responses from now on.
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             enabled: false,
@@ -86,42 +95,42 @@ impl Limiter {
         }
     }
 
-    /// Whether there was a throttling.
+    /// Returns whether sends are limited, which is the case after the first throttling.
     pub(super) const fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Sends per second.
+    /// Returns the current limit, in sends per second.
     pub(super) const fn rate(&self) -> f64 {
         self.bucket.fill
     }
 
-    /// Adds what has come in.
+    /// Adds the tokens that have come in since the last refill.
     pub(super) fn refill(&mut self, now: Timestamp) {
         self.bucket.refill(now);
     }
 
-    /// How long the bucket, refilled just now, takes to hold this many sends.
+    /// Returns the time until the bucket, which was refilled just now, holds this many sends.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
         self.bucket.wait_for(sends)
     }
 
-    /// How many sends there will be after this time.
+    /// Returns the number of sends that the bucket would hold after this time without a limit on its capacity.
     pub(super) fn sends_within(&self, time: Duration) -> f64 {
         self.bucket.capacity + time.as_secs_f64() * self.bucket.fill
     }
 
-    /// Takes one send, for which nobody has to wait any longer.
+    /// Takes one send, which is available.
     pub(super) fn take(&mut self) {
         self.bucket.take();
     }
 
-    /// Puts one send back; what the bucket can't hold is lost.
+    /// Gives one send back. If the bucket is full, it is lost.
     pub(super) fn give_back(&mut self) {
         self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
     }
 
-    /// Learns from a response.
+    /// Learns from a response, and sets the new rate.
     pub(super) fn response(&mut self, now: Timestamp, throttled: bool) {
         let measured = self.measured.update(now);
         let rate = if throttled {
@@ -134,8 +143,8 @@ impl Limiter {
         self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
     }
 
-    /// Returns the time to use, whatever the order in which threads hand their readings in, and whether the clock went
-    /// backwards.
+    /// Returns the current time to use, and whether the clock was set back. Threads may deliver their readings of the
+    /// clock out of order.
     pub(super) fn observe(&mut self, now: Timestamp) -> (Timestamp, bool) {
         let Observed { now, went_back_to } = self.latest.observe(now);
         if let Some(anchor) = went_back_to {
@@ -147,7 +156,7 @@ impl Limiter {
     }
 }
 
-/// A rate, held close to the measured one.
+/// Returns the rate, cut to [`MAX_LEAD`] times the measured rate.
 pub(super) fn capped(rate: f64, measured: f64) -> f64 {
     rate.min(MAX_LEAD * measured)
 }

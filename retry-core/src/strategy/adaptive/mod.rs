@@ -1,4 +1,4 @@
-//! The adaptive strategy: the standard one, and a limiter on sends that learns from throttling.
+//! The adaptive strategy: the standard strategy with a limiter on sends that learns from throttling.
 
 mod gate;
 mod limiter;
@@ -20,16 +20,17 @@ use gate::Gate;
 use queue::Ticket;
 use std::time::Duration;
 
-/// The [standard strategy](StandardRetryStrategy), and a limit on the rate of sends that it learns from throttling: the
-/// retry mode that AWS calls adaptive.
+/// The [standard strategy](StandardRetryStrategy) with a limit on the rate of sends, which it learns from throttling.
 ///
-/// Until a request is throttled it is the standard strategy, and measures the rate of responses. From then on it holds
-/// back every send, first attempts too, to a rate below the one that was too much; the rate grows again along a curve,
-/// and is cut with each further throttling. Those who wait are served in the order in which they came. It is for jobs
-/// that would rather be slow than fail.
+/// AWS calls this the adaptive retry mode. Use it for jobs that should slow down rather than fail.
 ///
-/// Make one for each resource that throttles by itself. If one were shared by two of them, the throttling of one would
-/// slow down the other.
+/// Until a request is throttled, the strategy behaves like the standard strategy and measures the rate of responses.
+/// After that, it limits the rate of all sends, including first attempts. Each throttling cuts the limit below the
+/// measured rate, and between throttlings the limit grows along a curve. Operations that wait are served in the order
+/// in which they came.
+///
+/// Create one static for each resource that is throttled separately. If two resources shared a strategy, the throttling
+/// of one would slow down the other.
 ///
 /// ```
 /// use retry_core::{AdaptiveRetryStrategy, RetryInfo, retryable};
@@ -47,15 +48,29 @@ use std::time::Duration;
 /// }
 /// ```
 ///
-/// As long as nothing was throttled it adds one reading of the clock and one uncontended lock to a call, afterwards two
-/// of each. The numbers are those of the AWS SDKs: a throttling cuts the rate to 0.7 of what was measured, the measured
-/// rate is a moving average over half seconds in which the newest weighs 0.8, the rate grows by 0.4 times the cube of
-/// the time, stays at or below twice the measured one and at or above 0.5 per second, and sends that were saved up come
-/// to one second's worth at most.
+/// # Numbers
 ///
-/// An operation that is driven by hand must end with one of the calls that take its token, or it keeps its place among
-/// those who wait. Clocks that disagree, such as the paused ones of two tests, should not meet in one strategy: it keeps to
-/// the one that is ahead.
+/// The numbers are those of the AWS SDKs:
+///
+/// - The measured rate is a moving average over half-second intervals. The newest interval has the weight 0.8.
+/// - A throttling cuts the limit to 0.7 times the measured rate, or to 0.7 times the former limit if that was lower.
+/// - Between throttlings, the limit follows the curve of TCP CUBIC (RFC 9438) with a scale of 0.4.
+/// - The limit is at most twice the measured rate and at least 0.5 sends per second.
+/// - Unused sends accumulate up to the limit of one second, or up to one send if the limit is lower.
+///
+/// # Costs
+///
+/// Before the first throttling, each attempt costs one reading of the clock and one lock more than with the standard
+/// strategy. After it, each attempt costs two of each, and one more of each for every wait. A single wait is at most
+/// 100 ms; an operation that has to wait longer asks again after it.
+///
+/// # Driving it by hand
+///
+/// When driving the strategy by hand, end each operation with one of the methods that take its token. Otherwise the
+/// operation keeps its place in the queue for a while, and the operations behind it wait longer.
+///
+/// All clocks that serve one strategy should agree. If they do not, such as the paused clocks of two tests, the
+/// strategy uses the clock that is ahead.
 #[derive(Debug)]
 pub struct AdaptiveRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     standard: StandardRetryStrategy<B, Q>,
@@ -63,7 +78,7 @@ pub struct AdaptiveRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl AdaptiveRetryStrategy {
-    /// The limiter over [`StandardRetryStrategy::new()`].
+    /// Creates a limiter over [`StandardRetryStrategy::new()`].
     pub const fn new() -> Self {
         Self::over(StandardRetryStrategy::new())
     }
@@ -76,7 +91,7 @@ impl Default for AdaptiveRetryStrategy {
 }
 
 impl<B, Q> AdaptiveRetryStrategy<B, Q> {
-    /// The limiter over a standard strategy with settings of your own.
+    /// Creates a limiter over a standard strategy with settings of your own.
     ///
     /// ```
     /// use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
@@ -87,23 +102,23 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
         Self { standard, gate: Shared::new(Gate::new()) }
     }
 
-    /// The standard strategy below the limiter.
+    /// Returns the standard strategy below the limiter.
     pub fn standard(&self) -> &StandardRetryStrategy<B, Q> {
         &self.standard
     }
 
-    /// Turns the retries of this strategy on or off, see
-    /// [`StandardRetryStrategy::set_enabled`]. The limiter goes on learning and limiting.
+    /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,
+    /// the limiter still learns and limits.
     pub fn set_enabled(&self, enabled: bool) {
         self.standard.set_enabled(enabled);
     }
 
-    /// Returns whether retries of this strategy are on, see [`set_enabled`](AdaptiveRetryStrategy::set_enabled).
+    /// Returns whether the retries of this strategy are on; see [`set_enabled`](AdaptiveRetryStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.standard.is_enabled()
     }
 
-    /// The rate that sends are limited to now, per second; `None` as long as nothing was throttled.
+    /// Returns the current limit on sends per second, or `None` before the first throttling.
     pub fn send_rate(&self) -> Option<f64> {
         self.gate.with(Gate::new, Gate::send_rate)
     }
@@ -113,9 +128,9 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
 #[derive(Debug)]
 pub struct AdaptiveRetryToken {
     standard: StandardRetryToken,
-    /// The place among those who wait for a send.
+    /// The place in the queue, while the operation waits for a send.
     ticket: Option<Ticket>,
-    /// The send was granted.
+    /// Whether the send was granted.
     granted: bool,
 }
 

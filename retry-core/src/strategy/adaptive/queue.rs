@@ -1,34 +1,41 @@
-//! Those who wait for a send, in the order in which they came.
+//! The queue of the operations that wait for a send: first come, first served.
 
 use crate::strategy::adaptive::limiter::Limiter;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Nobody is told to wait longer than this at a time, because the rate may change meanwhile.
+/// The longest single wait. A waiter asks again after it, because the rate may have changed.
 const RECHECK: Duration = Duration::from_millis(100);
-/// How late a waiter may be, at least, before those behind it go first.
+/// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
+/// interval if that is longer.
 const GRACE: Duration = Duration::from_millis(50);
-/// How long a send is kept for a waiter that is late.
+/// The longest time for which a send is kept for a late waiter.
 const KEEP: Duration = Duration::from_secs(10);
 
-/// The place of a waiter; a lower number came earlier.
+/// The place of a waiter in the queue. A waiter with a lower number came earlier.
 pub(super) type Ticket = u64;
 
-/// The limiter and those who wait for it.
+/// The limiter, and the queue of its waiters.
 ///
-/// Each waiter sleeps as it was told and asks again. It is in nobody's power to wake it earlier, so it is told a short
-/// while if it has long to wait. While it is expected, nobody behind it takes its send. If it is late when that is there,
-/// the send is kept for it, and those behind go on with what comes in after that: so they wait for it once, and it has its
-/// send whenever it asks, however slow it is. One send is kept at a time, and not for ever. A waiter that is late beyond
-/// the grace, and has no send kept, is passed over until it asks, and keeps its place.
+/// A waiter sleeps for the time that it gets as the answer, and then asks again. Waiters cannot be woken early, so a
+/// long wait is split into waits of at most [`RECHECK`].
 ///
-/// Nothing else is taken from the limiter before a send is granted, so a waiter that goes away leaves nothing but its
-/// place.
+/// While a waiter is expected to ask, the waiters behind it do not take its send. A waiter can be late:
+///
+/// - If it is late when its send becomes available, the send is kept for it, and the waiters behind it continue with
+///   the sends that come in after that. So they wait for it only once, and it gets its send whenever it asks, however
+///   slow it is. Only one send is kept at a time, and for [`KEEP`] at most.
+/// - If it is later than the grace period (see [`GRACE`]) and no send is kept for it, it is passed over until it asks.
+///   It keeps its place.
+///
+/// Except for the kept send, nothing is taken from the limiter before a send is granted. So a waiter that goes away
+/// only has to give up its place.
 #[derive(Debug)]
 pub(super) struct SendQueue {
     limiter: Limiter,
-    /// The waiters that are expected to ask, in the order of their tickets. One that is passed over is not among them.
+    /// The waiters that are expected to ask, in the order of their tickets. A waiter that is passed over is not in the
+    /// list.
     expected: VecDeque<Expected>,
     kept: Option<Kept>,
     next_ticket: Ticket,
@@ -38,10 +45,11 @@ pub(super) struct SendQueue {
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     ticket: Ticket,
+    /// The time at which its wait ends.
     asks_at: Timestamp,
 }
 
-/// A send that was taken from the limiter for a waiter that is late.
+/// A send that was taken from the limiter for a late waiter.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     ticket: Ticket,
@@ -57,7 +65,8 @@ impl SendQueue {
         &self.limiter
     }
 
-    /// Grants a send, or says how long to wait before asking again, and keeps the place.
+    /// Asks for a send. Returns `None` if it is granted. Otherwise returns how long to wait before asking again, and
+    /// sets `ticket` to the waiter's place.
     pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = self.observe(now);
         self.limiter.refill(now);
@@ -83,7 +92,7 @@ impl SendQueue {
         Some(wait)
     }
 
-    /// Gives a place up, and what was kept for it.
+    /// Gives up a place, and the send that is kept for it, if any.
     pub(super) fn leave(&mut self, ticket: Option<Ticket>) {
         if self.kept.is_some_and(|kept| Some(kept.ticket) == ticket) {
             self.kept = None;
@@ -92,7 +101,7 @@ impl SendQueue {
         self.forget(ticket);
     }
 
-    /// A send that was granted is not made.
+    /// Gives back a send that was granted and not made.
     pub(super) fn give_back(&mut self) {
         self.limiter.give_back();
     }
@@ -103,13 +112,14 @@ impl SendQueue {
         self.limiter.response(now, throttled);
     }
 
+    /// Removes a waiter from the list of those that are expected.
     fn forget(&mut self, ticket: Option<Ticket>) {
         if let Some(Ok(index)) = ticket.map(|ticket| self.find(ticket)) {
             self.expected.remove(index);
         }
     }
 
-    /// Expects a waiter, or expects it at another time.
+    /// Adds a waiter to the list of those that are expected, or updates its time.
     fn expect(&mut self, waiter: Expected) {
         match self.find(waiter.ticket) {
             Ok(index) => self.expected[index] = waiter,
@@ -117,12 +127,13 @@ impl SendQueue {
         }
     }
 
-    /// The index of the waiter among those who are expected, or the one where it belongs.
+    /// Returns the index of the waiter in the list, or the index at which to insert it.
     fn find(&self, ticket: Ticket) -> Result<usize, usize> {
         self.expected.binary_search_by_key(&ticket, |waiter| waiter.ticket)
     }
 
-    /// The time to reckon with. If the clock went backwards, whoever was told a time that is far off now is due.
+    /// Returns the current time to use. If the clock was set back, times that are now in the future are moved to now,
+    /// so that no waiter is expected too late and no send is kept too long.
     fn observe(&mut self, now: Timestamp) -> Timestamp {
         let (now, went_back) = self.limiter.observe(now);
         if went_back {
@@ -136,7 +147,8 @@ impl SendQueue {
         now
     }
 
-    /// Keeps a send for the first in line if it is late, before anybody behind it can have that.
+    /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back
+    /// a send that was kept for too long.
     fn keep_for_the_first(&mut self, now: Timestamp, asking: Ticket) {
         if let Some(kept) = self.kept.filter(|kept| now.saturating_since(kept.since) > KEEP) {
             self.kept = None;
@@ -155,8 +167,10 @@ impl SendQueue {
         }
     }
 
-    /// How many are expected to take a send before the one who asks. There is no need to count further than anybody is
-    /// told to wait.
+    /// Returns the number of waiters that are expected to take a send before the one that asks. Waiters later than the
+    /// grace period are passed over.
+    ///
+    /// The count stops beyond the sends that come in within [`RECHECK`], because no wait is longer than that.
     fn count_ahead(&mut self, now: Timestamp, asking: Ticket) -> f64 {
         let (mut ahead, most) = (0.0, self.limiter.sends_within(RECHECK));
         let mut late = Vec::new();
@@ -175,6 +189,7 @@ impl SendQueue {
         ahead
     }
 
+    /// Returns whether a waiter that should have asked at `asks_at` is later than the grace period.
     fn is_beyond_grace(&self, asks_at: Timestamp, now: Timestamp) -> bool {
         let interval = Duration::try_from_secs_f64(1.0 / self.limiter.rate()).unwrap_or(Duration::MAX);
         now.saturating_since(asks_at) > interval.max(GRACE)

@@ -1,8 +1,8 @@
-//! What retries cost the quota, and what successes give back.
+//! The costs of retries, and the refunds for successes.
 
 use crate::policy::RetryErrorType;
 
-/// What a retry costs the quota, by the class of the failure before it.
+/// The cost of a retry, which is taken from the quota. It depends on the class of the failure before the retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryCosts {
     throttling: u32,
@@ -12,12 +12,12 @@ pub struct RetryCosts {
 }
 
 impl RetryCosts {
-    /// The same cost for every retry, except after a conflict, where it costs nothing.
+    /// Creates costs that are the same for all classes except conflicts, which cost nothing.
     pub const fn new(cost: u32) -> Self {
         Self { throttling: cost, timeout: cost, conflict: 0, other: cost }
     }
 
-    /// Sets the cost of a retry after a throttling.
+    /// Sets the cost of a retry after throttling.
     #[must_use]
     pub const fn throttling(mut self, cost: u32) -> Self {
         self.throttling = cost;
@@ -33,15 +33,16 @@ impl RetryCosts {
 
     /// Sets the cost of a retry after a conflict.
     ///
-    /// It is 0 unless set, because a conflict says nothing about the health of the server: the quota must not stop
-    /// transactions that merely contend. Where a database reports overload as a conflict, give it the cost of others.
+    /// The default is 0, because a conflict is no sign of trouble at the server, and the quota should not stop
+    /// transactions that only contend with each other. For a database that reports overload as a conflict, set the same
+    /// cost as for other failures.
     #[must_use]
     pub const fn conflict(mut self, cost: u32) -> Self {
         self.conflict = cost;
         self
     }
 
-    /// The cost of a retry after a failure of this class.
+    /// Returns the cost of a retry after a failure of this class.
     pub const fn of(&self, error_type: RetryErrorType) -> u32 {
         match error_type {
             RetryErrorType::Throttling => self.throttling,
@@ -52,12 +53,12 @@ impl RetryCosts {
     }
 }
 
-/// What a success after a retry gives back to the quota.
+/// The amount that a success after a retry gives back to the quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refund {
-    /// This amount.
+    /// A fixed amount.
     Amount(u32),
-    /// What the last retry cost.
+    /// The cost of the last retry.
     LastCost,
 }

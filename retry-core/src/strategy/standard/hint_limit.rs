@@ -1,21 +1,24 @@
-//! How far a wait that the server asked for is honoured.
+//! The limit on the wait that a server asks for.
 
 use std::time::Duration;
 
-/// How far a wait that the server asked for is honoured. Whatever the limit, a wait is never shorter than the backoff.
+/// The limit on the wait that a server asks for before a retry. A longer wait is cut to the limit.
+///
+/// With any limit, the delay before a retry is never shorter than its backoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HintLimit {
-    /// Without limit.
+    /// No limit.
     Unlimited,
-    /// Up to the longest backoff that there can be.
+    /// The longest backoff that the strategy can compute; for exponential backoff, this is its cap.
     MaxBackoff,
-    /// As long as it exceeds the backoff of this retry by no more than this.
+    /// The backoff of the retry plus this duration.
     BeyondBackoff(Duration),
 }
 
 impl HintLimit {
-    /// The wait before a retry, given its backoff and what the server asked for.
+    /// Returns the delay before a retry: the backoff, or the wait that the server asked for, cut to the limit,
+    /// whichever is longer.
     #[inline]
     pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Option<Duration>) -> Duration {
         let Some(hint) = hint else { return backoff };

@@ -1,11 +1,11 @@
-//! The maximum of attempts, as a number from outside.
+//! The maximum number of attempts as a value that is known only at run time.
 
 use crate::support::InvalidSetting;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// A number of attempts that came in at run time.
+/// A valid maximum number of attempts: at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MaxAttempts(NonZeroU32);
 

@@ -1,4 +1,4 @@
-//! The standard strategy: a maximum of attempts, jittered exponential backoff, and a retry quota.
+//! The standard strategy: a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 
 mod costs;
 mod hint_limit;
@@ -19,11 +19,13 @@ use crate::strategy::Switch;
 use crate::support::InvalidSetting;
 use std::time::Duration;
 
-/// Attempts, backoff and a retry quota: the retry mode that AWS calls standard, and the one to begin with.
+/// A strategy with a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 ///
-/// Make one static for each resource that can be in trouble by itself. All calls that name it share its quota: as long
-/// as the resource is well a call costs one relaxed load more than without retries, and when it is not, the quota soon
-/// stops the retries that would keep it down.
+/// This is the strategy to start with. AWS calls it the standard retry mode.
+///
+/// Create one static for each resource that can fail separately. All calls with this strategy share its quota. While
+/// the resource is healthy, a call costs one relaxed load more than without retries. When the resource is in trouble,
+/// the quota soon stops the retries that would make it worse.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -36,25 +38,26 @@ use std::time::Duration;
 ///
 /// | | [`new()`](StandardRetryStrategy::new) | [`aws_2_0()`](StandardRetryStrategy::aws_2_0) | [`aws_2_1()`](StandardRetryStrategy::aws_2_1) |
 /// |---|---|---|---|
-/// | [attempts](StandardRetryStrategy::max_attempts) in all | 5 | 3 | 3 |
-/// | [backoff](StandardRetryStrategy::backoff) before retry i = 0, 1, .. | random in `[0, min(base * 2^i, 20 s))` | the same | the same |
-/// | base, after throttling | 1 s | 1 s | 1 s |
-/// | base, after a [conflict](crate::RetryInfo::is_conflict) | 20 ms | 20 ms | 20 ms |
-/// | base, otherwise | 1 s | 1 s | 50 ms |
+/// | [attempts](StandardRetryStrategy::max_attempts) in total, at most | 5 | 3 | 3 |
+/// | [backoff](StandardRetryStrategy::backoff) before retry i = 0, 1, 2, ... | random in `[0, min(base * 2^i, 20 s))` | the same | the same |
+/// | base after throttling | 1 s | 1 s | 1 s |
+/// | base after a [conflict](crate::RetryInfo::is_conflict) | 20 ms | 20 ms | 20 ms |
+/// | base after any other failure | 1 s | 1 s | 50 ms |
 /// | [quota](StandardRetryStrategy::quota_capacity), full at the start | 500 | 500 | 500 |
 /// | [cost](StandardRetryStrategy::retry_costs) of a retry after throttling / timeout / conflict / other | 5 / 10 / 0 / 5 | 5 / 10 / 0 / 5 | 5 / 14 / 0 / 14 |
-/// | [refund](StandardRetryStrategy::refunds) for success at the first attempt | 1 | 1 | 1 |
-/// | refund for success after a retry | 1 | what the last retry cost | what the last retry cost |
-/// | [wait](StandardRetryStrategy::hint_limit) that the server asked for | a floor | a floor, cut to 20 s | a floor, cut to the backoff and 5 s |
+/// | [refund](StandardRetryStrategy::refunds) for a success at the first attempt | 1 | 1 | 1 |
+/// | refund for a success after a retry | 1 | the cost of the last retry | the cost of the last retry |
+/// | [minimum delay](StandardRetryStrategy::hint_limit) if the server asks for a wait | that wait | that wait, at most 20 s | that wait, at most the backoff plus 5 s |
+/// | [longest wait](StandardRetryStrategy::max_retry_after) that the server can ask for; a longer one ends the operation | 5 min | no limit | no limit |
 /// | [refill](StandardRetryStrategy::quota_refill) of the quota over time | none | none | none |
-/// | [longest](StandardRetryStrategy::max_retry_after) of those | 5 min, else the operation ends | none | none |
 ///
-/// The numbers of `new()` are those of the sample strategy in the Smithy guide, those of `aws_2_0()` the standard mode
-/// of the AWS SDKs before November 2026, and those of `aws_2_1()` the one since then.
+/// The numbers of `new()` come from the sample strategy in the Smithy guide. The numbers of `aws_2_0()` come from the
+/// standard mode of the AWS SDKs before November 2026, and those of `aws_2_1()` from the standard mode since then.
+/// Their base and cost for conflicts are an addition of this library.
 ///
-/// Any [`BackoffStrategy`](crate::BackoffStrategy) and any [`RetryQuota`](crate::RetryQuota) can take the places of its
-/// parts, see [`with_quota`](StandardRetryStrategy::with_quota), [`with_backoff`](StandardRetryStrategy::with_backoff) and
-/// [`from_parts`](StandardRetryStrategy::from_parts).
+/// The backoff can be any [`BackoffStrategy`](crate::BackoffStrategy) and the quota any
+/// [`RetryQuota`](crate::RetryQuota); see [`with_backoff`](StandardRetryStrategy::with_backoff),
+/// [`with_quota`](StandardRetryStrategy::with_quota) and [`from_parts`](StandardRetryStrategy::from_parts).
 #[derive(Debug)]
 pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     settings: StandardRetrySettings,
@@ -65,26 +68,28 @@ pub struct StandardRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl StandardRetryStrategy {
-    /// Creates a strategy with the default numbers, see the table above.
+    /// Creates a strategy with the default numbers; see the [table](StandardRetryStrategy).
     pub const fn new() -> Self {
         let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20));
         Self::from_parts(StandardRetrySettings::new(), backoff, TokenBucket::new(500))
     }
 
-    /// Creates a strategy with the numbers of the AWS SDKs' standard mode before November 2026, see the table above.
+    /// Creates a strategy with the numbers of the AWS SDKs' standard mode before November 2026; see the
+    /// [table](StandardRetryStrategy).
     pub const fn aws_2_0() -> Self {
         let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20));
         Self::from_parts(StandardRetrySettings::aws_2_0(), backoff, TokenBucket::new(500))
     }
 
-    /// Creates a strategy with the numbers of the AWS SDKs' standard mode since November 2026, see the table above.
+    /// Creates a strategy with the numbers of the AWS SDKs' standard mode since November 2026; see the
+    /// [table](StandardRetryStrategy).
     pub const fn aws_2_1() -> Self {
         let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_secs(20))
             .throttling_base(Duration::from_secs(1));
         Self::from_parts(StandardRetrySettings::aws_2_1(), backoff, TokenBucket::new(500))
     }
 
-    /// Exchanges the quota for one of your own, or one that strategies share.
+    /// Replaces the quota, for example with a quota that several strategies share.
     ///
     /// ```
     /// use retry_core::{ExponentialBackoff, StandardRetryStrategy, TokenBucket};
@@ -100,8 +105,7 @@ impl StandardRetryStrategy {
         StandardRetryStrategy { settings, backoff, quota, name, switch }
     }
 
-    /// Exchanges the backoff for one of your own. For another quota besides, see
-    /// [`from_parts`](StandardRetryStrategy::from_parts).
+    /// Replaces the backoff. To replace the quota as well, use [`from_parts`](StandardRetryStrategy::from_parts).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -162,67 +166,73 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.name
     }
 
-    /// Sets how many attempts an operation makes at most, the first one included: 1 means no retries.
+    /// Sets the maximum number of attempts of an operation, including the first one: 1 means no retries.
     ///
     /// # Panics
     ///
-    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, use
-    /// [`try_max_attempts`](StandardRetryStrategy::try_max_attempts).
+    /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
+    /// use [`try_max_attempts`](StandardRetryStrategy::try_max_attempts).
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         self.settings = self.settings.max_attempts(max_attempts);
         self
     }
 
-    /// Sets how many attempts an operation makes at most, the first one included.
+    /// Sets the maximum number of attempts of an operation, including the first one.
     ///
     /// # Errors
     ///
-    /// If it is 0.
+    /// Returns an error if the number is 0.
     pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, InvalidSetting> {
         self.settings = self.settings.try_max_attempts(max_attempts)?;
         Ok(self)
     }
 
-    /// Sets what a retry costs.
+    /// Sets the costs of retries, which are taken from the quota.
     #[must_use]
     pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
         self.settings = self.settings.retry_costs(costs);
         self
     }
 
-    /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
+    /// Sets the amounts that a success gives back to the quota: at the first attempt, and after a retry.
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
         self.settings = self.settings.refunds(first_attempt, after_retry);
         self
     }
 
-    /// Sets how far a wait that the server asked for is honoured.
+    /// Sets the limit to which a wait that the server asks for is cut.
+    ///
+    /// To end the operation instead of cutting the wait, use
+    /// [`max_retry_after`](StandardRetryStrategy::max_retry_after).
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.settings = self.settings.hint_limit(hint_limit);
         self
     }
 
-    /// Sets the longest wait that the server can ask for: an operation that is asked to wait longer ends at once, with
-    /// [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong). `None` waits however long it is asked to.
+    /// Sets the longest wait that the server can ask for; `None` means no limit.
+    ///
+    /// If the server asks for a longer wait, the operation ends at once with
+    /// [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong).
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
         self.settings = self.settings.max_retry_after(max_retry_after);
         self
     }
 
-    /// Turns the retries of this strategy on or off while it runs, as in an incident. They are on at first.
+    /// Turns the retries of this strategy on or off, for example during an incident. They are on by default.
     ///
-    /// While they are off, a failure that would be retried ends its operation with
-    /// [`RetryError::Disabled`](crate::RetryError::Disabled). The quota is left alone, and retries that already wait are still
-    /// sent. For the whole process, see [`set_retries_enabled`](crate::set_retries_enabled).
+    /// While retries are off, a failure that would be retried ends its operation with
+    /// [`RetryError::Disabled`](crate::RetryError::Disabled). Nothing is taken from the quota, and scheduled retries
+    /// are still sent. To turn off the retries of the whole process, use
+    /// [`set_retries_enabled`](crate::set_retries_enabled).
     pub fn set_enabled(&self, enabled: bool) {
         self.switch.set(enabled);
     }
 
-    /// Returns whether retries of this strategy are on, see [`set_enabled`](StandardRetryStrategy::set_enabled).
+    /// Returns whether the retries of this strategy are on; see [`set_enabled`](StandardRetryStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.switch.is_on()
     }
@@ -244,53 +254,56 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 }
 
 impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
-    /// Sets the longest delay before the first retry, which doubles with each further one, and its cap.
+    /// Sets the base and the cap of the backoff.
     ///
-    /// A base of its own after throttling, set by [`throttling_base`](StandardRetryStrategy::throttling_base) or by
-    /// [`aws_2_1`](StandardRetryStrategy::aws_2_1), is kept, and so is the one after a conflict. No delay exceeds the cap.
+    /// The base is the longest backoff before the first retry. It doubles with each further retry, up to the cap.
+    ///
+    /// The base after a conflict keeps its value. So does the base after throttling if it was set by
+    /// [`throttling_base`](StandardRetryStrategy::throttling_base) or [`aws_2_1`](StandardRetryStrategy::aws_2_1);
+    /// otherwise it is this base, too. The cap applies to all of them.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.backoff = self.backoff.with_delays(base, cap);
         self
     }
 
-    /// Sets the longest delay before the first retry if that comes after throttling.
+    /// Sets the base of the backoff after throttling.
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
         self.backoff = self.backoff.throttling_base(base);
         self
     }
 
-    /// Sets the longest delay before the first retry if that comes after a conflict: 20 ms unless set, and never above
-    /// the ordinary base.
+    /// Sets the base of the backoff after a conflict. The default is 20 ms. A base above the ordinary one is cut to the
+    /// ordinary one.
     #[must_use]
     pub const fn conflict_base(mut self, base: Duration) -> Self {
         self.backoff = self.backoff.conflict_base(base);
         self
     }
 
-    /// Sets how chance enters the delays: [`Jitter::Full`] unless you say otherwise.
+    /// Sets the jitter. The default is [`Jitter::Full`].
     ///
     /// # Panics
     ///
-    /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` that is a compile error.
+    /// Panics if a [fixed factor](Jitter::Fixed) is not from 0 to 1; in a `static` this is a compile error.
     #[must_use]
     pub const fn jitter(mut self, jitter: Jitter) -> Self {
         self.backoff = self.backoff.jitter(jitter);
         self
     }
 
-    /// Sets how chance enters the delays.
+    /// Sets the jitter, like [`jitter`](StandardRetryStrategy::jitter).
     ///
     /// # Errors
     ///
-    /// If a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+    /// Returns an error if a [fixed factor](Jitter::Fixed) is not from 0 to 1.
     pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, InvalidSetting> {
         self.backoff = self.backoff.try_jitter(jitter)?;
         Ok(self)
     }
 
-    /// Makes the random delays the same in every run, for tests.
+    /// Sets the seed of the jitter, so that the delays are the same in every run. For tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.backoff = self.backoff.seed(seed);
@@ -299,33 +312,34 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
 }
 
 impl<B> StandardRetryStrategy<B, TokenBucket> {
-    /// Sets what the quota holds when it is full, as it is at the start.
+    /// Sets the capacity of the quota. The quota is full at the start.
     ///
-    /// It bounds how many operations can wait for a retry at one time: 500 pay for 100 that were throttled at the same
-    /// moment. The 101st fails, and a job that goes on with the next item at once will fail that one too, because a
-    /// refusal comes without a wait.
+    /// The capacity limits the number of operations that can wait for a retry at the same time. With the default
+    /// numbers, a capacity of 500 pays for 100 operations that are throttled at the same moment. The next operation
+    /// fails at once. Note that a job that then continues with its next item, without a pause, fails for that item as
+    /// well.
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {
         self.quota = self.quota.with_capacity(capacity);
         self
     }
 
-    /// Refills the quota over time, see [`TokenBucket::refill`]: by default only successes do.
+    /// Sets a refill of the quota over time; see [`TokenBucket::refill`]. By default, only successes refill it.
     ///
     /// # Panics
     ///
-    /// If the period is zero; in a `static` that is a compile error.
+    /// Panics if the period is zero; in a `static` this is a compile error.
     #[must_use]
     pub const fn quota_refill(mut self, amount: u32, every: Duration) -> Self {
         self.quota = self.quota.refill(amount, every);
         self
     }
 
-    /// Refills the quota over time, see [`TokenBucket::refill`].
+    /// Sets a refill of the quota over time, like [`quota_refill`](StandardRetryStrategy::quota_refill).
     ///
     /// # Errors
     ///
-    /// If the period is zero.
+    /// Returns an error if the period is zero.
     pub fn try_quota_refill(mut self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
         self.quota = self.quota.try_refill(amount, every)?;
         Ok(self)

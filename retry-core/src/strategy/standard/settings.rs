@@ -1,32 +1,33 @@
-//! The settings of the standard strategy that are neither its backoff's nor its quota's.
+//! The settings of the standard strategy, except those of its backoff and its quota.
 
 use super::{HintLimit, MaxAttempts, Refund, RetryCosts};
 use crate::support::InvalidSetting;
 use std::time::Duration;
 
-/// The settings of a [`StandardRetryStrategy`](crate::StandardRetryStrategy), apart from those of its backoff and quota.
+/// The settings of a [`StandardRetryStrategy`](crate::StandardRetryStrategy), except those of its backoff and its
+/// quota.
 ///
-/// They can be read and compared, and make a strategy with
-/// [`from_parts`](crate::StandardRetryStrategy::from_parts).
+/// Create a strategy from settings with [`from_parts`](crate::StandardRetryStrategy::from_parts), and read its settings
+/// with [`settings`](crate::StandardRetryStrategy::settings).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StandardRetrySettings {
-    /// How many attempts an operation makes at most, the first one included. 0 counts as 1.
+    /// The maximum number of attempts of an operation, including the first one. 0 counts as 1.
     pub max_attempts: u32,
-    /// What a retry costs.
+    /// The costs of retries, which are taken from the quota.
     pub costs: RetryCosts,
-    /// What a success at the first attempt gives back to the quota.
+    /// The amount that a success at the first attempt gives back to the quota.
     pub first_refund: u32,
-    /// What a success after a retry gives back to the quota.
+    /// The amount that a success after a retry gives back to the quota.
     pub retry_refund: Refund,
-    /// How far a wait that the server asked for is honoured.
+    /// The limit to which a wait that the server asks for is cut.
     pub hint_limit: HintLimit,
-    /// The longest wait that the server can ask for; `None` without a limit.
+    /// The longest wait that the server can ask for; `None` means no limit. A longer one ends the operation.
     pub max_retry_after: Option<Duration>,
 }
 
 impl StandardRetrySettings {
-    /// Returns those of [`StandardRetryStrategy::new`](crate::StandardRetryStrategy::new).
+    /// Returns the settings of [`StandardRetryStrategy::new`](crate::StandardRetryStrategy::new).
     pub const fn new() -> Self {
         Self {
             max_attempts: 5,
@@ -38,7 +39,7 @@ impl StandardRetrySettings {
         }
     }
 
-    /// Returns those of [`StandardRetryStrategy::aws_2_0`](crate::StandardRetryStrategy::aws_2_0).
+    /// Returns the settings of [`StandardRetryStrategy::aws_2_0`](crate::StandardRetryStrategy::aws_2_0).
     pub const fn aws_2_0() -> Self {
         Self {
             max_attempts: 3,
@@ -50,19 +51,19 @@ impl StandardRetrySettings {
         }
     }
 
-    /// Returns those of [`StandardRetryStrategy::aws_2_1`](crate::StandardRetryStrategy::aws_2_1).
+    /// Returns the settings of [`StandardRetryStrategy::aws_2_1`](crate::StandardRetryStrategy::aws_2_1).
     pub const fn aws_2_1() -> Self {
         Self::aws_2_0()
             .retry_costs(RetryCosts::new(14).throttling(5))
             .hint_limit(HintLimit::BeyondBackoff(Duration::from_secs(5)))
     }
 
-    /// Sets how many attempts an operation makes at most, the first one included.
+    /// Sets the maximum number of attempts of an operation, including the first one.
     ///
     /// # Panics
     ///
-    /// If it is 0; in a `static` that is a compile error. For a number that comes in at run time, use
-    /// [`try_max_attempts`](StandardRetrySettings::try_max_attempts).
+    /// Panics if the number is 0; in a `static` this is a compile error. For a number that is known only at run time,
+    /// use [`try_max_attempts`](StandardRetrySettings::try_max_attempts).
     #[must_use]
     pub const fn max_attempts(mut self, max_attempts: u32) -> Self {
         assert!(max_attempts >= 1, "invalid max_attempts: expected at least 1, since it counts the first attempt too");
@@ -70,23 +71,23 @@ impl StandardRetrySettings {
         self
     }
 
-    /// Sets how many attempts an operation makes at most, the first one included.
+    /// Sets the maximum number of attempts of an operation, including the first one.
     ///
     /// # Errors
     ///
-    /// If it is 0.
+    /// Returns an error if the number is 0.
     pub fn try_max_attempts(self, max_attempts: u32) -> Result<Self, InvalidSetting> {
         MaxAttempts::new(max_attempts).map(|max_attempts| self.max_attempts(max_attempts.get()))
     }
 
-    /// Sets what a retry costs.
+    /// Sets the costs of retries, which are taken from the quota.
     #[must_use]
     pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
         self.costs = costs;
         self
     }
 
-    /// Sets what a success gives back to the quota: at the first attempt, and after a retry.
+    /// Sets the amounts that a success gives back to the quota: at the first attempt, and after a retry.
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
         self.first_refund = first_attempt;
@@ -94,14 +95,14 @@ impl StandardRetrySettings {
         self
     }
 
-    /// Sets how far a wait that the server asked for is honoured.
+    /// Sets the limit to which a wait that the server asks for is cut.
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.hint_limit = hint_limit;
         self
     }
 
-    /// Sets the longest wait that the server can ask for; `None` for no limit.
+    /// Sets the longest wait that the server can ask for; `None` means no limit. A longer one ends the operation.
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
         self.max_retry_after = max_retry_after;

@@ -1,4 +1,4 @@
-//! The tokens of the standard strategy: when they are issued, refused, and good for something.
+//! The tokens of the standard strategy, and the rules by which it issues and refuses them.
 
 use super::{Refund, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
@@ -9,15 +9,16 @@ use crate::time::Clock;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The token of a [`StandardRetryStrategy`]: a small plain value.
+/// The token of a [`StandardRetryStrategy`]. It is a small plain value.
 #[derive(Debug)]
 pub struct StandardRetryToken {
+    /// The identity of the strategy that issued the token.
     issuer: usize,
-    /// The delay in two parts, which leave room for others where a `Duration` would be padded.
+    /// The delay is in two fields, because the padding of a `Duration` would make the token larger.
     delay_secs: u64,
     delay_nanos: u32,
     attempt: NonZeroU32,
-    /// What was paid for this attempt.
+    /// The cost that was taken from the quota for this attempt.
     cost: u32,
     delay_source: DelaySource,
 }
@@ -40,13 +41,13 @@ impl RetryToken for StandardRetryToken {
 }
 
 impl<B, Q> StandardRetryStrategy<B, Q> {
-    /// Returns what tells this strategy from any other: where its state lies, or the number of a test's copy.
+    /// Returns the identity of this strategy: its address, or under a test guard the number of the guard's copy.
     #[inline]
     fn identity(&self) -> usize {
         self.switch.number_of_copy().unwrap_or_else(|| std::ptr::from_ref(self).addr())
     }
 
-    /// Returns the maximum of attempts, or the one that a test sets.
+    /// Returns the maximum number of attempts in effect: the one that a test guard sets, or else the strategy's own.
     #[inline]
     fn max_attempts_now(&self) -> u32 {
         #[cfg(feature = "test")]
@@ -56,7 +57,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.settings.max_attempts
     }
 
-    /// Whether the token is one of its own.
+    /// Returns whether this strategy issued the token.
     #[inline]
     pub(crate) fn issued(&self, token: &StandardRetryToken) -> bool {
         token.issuer == self.identity()

@@ -1,3 +1,3 @@
-//! The arithmetic of the limiter against the reference vectors.
+//! Tests of the limiter's arithmetic.
 
 mod vectors;

@@ -1,4 +1,4 @@
-//! The limiter's arithmetic, checked against the shared test data.
+//! The limiter's arithmetic, checked against the reference vectors.
 
 use crate::strategy::adaptive::limiter::{Limiter, SendBucket};
 use crate::strategy::adaptive::queue::SendQueue;
@@ -209,7 +209,7 @@ fn the_bucket_of_sends() {
         let mut limiter = Limiter::new(at(0.0));
         let mut bucket = SendBucket::new();
         if let (Some(fill), Some(last)) = (given.fill_rate, given.last_timestamp) {
-            // The only bucket that is given in the middle of its life: one send, less what no clock can tell.
+            // The only bucket with a given state. It holds one send, less an amount that no clock can measure.
             bucket = SendBucket { fill, max_capacity: 1.0, capacity: 1.0 - 1e-12, last_refill: Some(at(last)) };
         }
         if let Some(rate) = given.max_rate {
@@ -257,11 +257,11 @@ fn the_bucket_of_sends() {
 
 // Rule A14.
 #[test]
-fn a_wait_shorter_than_the_clock_can_tell_is_granted_and_not_spun_on() {
+fn a_wait_shorter_than_the_resolution_of_the_clock_is_granted_at_once() {
     let mut bucket = SendBucket { fill: 1e9, max_capacity: 1e9, capacity: 1.0 - 1e-7, last_refill: Some(at(1.0)) };
     assert_eq!(bucket.wait_for(1.0), Duration::ZERO);
     bucket.take();
-    assert!(bucket.capacity.abs() < 1e-9, "and never goes below zero");
+    assert!(bucket.capacity.abs() < 1e-9, "the balance never goes below zero");
     for step in 1..1000_u32 {
         let fill = 0.5 + f64::from(step) * 0.37;
         let mut bucket = SendBucket {
@@ -272,7 +272,7 @@ fn a_wait_shorter_than_the_clock_can_tell_is_granted_and_not_spun_on() {
         };
         let wait = bucket.wait_for(1.0);
         bucket.refill(at(1.0).saturating_add(wait));
-        assert_eq!(bucket.wait_for(1.0), Duration::ZERO, "who comes when it was told to is not sent away again");
+        assert_eq!(bucket.wait_for(1.0), Duration::ZERO, "after the wait, the send is granted");
     }
 }
 
