@@ -16,7 +16,7 @@ const fn longest() -> StandardRetryStrategy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rule_1_a_refused_initial_token_leaves_one_attempt_whose_outcome_is_not_reported_to_the_strategy() {
+async fn rule_1_a_refused_initial_token_leaves_one_attempt_that_the_strategy_does_not_see() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     let flaky = Flaky::new(1, Failed::SAFE);
     let report = retry(&refusing, || async { flaky.call() }).report().await;

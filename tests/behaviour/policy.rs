@@ -155,12 +155,12 @@ async fn idempotence_decides_only_about_uncertain_failures() {
         StandardRetryStrategy::new().max_attempts(2).jitter(Jitter::Fixed(0.0)).quota_capacity(u32::MAX);
 
     #[retryable(strategy = ONE_RETRY)]
-    async fn unsaid(flaky: &Flaky) -> Result<u32, Failed> {
+    async fn unset(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
     #[retryable(strategy = ONE_RETRY, idempotent)]
-    async fn said(flaky: &Flaky) -> Result<u32, Failed> {
+    async fn declared(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
@@ -180,8 +180,8 @@ async fn idempotence_decides_only_about_uncertain_failures() {
             let (attribute, closure) = (Flaky::new(9, error), Flaky::new(9, error));
             let call = retry(&ONE_RETRY, || async { closure.call() });
             let outcomes = match idempotent {
-                None => [unsaid(&attribute).await, call.run().await],
-                Some(true) => [said(&attribute).await, call.idempotent(true).run().await],
+                None => [unset(&attribute).await, call.run().await],
+                Some(true) => [declared(&attribute).await, call.idempotent(true).run().await],
                 Some(false) => [denied(&attribute).await, call.idempotent(false).run().await],
             };
             assert_eq!(outcomes, [Err(error), Err(error)]);

@@ -79,7 +79,7 @@ fn each_setting_comes_from_the_first_source_that_sets_it() {
 }
 
 #[test]
-fn the_error_of_an_invalid_value_names_its_source_its_key_the_value_and_the_allowed_values() {
+fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_values() {
     for value in
         ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", "1_0", " ", "٣", "3\n4", "\u{feff}3"]
     {
