@@ -1,4 +1,4 @@
-//! Clocks on which a limiter never makes anybody wait, because so much time passes between two calls.
+//! Clocks that advance so fast between two calls that a limiter never delays a call.
 
 use retry_core::time::Timestamp;
 use retry_core::{Clock, Timer, TokioTimer};
@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::future::{Ready, ready};
 use std::time::Duration;
 
-/// Four seconds pass with each reading, so a count of instructions is the same in each run. It holds for one thread.
+/// A clock that advances by four seconds with each reading, so that instruction counts are the same in each run. Each
+/// thread has its own time.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps;
 
@@ -28,13 +29,13 @@ impl Timer for Steps {
     }
 }
 
-/// Time as it is, but it passes a hundred million times as fast: ten nanoseconds are a second.
+/// Tokio's clock, a hundred million times as fast: ten nanoseconds count as a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Rush;
 
 impl Clock for Rush {
     fn now(&self) -> Timestamp {
-        // Tokio's line begins far from its origin, to leave room before it; that much would not fit any more.
+        // The origin lies `u32::MAX` seconds before the first reading. That offset would overflow once multiplied.
         let line = TokioTimer.now().saturating_since(Timestamp::from_origin(Duration::from_secs(u32::MAX.into())));
         Timestamp::from_origin(line.saturating_mul(100_000_000))
     }

@@ -1,8 +1,8 @@
-//! What a second thread does to the first where both call with the same strategy.
+//! The throughput of two threads that share one strategy, compared with that of one thread.
 //!
-//! Each thread is pinned to a core of its own: left to the scheduler they may take turns on one, and a short run then
-//! shows no contention where there is some. One thread and two take turns within the run, and what is printed is the
-//! median of all rounds, because the speed of a machine changes from run to run, and even within one.
+//! Each thread is pinned to its own core. Otherwise the scheduler may run both on one core, and a short run then shows
+//! no contention. The program alternates between one thread and two and prints the median of all rounds, because the
+//! speed of a machine changes from run to run and even within a run.
 
 use benches::ours::{attribute, by_token, scoped, throttle};
 use benches::{operation::bare, repeat};
@@ -12,17 +12,17 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often each is measured.
+/// The number of measurements of each scenario.
 const ROUNDS: usize = 31;
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
-        println!("measured by `cargo bench` only");
+        println!("skipped: run `cargo bench` to measure");
         return;
     }
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     let &[first, second, ..] = cores.as_slice() else {
-        println!("contention needs two cores");
+        println!("skipped: contention needs two cores");
         return;
     };
     let measure = |name, calls, call: &(dyn Fn(u64) + Sync)| {
@@ -31,7 +31,7 @@ fn main() {
         let median = rounds[ROUNDS / 2];
         let (Round { alone, together }, throughput) = (median, median.throughput());
         println!(
-            "{name:<18} {alone:>8.1} ns a call alone, {together:>8.1} ns with another: {throughput:.2} x throughput"
+            "{name:<18} {alone:>8.1} ns per call with one thread, {together:>8.1} ns with two: {throughput:.2} x throughput"
         );
     };
 
@@ -41,8 +41,8 @@ fn main() {
     let adaptive = AdaptiveRetryStrategy::new();
     let call = |calls| repeat(calls, async |number| by_token(&adaptive, number, &TokioTimer).await);
     measure("adaptive, idle", 50_000, &call);
-    // The limit is made of the rate that was measured, here that of a thread that does nothing else, so it is no
-    // hindrance afterwards.
+    // The limit follows the measured rate. Here that is the rate of a thread that does nothing else, so the limit
+    // delays no call afterwards.
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(2) {
         call(50_000);
@@ -51,7 +51,7 @@ fn main() {
     measure("adaptive, limiting", 50_000, &call);
 }
 
-/// One thread, then two, in nanoseconds a call.
+/// The nanoseconds per call with one thread, then with two.
 #[derive(Clone, Copy)]
 struct Round {
     alone: f64,
@@ -65,13 +65,13 @@ impl Round {
         Self { alone: nanos(longest(&run, &[first])), together: nanos(longest(&run, &[first, second])) }
     }
 
-    /// What two threads get done, as a multiple of what one does.
+    /// Returns the throughput of two threads as a multiple of that of one.
     fn throughput(&self) -> f64 {
         2.0 * self.alone / self.together
     }
 }
 
-/// How long the slowest of some threads takes that run the same at one time, each on its core.
+/// Runs the same code on all cores at the same time and returns the time of the slowest thread.
 fn longest(run: &(dyn Fn() + Sync), cores: &[CoreId]) -> Duration {
     let start = Barrier::new(cores.len());
     thread::scope(|scope| {

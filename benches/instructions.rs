@@ -1,5 +1,5 @@
-//! Runs one scenario so many times, for a tool that counts instructions: `instructions NAME CALLS`. Without arguments it
-//! lists the names.
+//! Runs one scenario a number of times, for a tool that counts instructions: `instructions NAME CALLS`. Without
+//! arguments it lists the names.
 
 use benches::{SCENARIOS, Scenario};
 use std::process::ExitCode;

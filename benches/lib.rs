@@ -1,6 +1,6 @@
-//! The calls that are measured: the same small operation bare, retried by this library, and retried by its peers.
+//! The measured calls: the same small operation alone, retried by this library, and retried by other crates.
 //!
-//! Call and loop live in one crate, as they do for a user, so that nothing here is inlined that would not be there.
+//! The call and the loop are in one crate, as in a user's program, so that the same inlining happens.
 
 pub mod bodies;
 pub mod clocks;
@@ -12,21 +12,21 @@ use operation::Outcome;
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// A way to make the operation.
+/// One way to call the operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
-    /// What it is called on the command line and in the tables.
+    /// The name on the command line and in the tables.
     pub name: &'static str,
     run: fn(u64),
 }
 
 impl Scenario {
-    /// Makes so many calls, one after the other, on a current-thread runtime of their own.
+    /// Makes a number of calls, one after the other, on a new current-thread runtime.
     pub fn run(&self, calls: u64) {
         (self.run)(calls);
     }
 
-    /// The scenario of that name.
+    /// Returns the scenario of this name, if it exists.
     pub fn named(name: &str) -> Option<Self> {
         SCENARIOS.iter().copied().find(|scenario| scenario.name == name)
     }
@@ -40,7 +40,7 @@ impl std::fmt::Display for Scenario {
 
 macro_rules! scenarios {
     ($($name:literal: $call:expr),+ $(,)?) => {
-        /// All of them. What fails once is to be compared with `bare_fail_once`, the rest with `bare`.
+        /// All scenarios. Compare those that fail once with `bare_fail_once`, the others with `bare`.
         pub const SCENARIOS: &[Scenario] = &[$(Scenario { name: $name, run: |calls| repeat(calls, $call) }),+];
     };
 }
@@ -75,12 +75,11 @@ scenarios! {
     "backon_fail_once": async |number| peers::flaky_backon(number, &Cell::new(false)).await,
 }
 
-/// Makes a call so many times, one after the other, on a current-thread runtime that never gets control back in
-/// between.
+/// Makes a number of calls, one after the other, on a current-thread runtime that never regains control in between.
 ///
 /// # Panics
 ///
-/// If a call fails: the measurement would be of something else.
+/// Panics if a call fails, because the measurement would be invalid.
 #[inline(never)]
 pub fn repeat(calls: u64, call: impl AsyncFn(u64) -> Outcome) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();

@@ -1,16 +1,16 @@
-//! The operation itself, which is ready at once and does next to nothing, so that what is measured is the rest.
+//! The operation. It is ready at once and does almost nothing, so that the cost of the retry layer is measured.
 
 use retry_core::{RetryInfo, TimedOut};
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// Why the operation fails.
+/// The error of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, RetryInfo)]
 pub enum StoreError {
     /// Too many requests.
     #[retry(throttling)]
     SlowDown,
-    /// It isn't there.
+    /// The key does not exist.
     #[retry(fault = "client")]
     NoSuchKey,
     /// No answer in time.
@@ -24,42 +24,42 @@ impl From<TimedOut> for StoreError {
     }
 }
 
-/// What the operation ends with.
+/// The outcome of the operation.
 pub type Outcome = Result<u64, StoreError>;
 
-/// One attempt. It succeeds for every number but the largest.
+/// Makes one attempt, which succeeds for every number except [`u64::MAX`].
 ///
 /// # Errors
 ///
-/// [`StoreError::NoSuchKey`] for [`u64::MAX`].
+/// Returns [`StoreError::NoSuchKey`] for [`u64::MAX`].
 pub async fn attempt(number: u64) -> Outcome {
     let number = black_box(number);
     if number == u64::MAX { Err(StoreError::NoSuchKey) } else { Ok(number) }
 }
 
-/// One attempt that fails if none failed before it.
+/// Makes one attempt, which fails if `failed` is false, and sets `failed`.
 ///
 /// # Errors
 ///
-/// [`StoreError::SlowDown`], the first time.
+/// Returns [`StoreError::SlowDown`] the first time, then the errors of [`attempt`].
 pub async fn flaky(number: u64, failed: &Cell<bool>) -> Outcome {
     if black_box(failed).replace(true) { attempt(number).await } else { Err(StoreError::SlowDown) }
 }
 
-/// The operation as its author wrote it, before anything is retried.
+/// The operation without a retry layer.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn bare(number: u64) -> Outcome {
     attempt(number).await
 }
 
-/// A failure and a success without any retry layer: two attempts and a branch.
+/// A failure and a success without a retry layer: two attempts and a branch.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn bare_flaky(number: u64, failed: &Cell<bool>) -> Outcome {
     match flaky(number, failed).await {
         Ok(number) => Ok(number),

@@ -1,4 +1,4 @@
-//! The operation as this library retries it, and by hand.
+//! The operation, retried by this library and by a hand-written loop.
 
 use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
@@ -13,20 +13,20 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A strategy as users write it.
+/// A strategy in a `static`, with its defaults.
 pub static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-/// The attribute, on a static strategy with a full quota.
+/// The attribute, with a static strategy and a full quota.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 #[retryable(strategy = STORE)]
 pub async fn attribute(number: u64) -> Outcome {
     attempt(number).await
 }
 
-/// Counts what happens.
+/// Counts events.
 struct Count(AtomicU64);
 
 impl Observer for Count {
@@ -37,31 +37,31 @@ impl Observer for Count {
 
 static COUNT: Count = Count(AtomicU64::new(0));
 
-/// The attribute with an observer, which is told of two events for a success, by a clock that costs nothing.
+/// The attribute with an observer, which gets two events per success, and a clock that costs nothing.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 #[retryable(strategy = STORE, observer = COUNT, timer = Steps)]
 pub async fn observed(number: u64) -> Outcome {
     attempt(number).await
 }
 
-/// The attribute with limits on its time, by a clock that costs nothing.
+/// The attribute with time limits and a clock that costs nothing.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 #[retryable(strategy = STORE, max_time = "30s", attempt_timeout = "5s", timer = Steps)]
 pub async fn limited(number: u64) -> Outcome {
     attempt(number).await
 }
 
-/// A closure, on the same strategy.
+/// The closure form, with the same strategy.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn closure(number: u64) -> Outcome {
     retry(&STORE, || attempt(number)).run().await
 }
@@ -69,11 +69,11 @@ pub async fn closure(number: u64) -> Outcome {
 static QUOTA: TokenBucket = TokenBucket::new(500);
 static BACKOFF: ExponentialBackoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20));
 
-/// The loop as one would write it by hand around a static quota: the floor.
+/// A hand-written loop with a static quota: the minimum cost.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn hand(number: u64) -> Outcome {
     let mut retries = 0;
     loop {
@@ -90,7 +90,7 @@ pub async fn hand(number: u64) -> Outcome {
     }
 }
 
-/// How long to wait before the next attempt, or the error if there is to be none.
+/// Returns the delay before the next attempt, or the error if it is not retried.
 #[cold]
 fn delay_by_hand(
     error: StoreError,
@@ -108,27 +108,27 @@ fn delay_by_hand(
     Ok(delay)
 }
 
-/// A quota that pays for every retry of a run, though each takes more than its success gives back.
+/// A quota that pays for every retry of a run, although each retry costs more than its success refunds.
 const CAPACITY: u32 = u32::MAX;
 
-/// Retries at once: the jitter makes every delay zero.
+/// A strategy that retries at once: the jitter makes every delay zero.
 static PROMPT: StandardRetryStrategy = StandardRetryStrategy::new().quota_capacity(CAPACITY).jitter(Jitter::Fixed(0.0));
 
-/// The attribute: one failure, then success, without delay.
+/// The attribute: one failure, then a success, without a delay.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 #[retryable(strategy = PROMPT)]
 pub async fn flaky_attribute(number: u64, failed: &Cell<bool>) -> Outcome {
     flaky(number, failed).await
 }
 
-/// The closure: one failure, then success, without delay.
+/// The closure form: one failure, then a success, without a delay.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
     retry(&PROMPT, || flaky(number, failed)).run().await
 }
@@ -151,11 +151,11 @@ static LARGE_QUOTA: TokenBucket = TokenBucket::new(CAPACITY);
 static PROMPT_BACKOFF: ExponentialBackoff =
     ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)).jitter(Jitter::Fixed(0.0));
 
-/// By hand: one failure, then success, without delay.
+/// The hand-written loop: one failure, then a success, without a delay.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn flaky_hand(number: u64, failed: &Cell<bool>) -> Outcome {
     let mut retries = 0;
     loop {
@@ -175,46 +175,46 @@ pub async fn flaky_hand(number: u64, failed: &Cell<bool>) -> Outcome {
 /// One strategy for each key.
 pub static SCOPES: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(StandardRetryStrategy::new);
 
-/// The attribute on the strategy of a known key: what it takes more than [`attribute`] is the lookup.
+/// The attribute with the strategy of a known key. The difference from [`attribute`] is the cost of the lookup.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 #[retryable(strategy = SCOPES.scope("photos"))]
 pub async fn scoped(number: u64) -> Outcome {
     attempt(number).await
 }
 
-/// A limiter that has seen no throttling: it only measures.
+/// A limiter without any throttling so far: it only measures.
 pub static IDLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 
-/// The adaptive strategy as long as nothing was throttled, by a clock that costs nothing.
+/// The adaptive strategy before any throttling, with a clock that costs nothing.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn adaptive_idle(number: u64) -> Outcome {
     by_token(&IDLE, number, &Steps).await
 }
 
-/// The adaptive strategy once it limits sends, by a clock that costs nothing.
+/// The adaptive strategy while it limits sends, with a clock that costs nothing.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn adaptive_limiting(number: u64) -> Outcome {
     static STRATEGY: LazyLock<AdaptiveRetryStrategy> = LazyLock::new(|| limiting(&Steps));
     by_token(&*STRATEGY, number, &Steps).await
 }
 
-/// An adaptive strategy that has seen a throttled attempt.
+/// Returns an adaptive strategy after a throttled attempt.
 pub fn limiting(clock: &dyn Clock) -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::new();
     throttle(&strategy, clock);
     strategy
 }
 
-/// Lets a strategy see a throttled attempt. The retry that it grants is given up.
+/// Reports a throttled attempt to a strategy, and releases the retry that it grants.
 pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
     let retry = strategy
         .acquire_initial_token(clock)
@@ -224,20 +224,23 @@ pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
     }
 }
 
-/// What an operation asks of its strategy, from the token to the success. Where it would have to wait, it asks again at
-/// once; the clocks are such that it hardly ever has to.
+/// Calls the strategy as an operation does, from the token to the success. Instead of waiting, it calls `ready` again
+/// at once; with the clocks used here, that is hardly ever necessary.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 ///
 /// # Panics
 ///
-/// If the strategy refuses, or does not know its own token.
+/// Panics if the strategy refuses, or does not accept its own token.
 pub async fn by_token<S: RetryStrategy>(strategy: &S, number: u64, clock: &dyn Clock) -> Outcome {
-    let Ok(mut token) = strategy.acquire_initial_token(clock) else { panic!("no token") };
+    let Ok(mut token) = strategy.acquire_initial_token(clock) else { panic!("the strategy refused the initial token") };
     while strategy.ready(&mut token, clock, None) != Ready::Now {}
     let outcome = attempt(number).await;
-    assert!(strategy.record_success(token, &Success::default(), clock).is_ok(), "a foreign token");
+    assert!(
+        strategy.record_success(token, &Success::default(), clock).is_ok(),
+        "the strategy did not accept its own token"
+    );
     outcome
 }

@@ -1,4 +1,4 @@
-//! The operation as other crates retry it, with their defaults as far as they have any. None of these has a quota.
+//! The operation, retried by other crates with their defaults where they have any. None of them has a quota.
 
 use crate::operation::{Outcome, StoreError, attempt, flaky};
 use backon::{ExponentialBuilder, Retryable};
@@ -12,16 +12,16 @@ use tower::{Service, service_fn};
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn backon(number: u64) -> Outcome {
     (|| attempt(number)).retry(ExponentialBuilder::default()).await
 }
 
-/// backon, with a sleeper that is ready at once: one failure, then success.
+/// backon, with a sleeper that is ready at once: one failure, then a success.
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn flaky_backon(number: u64, failed: &Cell<bool>) -> Outcome {
     (|| flaky(number, failed)).retry(ExponentialBuilder::default()).sleep(|_| ready(())).await
 }
@@ -30,13 +30,13 @@ pub async fn flaky_backon(number: u64, failed: &Cell<bool>) -> Outcome {
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn tokio_retry(number: u64) -> Outcome {
     tokio_retry::Retry::start(ExponentialBackoff::from_millis(2).factor(500).map(jitter).take(4), || attempt(number))
         .await
 }
 
-/// Four retries, without a budget and without a sleep.
+/// A tower policy of four retries, without a budget and without delays.
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     left: u32,
@@ -60,7 +60,7 @@ impl Policy<u64, u64, StoreError> for Attempts {
 ///
 /// # Errors
 ///
-/// Those of [`attempt`].
+/// Returns the errors of [`attempt`].
 pub async fn tower(number: u64) -> Outcome {
     Retry::new(Attempts { left: 4 }, service_fn(attempt)).call(number).await
 }

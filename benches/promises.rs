@@ -1,4 +1,4 @@
-//! What can be promised to the letter: no allocation for a success, and how much a future grows.
+//! Exact promises: a success does not allocate, and the attribute adds a bounded number of bytes to a future.
 
 use benches::SCENARIOS;
 use benches::operation::Outcome;
@@ -7,10 +7,10 @@ use retry_core::{retry, retryable};
 use std::hint::black_box;
 use tokio::task::yield_now;
 
-/// The most bytes that the attribute may add to a future.
+/// The maximum number of bytes that the attribute may add to a future.
 const GROWTH: usize = 40;
 
-/// Holds so many bytes across an await.
+/// Holds `BYTES` bytes across an await.
 async fn holding<const BYTES: usize>() -> Outcome {
     let held = black_box([1_u8; BYTES]);
     yield_now().await;
@@ -24,8 +24,8 @@ async fn holding_retried<const BYTES: usize>() -> Outcome {
     Ok(u64::from(black_box(&held)[0]))
 }
 
-/// By how much the attribute grows a future. That of a closure call is printed only: it holds the strategy, the closure
-/// and the policy as well.
+/// Returns the number of bytes that the attribute adds to a future. The number for a closure call is only printed,
+/// because that future also holds the strategy, the closure and the policy.
 fn growth<const BYTES: usize>() -> usize {
     let bare = size_of_val(&holding::<BYTES>());
     let attribute = size_of_val(&holding_retried::<BYTES>()) - bare;
@@ -37,12 +37,12 @@ fn growth<const BYTES: usize>() -> usize {
 #[test]
 fn the_attribute_adds_at_most_40_bytes_to_a_future() {
     for attribute in [growth::<64>(), growth::<512>()] {
-        assert!(attribute <= GROWTH, "{attribute} bytes more");
+        assert!(attribute <= GROWTH, "{attribute} bytes added");
     }
 }
 
 fn allocations(run: impl Fn(u64)) -> u64 {
-    // The runtime is made in each run, and the first run may fill what is kept for the later ones.
+    // Each run creates a runtime, whose allocations cancel out in the difference. The first run also fills caches.
     let count = |calls| allocation_counter::measure(|| run(calls)).count_total;
     count(1);
     count(1_001) - count(1)
@@ -59,5 +59,5 @@ fn neither_a_success_nor_a_retry_without_delay_allocates() {
     }
 }
 
-/// They allocate as much as they like.
+/// Scenarios of other crates, which may allocate.
 const PEERS: [&str; 3] = ["backon", "tokio_retry", "tower"];

@@ -1,4 +1,4 @@
-//! A strategy that the environment configures, or the shared config file.
+//! A strategy configured by environment variables or by the shared config file.
 //!
 //! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
 
@@ -16,7 +16,7 @@ enum StoreError {
     SlowDown,
 }
 
-// Read once. `main` looks at it first, so nobody uses the strategy below if it is an error.
+// Read once. `main` checks it first, so the strategy below is not used if the configuration is invalid.
 static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
     LazyLock::new(|| RetryConfig::new().backoff(Duration::from_millis(10), Duration::from_millis(40)).or_environment());
 
@@ -27,7 +27,7 @@ static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(|| {
 
 #[retryable(strategy = STORE)]
 async fn put(attempts: &AtomicU32) -> Result<(), StoreError> {
-    // What stands for the service: it throttles five times.
+    // Stands in for the service, which throttles five times.
     if attempts.fetch_add(1, Ordering::Relaxed) < 5 { Err(StoreError::SlowDown) } else { Ok(()) }
 }
 
@@ -45,7 +45,7 @@ async fn main() -> ExitCode {
 
     let attempts = AtomicU32::new(0);
     let outcome = put(&attempts).await;
-    println!("{outcome:?} after {} attempts at a service that throttles five times", attempts.into_inner());
+    println!("{outcome:?} after {} attempts; the service throttled the first five", attempts.into_inner());
     ExitCode::SUCCESS
 }
 

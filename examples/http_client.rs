@@ -1,4 +1,4 @@
-//! What the errors of a real HTTP client mean: reqwest against a server that fails in the ways that servers do.
+//! How the errors of a real HTTP client are classified: reqwest against a server with common failures.
 //!
 //! `cargo run --example http_client`
 
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// Why an attempt failed, and what that means for a retry.
+/// Why an attempt failed, and whether a retry is safe.
 #[derive(Debug, thiserror::Error, RetryInfo)]
 enum ApiError {
-    /// The server answered, and not with a success. What that means was judged where the headers were at hand.
+    /// The server answered with an error status. The answer is classified while its headers are available.
     #[error("{status}")]
     Answered {
         status: StatusCode,
@@ -32,7 +32,7 @@ enum ApiError {
         verdict: Classification,
     },
 
-    /// No answer, not all of it, or one that can't be parsed.
+    /// No answer, an incomplete answer, or one that can't be parsed.
     #[error("no usable answer")]
     Unanswered(
         #[from]
@@ -42,14 +42,14 @@ enum ApiError {
 }
 
 impl ApiError {
-    /// The status says what happened, and the headers may say how long to wait.
+    /// Classifies a response by its status and headers. The headers may ask for a wait.
     fn answered(response: &reqwest::Response) -> Self {
         let status = response.status();
         Self::Answered { status, verdict: http::response(status, response.headers(), SystemTime::now()) }
     }
 }
 
-/// The waits are short, for the sake of the show. What the server asks for is waited out all the same.
+/// The backoff is short, to keep the example fast. Waits that the server asks for are still honoured.
 static API: StandardRetryStrategy =
     StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_millis(100));
 
@@ -60,19 +60,19 @@ struct Client {
 }
 
 impl Client {
-    /// Reading twice does no harm, so a "maybe" is retried.
+    /// Reading twice does no harm, so an uncertain failure ("maybe") is retried.
     #[retryable(strategy = API, idempotent)]
     async fn get(&self, path: &str) -> Result<String, ApiError> {
         self.attempt(Method::GET, path).await
     }
 
-    /// An order that is placed twice is paid for twice, so a "maybe" is not.
+    /// An order that is placed twice is paid for twice, so an uncertain failure ("maybe") is not retried.
     #[retryable(strategy = API, idempotent = false)]
     async fn post(&self, path: &str) -> Result<String, ApiError> {
         self.attempt(Method::POST, path).await
     }
 
-    /// One attempt, with a line about it.
+    /// Makes one attempt and prints a line about it.
     async fn attempt(&self, method: Method, path: &str) -> Result<String, ApiError> {
         let sent = self.started.elapsed().as_secs_f64();
         let outcome = self.send(method.clone(), path).await;
@@ -94,7 +94,7 @@ impl Client {
     }
 }
 
-/// The last link of the chain says it most plainly.
+/// Returns the innermost source of an error, which has the most specific message.
 fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     error.source().map_or(error, root)
 }
@@ -105,15 +105,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::new(listener.local_addr()?)?;
     let server = tokio::spawn(serve(listener));
 
-    println!("sent    attempt      outcome {:36}  safe   class  wait asked for", "");
-    // In the order of the server's script.
+    println!("sent    attempt      outcome {:36}  safe   class  requested wait", "");
+    // The requests follow the order of the server's script.
     done(&client.get("/report").await);
     done(&client.get("/list").await);
     done(&client.get("/missing").await);
     for _ in 0..5 {
         done(&client.post("/orders").await);
     }
-    // The server is at the end of its script only if there was an attempt for each of its answers.
+    // The server stops only after it has received one request for each entry of its script.
     tokio::time::timeout(Duration::from_secs(5), server).await??;
     done(&client.post("/orders").await);
     Ok(())
@@ -127,11 +127,11 @@ impl Client {
     fn new(server: SocketAddr) -> reqwest::Result<Self> {
         let http = reqwest::Client::builder()
             .timeout(Duration::from_millis(500))
-            // It must not retry by itself: such attempts would be hidden from the strategy.
+            // The client's own retries are off: the strategy would not see them.
             .retry(reqwest::retry::never())
-            // Nor follow redirects by itself: `reqwest_errors` explains why.
+            // Redirects are not followed: `reqwest_errors` explains why.
             .redirect(redirect::Policy::none())
-            // A new connection for each request, so that the server's end is seen as what it is.
+            // Each request opens a new connection, so that a closed connection is seen by the request it belongs to.
             .pool_max_idle_per_host(0)
             .build()?;
         Ok(Self { http, base: format!("http://{server}"), started: Instant::now() })
@@ -141,17 +141,17 @@ impl Client {
 /// What the server does with a request.
 enum Reaction {
     Answer(StatusCode, &'static [(&'static str, &'static str)]),
-    /// Answers with a text that is no JSON.
+    /// Answers with text that is not JSON.
     Garble,
     /// Closes the connection without an answer.
     Drop,
     /// Closes the connection in the middle of the answer.
     Cut,
-    /// Answers after the client has lost its patience.
+    /// Answers after the client's timeout.
     Stall,
 }
 
-/// What the server does with each request in turn. Then it stops.
+/// The server's reaction to each request in turn. After the last one, the server stops.
 static SCRIPT: [Reaction; 14] = [
     // GET /report
     Reaction::Answer(StatusCode::TOO_MANY_REQUESTS, &[("retry-after", "1")]),
@@ -164,21 +164,21 @@ static SCRIPT: [Reaction; 14] = [
     Reaction::Answer(StatusCode::OK, &[]),
     // GET /missing
     Reaction::Answer(StatusCode::NOT_FOUND, &[]),
-    // POST /orders. The server's clock is years behind, and yet the wait is a second: it counts from the server's date.
+    // POST /orders. The server's clock is years behind, but the wait is one second: it counts from the server's date.
     Reaction::Answer(
         StatusCode::SERVICE_UNAVAILABLE,
         &[("date", "Sun, 06 Nov 1994 08:49:36 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")],
     ),
     Reaction::Answer(StatusCode::CREATED, &[]),
-    // And four more orders. Two may have been placed or not, one is refused, and one is placed though its answer can't be
-    // read.
+    // Four more orders. The first two may or may not have been placed, the third is refused, and the fourth is placed
+    // but its answer can't be parsed.
     Reaction::Answer(StatusCode::SERVICE_UNAVAILABLE, &[]),
     Reaction::Drop,
     Reaction::Answer(StatusCode::CONFLICT, &[]),
     Reaction::Garble,
 ];
 
-/// How far the server is in its script.
+/// The server's position in its script.
 #[derive(Default)]
 struct Progress {
     requests: AtomicUsize,
@@ -189,7 +189,7 @@ async fn serve(listener: TcpListener) {
     let progress = Arc::new(Progress::default());
     let router = Router::new().fallback(react).with_state(Arc::clone(&progress));
     let end = async move { progress.finished.notified().await };
-    // It has no errors to report: those of accept are waited out inside.
+    // `serve` never returns an error: it waits after an error of `accept` and tries again.
     let _ = axum::serve(listener, router).with_graceful_shutdown(end).await;
 }
 
@@ -209,7 +209,7 @@ async fn react(State(progress): State<Arc<Progress>>) -> Response {
         }
         Some(Reaction::Cut) => {
             let half = stream::once(async { Ok(Bytes::from_static(b"\"200")) });
-            // Not at once, so that what came before is sent.
+            // A short wait, so that the first half is sent before the connection breaks.
             let broken = stream::once(async {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 Err(std::io::Error::from(ErrorKind::BrokenPipe))

@@ -1,3 +1,3 @@
-//! What the runnable programs beside this file share.
+//! Code shared by the example programs.
 
 pub mod reqwest_errors;

@@ -1,4 +1,4 @@
-//! A retry strategy of your own in three methods: a maximum of retries, a constant delay, and no quota.
+//! A custom retry strategy in three methods: a maximum number of retries, a constant delay, and no quota.
 //!
 //! `cargo run --example own_strategy`
 
@@ -7,16 +7,17 @@ use retry_core::{Clock, Failure, RetryError, RetryInfo, RetryStrategy, RetryToke
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Retries at a steady pace. Without a quota nothing protects the server, so this is for calls that nobody else makes.
+/// Retries after a constant delay. Without a quota nothing protects the server from many clients, so this strategy
+/// suits a resource with a single client.
 struct Steadily {
     max_retries: u32,
     delay: Duration,
 }
 
-/// The state of one operation. The strategy shares no state, so any of its tokens is as good as another.
+/// The state of one operation. The strategy itself has no state, so it accepts the token of any instance.
 struct SteadyToken {
     attempt: u32,
-    /// What the operation sleeps before the attempt; zero for the first one.
+    /// The delay before the attempt; zero for the first one.
     delay: Duration,
 }
 
@@ -43,7 +44,7 @@ impl RetryStrategy for Steadily {
         failure: &Failure,
         _clock: &dyn Clock,
     ) -> Result<SteadyToken, RetryError> {
-        // What the server asked for is a floor.
+        // The wait that the server asked for is the minimum.
         let delay = self.delay.max(failure.retry_after().unwrap_or_default());
         if !failure.is_retryable() {
             Err(RetryError::NotRetryable)
@@ -57,7 +58,7 @@ impl RetryStrategy for Steadily {
     }
 
     fn record_success(&self, _token: SteadyToken, _success: &Success, _clock: &dyn Clock) -> Result<(), ForeignToken> {
-        Ok(()) // Nothing to learn.
+        Ok(()) // This strategy learns nothing from a success.
     }
 }
 
@@ -71,7 +72,7 @@ enum SensorError {
 
 #[retryable(strategy = SENSOR, idempotent)]
 async fn read() -> Result<f64, SensorError> {
-    // One attempt. The sensor is asleep, and answers the fourth.
+    // One attempt. The sensor is asleep at first and answers the fourth attempt.
     static ATTEMPTS: AtomicU32 = AtomicU32::new(1);
     let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed);
     let outcome = if attempt < 4 { Err(SensorError::NoAnswer) } else { Ok(21.5) };

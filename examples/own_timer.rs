@@ -1,5 +1,5 @@
-//! A clock and a sleeper of one's own, on threads of the standard library: no tokio is running here. A runtime's timer
-//! would do the same with less.
+//! A custom timer on threads of the standard library, without tokio. With another runtime, wrap its own timer instead:
+//! that takes less code.
 
 use retry_core::time::Timestamp;
 use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
@@ -10,12 +10,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// Sleeps on a thread of its own.
+/// A timer that starts a thread for each sleep.
 struct ThreadTimer;
 
 impl Clock for ThreadTimer {
     fn now(&self) -> Timestamp {
-        // From the origin of all clocks, so that functions that block may share the strategy.
+        // All clocks of the library share one origin, so that blocking functions may use the same strategy.
         Timestamp::from(Instant::now())
     }
 }
@@ -74,7 +74,7 @@ async fn get(key: &str) -> Result<String, StoreError> {
     println!("attempt {attempt} to get {key}");
     match attempt {
         1 => Err(StoreError::SlowDown),
-        2 => std::future::pending().await, // never answers, and is cut
+        2 => std::future::pending().await, // no answer: the attempt timeout ends it
         _ => Ok(format!("the content of {key}")),
     }
 }

@@ -26,7 +26,7 @@ async fn get(key: &str) -> Result<String, StoreError> {
     }
 }
 
-/// Stands for an HTTP client: the first two requests fail.
+/// Stands in for an HTTP client. The first two requests fail.
 #[expect(clippy::unused_async, reason = "a client would wait for the answer here")]
 async fn send(key: &str) -> u16 {
     static ATTEMPTS: AtomicU32 = AtomicU32::new(1);

@@ -12,8 +12,8 @@ enum StoreError {
     SlowDown,
 }
 
-// The service throttles each bucket by itself, so the bucket is the key. The quota is small, for the sake of the show:
-// a retry after throttling costs 5, so it pays for six of them.
+// The service throttles each bucket separately, so the bucket is the key. The quota is small, so that this example
+// exhausts it: a retry after throttling costs 5, so it pays for six retries.
 static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| {
     StandardRetryStrategy::new()
         .max_attempts(3)
@@ -26,7 +26,7 @@ async fn put(bucket: &Bucket, key: u32) -> Result<(), StoreError> {
     bucket.attempt(key)
 }
 
-/// What stands for the service. An overloaded bucket throttles all; the other one throttles every other request.
+/// Stands in for the service. An overloaded bucket throttles every request, the other one every second request.
 struct Bucket {
     name: &'static str,
     overloaded: bool,
@@ -59,6 +59,6 @@ async fn main() {
         }
     }
     println!();
-    println!("The quota of `logs` ran dry, so each call makes one attempt, which is what an overloaded bucket needs.");
-    println!("`photos` paid for its retries from a quota of its own, and every call went through.");
+    println!("The quota of `logs` is exhausted, so each call makes only one attempt from then on.");
+    println!("`photos` has its own quota, so its retries continued and every call succeeded.");
 }

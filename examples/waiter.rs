@@ -1,5 +1,5 @@
-//! A waiter: polls until a job is done. Its policy makes a retry of an `Ok` that is not what is waited for, and leaves the
-//! errors to the standard policy.
+//! A waiter that polls until a job is done. Its policy retries an `Ok` whose status is not final yet, and leaves errors
+//! to the standard policy.
 
 use retry_core::backoff::LinearBackoff;
 use retry_core::{
@@ -34,7 +34,7 @@ impl From<TimedOut> for JobError {
     }
 }
 
-/// What is waited for.
+///     Retries until the job is done or has failed.
 struct UntilDone;
 
 impl RetryPolicy<Result<Status, JobError>> for UntilDone {
@@ -48,14 +48,14 @@ impl RetryPolicy<Result<Status, JobError>> for UntilDone {
     }
 }
 
-// Polls come at growing distances, for as long as `max_time` allows. They are no retries of something that failed, so the
-// quota is large enough for all of them.
+// The delay between polls grows, and `max_time` ends the polling. A poll is not a retry of a failed request, so the
+// quota is large enough for all polls.
 static POLLS: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
     .max_attempts(u32::MAX)
     .quota_capacity(u32::MAX)
     .with_backoff(LinearBackoff::new(Duration::from_millis(20), Duration::from_millis(200)));
 
-/// Prints how it goes.
+/// Prints each event.
 struct Progress;
 
 impl Observer for Progress {
@@ -75,11 +75,11 @@ async fn main() -> ExitCode {
     let outcome = wait_for(&quick).await;
     println!("{outcome:?}\n");
 
-    for refused in [Job::new(3, || Ok(Status::Failed)), Job::new(0, || Err(JobError::NoSuchJob))] {
-        println!("{:?}\n", wait_for(&refused).await);
+    for failing in [Job::new(3, || Ok(Status::Failed)), Job::new(0, || Err(JobError::NoSuchJob))] {
+        println!("{:?}\n", wait_for(&failing).await);
     }
 
-    // The closure form reports why it gave up.
+    // The report of the closure form includes the reason to stop.
     let endless = Job::new(u32::MAX, || Ok(Status::Done));
     let call = retry(&POLLS, || endless.status()).policy(UntilDone).max_time(Duration::from_millis(300));
     let report = call.report().await;
@@ -90,22 +90,22 @@ async fn main() -> ExitCode {
     if as_expected { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Stands for a job at a service: it comes to its end after so many questions.
+/// Stands in for a job of a service. The job ends after a number of polls.
 struct Job {
-    questions: u32,
+    polls: u32,
     end: fn() -> Result<Status, JobError>,
-    asked: AtomicU32,
+    polled: AtomicU32,
 }
 
 impl Job {
-    const fn new(questions: u32, end: fn() -> Result<Status, JobError>) -> Self {
-        Self { questions, end, asked: AtomicU32::new(0) }
+    const fn new(polls: u32, end: fn() -> Result<Status, JobError>) -> Self {
+        Self { polls, end, polled: AtomicU32::new(0) }
     }
 
     #[expect(clippy::unused_async, reason = "a client would wait for the answer here")]
     async fn status(&self) -> Result<Status, JobError> {
-        match self.asked.fetch_add(1, Ordering::Relaxed) {
-            asked if asked >= self.questions => (self.end)(),
+        match self.polled.fetch_add(1, Ordering::Relaxed) {
+            polled if polled >= self.polls => (self.end)(),
             0 => Ok(Status::Pending),
             1 => Err(JobError::SlowDown),
             _ => Ok(Status::Running),

@@ -1,11 +1,11 @@
-//! Tests live beside this file. What it holds itself is expansions that are held to every lint there is.
+//! Expansions of the macros, checked against every lint. The tests are beside this file.
 //!
-//! They stand in a library, and not in a test binary, because rustc looks for missing documentation and unreachable `pub`
-//! in libraries only; and in a crate without anything else, because `forbid` holds for all of it.
+//! They are in a library and not in a test binary, because rustc checks for missing documentation and unreachable `pub`
+//! only in libraries. The library has no other code, because `forbid` applies to the whole crate.
 
 #![forbid(unsafe_code, unused, future_incompatible, nonstandard_style, rust_2018_idioms)]
 #![deny(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
-// What rustc has beside its groups.
+// Lints of rustc that are in no group.
 #![deny(
     absolute_paths_not_starting_with_crate,
     ambiguous_negative_literals,
@@ -39,7 +39,7 @@
     unused_results,
     variant_size_differences
 )]
-#![allow(clippy::blanket_clippy_restriction_lints, reason = "a lint that is new shall count, too")]
+#![allow(clippy::blanket_clippy_restriction_lints, reason = "new lints are checked, too")]
 #![allow(clippy::implicit_return, reason = "contradicts `needless_return`")]
 #![allow(
     clippy::arbitrary_source_item_ordering,
@@ -48,7 +48,7 @@
     clippy::impl_trait_in_params,
     clippy::question_mark_used,
     clippy::single_call_fn,
-    reason = "about what stands under a macro, not about what it makes of it"
+    reason = "these lints are about the annotated items, not about the expansions"
 )]
 
 pub mod lint;

@@ -1,29 +1,29 @@
-//! Every misuse is a compile error at the user's token.
+//! Each misuse of the macros is a compile error at the user's token.
 //!
-//! After a change of a message, `TRYBUILD=overwrite cargo test -p tests --test ui` writes the expected texts anew; read
-//! the difference.
+//! After a change of a message, run `TRYBUILD=overwrite cargo test -p tests --test ui` to rewrite the expected texts,
+//! and read the difference.
 
 use std::collections::HashSet;
 use std::fs;
 use std::process::Command;
 
-/// Kinds of mistakes that we explain ourselves, each with a folder of its own.
+/// The kinds of mistakes that the macros report themselves. Each kind has its own folder.
 const KINDS: [&str; 6] = ["option_name", "option_value", "contradiction", "missing", "item", "several"];
 
-/// The words are ours, so any compiler prints them.
+/// The messages come from the macros, so they are the same with every compiler version.
 #[test]
-fn misuse_is_explained_in_our_words() {
+fn misuse_is_reported_by_the_macros() {
     let cases = trybuild::TestCases::new();
     for kind in KINDS {
         cases.compile_fail(format!("ui/{kind}/*.rs"));
     }
-    // What can't stand in a crate that forbids unsafe code.
+    // Code that can't be in a crate that forbids unsafe code.
     cases.pass("ui/pass/*.rs");
 }
 
-/// The words are rustc's, in part or altogether, and differ from version to version.
+/// The messages come in whole or in part from rustc, and differ between versions.
 #[test]
-fn misuse_that_types_reveal_is_explained() {
+fn misuse_is_reported_by_the_type_checker() {
     const VERSION: &str = "rustc 1.95.";
 
     let output = Command::new("rustc").arg("--version").output().expect("rustc runs");
@@ -35,35 +35,35 @@ fn misuse_that_types_reveal_is_explained() {
     }
 }
 
-/// The page of messages and the cases that show them agree.
+/// The page of messages and the ui cases agree.
 #[test]
-fn every_message_is_explained_and_every_explanation_is_shown() {
+fn every_message_is_documented_and_every_documented_message_has_a_case() {
     let page = include_str!("../docs/diagnostics.md");
     let explained: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     let (ours, rustcs) = (messages(&KINDS), messages(&["rustc"]));
     let mut shown = HashSet::new();
     let mut unexplained = Vec::new();
     for message in &ours {
-        // The one that says most, where several fit.
+        // If several templates fit, the longest is the most specific.
         match explained.iter().filter(|template| fits(message, template)).max_by_key(|template| template.len()) {
             Some(template) => _ = shown.insert(*template),
             None => unexplained.push(message),
         }
     }
-    // Most of what rustc says there is its own.
+    // Rustc's own messages need no entry in the page.
     shown.extend(explained.iter().filter(|template| rustcs.iter().any(|message| fits(message, template))));
     assert!(unexplained.is_empty(), "not in docs/diagnostics.md: {unexplained:#?}");
     let never: Vec<_> = explained.iter().filter(|template| !shown.contains(*template)).collect();
-    assert!(never.is_empty(), "in docs/diagnostics.md, but no case shows it: {never:#?}");
+    assert!(never.is_empty(), "in docs/diagnostics.md, but in no case: {never:#?}");
 
-    // Rustc's words for our traits stand in attributes.
+    // Rustc's messages about the traits of the library are set by attributes.
     for words in on_unimplemented("../retry-core/src") {
         let template = words.replace("{Self}", "…").replace("{S}", "…").replace("{R}", "…").replace("{T}", "…");
         assert!(explained.contains(&template.as_str()), "not in docs/diagnostics.md: {template}");
     }
 }
 
-/// What the cases in these folders show, without the code of the error.
+/// Returns the messages of the cases in these folders, without error codes.
 fn messages(folders: &[&str]) -> Vec<String> {
     let files = folders.iter().flat_map(|folder| fs::read_dir(format!("ui/{folder}")).unwrap());
     let texts = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|it| it == "stderr"));
@@ -74,7 +74,7 @@ fn messages(folders: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a message is what a template stands for: the same text, with anything in place of `…`.
+/// Returns true if a message fits a template: the same text, with any text in place of `…`.
 fn fits(message: &str, template: &str) -> bool {
     let mut parts = template.split('…');
     let first = parts.next().unwrap_or_default();
@@ -85,11 +85,11 @@ fn fits(message: &str, template: &str) -> bool {
         rest = &rest[at + part.len()..];
         last = Some(part);
     }
-    // Behind the last placeholder, the text must be the end.
+    // The text after the last placeholder must end the message.
     last.map_or(rest.is_empty(), |part| part.is_empty() || message.ends_with(part))
 }
 
-/// The texts of `#[diagnostic::on_unimplemented(message = "...")]`.
+/// Returns the texts of `#[diagnostic::on_unimplemented(message = "...")]`.
 fn on_unimplemented(folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! All that the program says about retries: what its errors mean, and which calls are retried.
+//! The retry code of the program: how its errors are classified, and which calls are retried.
 
 use crate::http::Http;
 use bytes::Bytes;
@@ -9,10 +9,10 @@ use retry_core::classify::{Classification, aws, http};
 use retry_core::{ErasedStrategy, RetryInfo, retryable};
 use std::time::SystemTime;
 
-/// Why an attempt failed, and what that means for a retry.
+/// Why an attempt failed, and whether a retry is safe.
 #[derive(Debug, thiserror::Error, RetryInfo)]
 pub(crate) enum StoreError {
-    /// The service answered, and not with a success.
+    /// The service answered with an error status.
     #[error("the service answered {status} {code}")]
     Answered {
         status: StatusCode,
@@ -21,7 +21,7 @@ pub(crate) enum StoreError {
         verdict: Classification,
     },
 
-    /// No answer, or not all of it.
+    /// No answer, or an incomplete one.
     #[error("no complete answer")]
     Unanswered(
         #[from]
@@ -31,7 +31,8 @@ pub(crate) enum StoreError {
 }
 
 impl StoreError {
-    /// The error code tells more than the status: S3 turns requests away with a 503, which could mean anything.
+    /// Classifies an error response. The error code is more precise than the status: S3 throttles with a 503, which has
+    /// other causes, too.
     pub(crate) fn answered(status: StatusCode, headers: &HeaderMap, code: String) -> Self {
         let wait = http::response_retry_after(headers, SystemTime::now());
         let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
@@ -42,9 +43,9 @@ impl StoreError {
 /// A client of the object store.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Sends one request at a time.
+    /// Sends single requests, without retries.
     pub(crate) http: Http,
-    /// Shared by all calls, since it is one store that is in trouble or is not.
+    /// The strategy. All calls share it, because they use the same store.
     pub(crate) retry: ErasedStrategy,
 }
 

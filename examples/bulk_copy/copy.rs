@@ -1,4 +1,4 @@
-//! The job: many tasks at once, each of which copies one object after another.
+//! The job: concurrent tasks, each of which copies one object after another.
 
 use crate::client::{Client, StoreError};
 use crate::progress::Progress;
@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// What became of the job.
+/// The result of the job.
 #[derive(Debug)]
 pub(crate) struct Copied {
-    /// How many objects the client believes to have copied.
+    /// The number of objects copied without an error, as seen by the client.
     pub(crate) objects: u32,
     /// The objects whose copy failed, with the last error.
     pub(crate) failures: Vec<(String, StoreError)>,
-    /// How many objects were not done with when the deadline came.
+    /// The number of objects neither copied nor failed at the deadline.
     pub(crate) unfinished: usize,
     /// The time from the first request to the last answer.
     pub(crate) elapsed: Duration,
 }
 
-/// What the tasks share.
+/// State shared by the tasks.
 #[derive(Debug)]
 struct Job {
     keys: Vec<String>,
@@ -29,7 +29,7 @@ struct Job {
     failures: Mutex<Vec<(String, StoreError)>>,
 }
 
-/// Copies the objects of these keys with so many tasks. What is not done by the deadline is given up.
+/// Copies the objects of these keys with this number of tasks. Stops at the deadline, even if objects are left.
 pub(crate) async fn run(
     client: &Arc<Client>,
     keys: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) async fn run(
     Copied { objects, failures, unfinished, elapsed: started.elapsed() }
 }
 
-/// One task: takes the next key until there is none.
+/// Runs one task, which copies the next object until none is left.
 async fn work(client: Arc<Client>, job: Arc<Job>, progress: Arc<Progress>) {
     while let Some(key) = job.keys.get(job.next.fetch_add(1, Ordering::Relaxed)) {
         match copy(&client, key).await {
@@ -72,7 +72,7 @@ async fn work(client: Arc<Client>, job: Arc<Job>, progress: Arc<Progress>) {
     }
 }
 
-/// Copies one object. The two calls are retried by themselves: a failed write does not repeat the read.
+/// Copies one object. The two calls are retried separately: a failed write does not repeat the read.
 async fn copy(client: &Client, key: &str) -> Result<(), StoreError> {
     let content = client.get(SOURCE, key).await?;
     client.put(DESTINATION, key, &content).await

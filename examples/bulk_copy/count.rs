@@ -1,19 +1,18 @@
-//! Counting from many tasks at once.
+//! A counter for concurrent tasks.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A number that only goes up. It stands for itself alone: no other memory is published through it, so relaxed order
-/// suffices.
+/// A counter that only increases. Relaxed ordering suffices, because no other memory is published through it.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU32);
 
 impl Counter {
-    /// Counts one more, and returns how many there were before.
+    /// Adds one and returns the previous count.
     pub(crate) fn add(&self) -> u32 {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many were counted.
+    /// Returns the count.
     pub(crate) fn get(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }

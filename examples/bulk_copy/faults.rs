@@ -1,4 +1,4 @@
-//! The faults that the service commits on purpose, and the seeded chance behind them.
+//! The faults that the service injects, decided by seeded random numbers.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -7,41 +7,41 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What goes wrong with a request. It strikes before the request is acted upon.
+/// A fault of one request. It happens before the request is acted upon.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// The answer is 500.
     Error,
-    /// The answer is held back for this long.
+    /// The answer is delayed by this time.
     Stall(Duration),
     /// The connection is closed without an answer.
     Drop,
 }
 
-/// How often each fault strikes: shares of all requests, from 0 to 1, together at most 1.
+/// The rate of each fault: a share of all requests, from 0 to 1. The rates add up to at most 1.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultRates {
-    /// The share of 500s.
+    /// The share of requests answered with 500.
     pub(crate) error: f64,
     /// The share of stalled answers.
     pub(crate) stall: f64,
     /// The share of dropped connections.
     pub(crate) drop: f64,
-    /// How long a stalled answer is held back.
+    /// The delay of a stalled answer.
     pub(crate) stall_time: Duration,
 }
 
 impl FaultRates {
-    /// Whether anything ever goes wrong.
+    /// Returns true if any rate is above zero.
     pub(crate) fn any(&self) -> bool {
         self.error + self.stall + self.drop > 0.0
     }
 }
 
-/// Decides which request is hurt.
+/// Decides which requests fail.
 ///
-/// The decision depends on the seed, the request, and how often that request came before, and on nothing else: with the
-/// same seed the same objects are hurt in the same way, however the tasks take turns.
+/// The decision depends only on the seed, the request, and the number of earlier requests of the same name. So the same
+/// seed gives the same faults for the same objects, in whatever order the tasks run.
 #[derive(Debug)]
 pub(crate) struct Faults {
     rates: FaultRates,
@@ -50,12 +50,12 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// No request has come yet.
+    /// Creates the state before the first request.
     pub(crate) fn new(rates: FaultRates, seed: u64) -> Self {
         Self { rates, seed, seen: Mutex::default() }
     }
 
-    /// The fault that strikes this request, if one does. Requests of the same name are repetitions of one request.
+    /// Returns the fault of this request, if any. Requests of the same name are repetitions of one request.
     pub(crate) fn strike(&self, request: &str) -> Option<Fault> {
         if !self.rates.any() {
             return None;
@@ -77,7 +77,7 @@ impl Faults {
     }
 }
 
-/// Random numbers for the n-th event of this name.
+/// Returns random numbers for the n-th event of this name.
 pub(crate) fn chance(seed: u64, name: &str, nth: u32) -> SmallRng {
     let mut hasher = DefaultHasher::new();
     (seed, name, nth).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! One request and its answer: nothing here is retried.
+//! Single requests, without retries.
 
 use crate::client::StoreError;
 use crate::count::Counter;
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use reqwest::{Method, Response, redirect};
 use std::time::Duration;
 
-/// Speaks to the object store, and counts the requests.
+/// An HTTP client of the object store that counts its requests.
 #[derive(Debug)]
 pub(crate) struct Http {
     client: reqwest::Client,
@@ -15,19 +15,19 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Requests to the store at `base`, which fail if they take longer than the timeout, their answers included.
+    /// Creates a client of the store at `base`. The timeout covers a request and its whole answer.
     pub(crate) fn new(base: String, timeout: Duration) -> reqwest::Result<Self> {
         let client = reqwest::Client::builder()
             .timeout(timeout)
-            // It must not retry by itself: such requests would be hidden from the strategy and from the count.
+            // The client's own retries are off: neither the strategy nor the count would see them.
             .retry(reqwest::retry::never())
-            // Nor follow redirects by itself: `reqwest_errors` explains why.
+            // Redirects are not followed: `reqwest_errors` explains why.
             .redirect(redirect::Policy::none())
             .build()?;
         Ok(Self { client, base, requests: Counter::default() })
     }
 
-    /// Sends a request. Any answer but a success is an error.
+    /// Sends a request. Any status but a success is an error.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -40,25 +40,25 @@ impl Http {
         checked(self.client.request(method, url).body(content).send().await?).await
     }
 
-    /// How many requests were sent.
+    /// Returns the number of requests sent.
     pub(crate) fn requests(&self) -> u32 {
         self.requests.get()
     }
 }
 
-/// Passes a success on, and makes an error of anything else.
+/// Returns the response if its status is a success, and an error otherwise.
 async fn checked(response: Response) -> Result<Response, StoreError> {
     let status = response.status();
     if status.is_success() {
         return Ok(response);
     }
     let headers = response.headers().clone();
-    // If the body breaks off, the status still tells what happened.
+    // If the body is cut short, the status alone classifies the response.
     let body = response.text().await.unwrap_or_default();
     Err(StoreError::answered(status, &headers, error_code(&body).to_owned()))
 }
 
-/// The error code in a body, as S3 writes it; empty if there is none.
+/// Returns the error code in a body of the form that S3 uses, or an empty string.
 fn error_code(body: &str) -> &str {
     let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     code.map_or("", |(code, _)| code)

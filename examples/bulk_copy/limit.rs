@@ -1,10 +1,10 @@
-//! The service's rate limit: a token bucket for the reads and one for the writes of each prefix.
+//! The rate limit of the service: for each prefix, one token bucket for reads and one for writes.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a request does to an object.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
     /// GET.
@@ -13,14 +13,14 @@ pub(crate) enum Access {
     Write,
 }
 
-/// How many requests a prefix of a bucket may get.
+/// The limits on requests to one prefix of a bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    /// Reads a second; `None` is no limit.
+    /// Reads per second; `None` is no limit.
     pub(crate) reads: Option<f64>,
-    /// Writes a second; `None` is no limit.
+    /// Writes per second; `None` is no limit.
     pub(crate) writes: Option<f64>,
-    /// A token bucket holds what its rate gives in this time, and at least one token.
+    /// A token bucket holds the tokens that its rate adds in this time, and at least one token.
     pub(crate) burst: Duration,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Limiter {
 }
 
 impl Limiter {
-    /// All token buckets are full at the start.
+    /// Creates a limiter whose token buckets are full.
     pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, buckets: Mutex::default() }
     }
 
-    /// Lets a request pass, or says after how long one could. The path is a bucket and a key; all up to its last slash
-    /// is what shares a limit.
+    /// Admits a request, or returns the time after which a request can be admitted. The path is a bucket and a key. All
+    /// requests whose paths are the same up to the last slash share a limit.
     pub(crate) fn admit(&self, access: Access, path: &str) -> Result<(), Duration> {
         let rate = match access {
             Access::Read => self.limits.reads,
@@ -55,7 +55,7 @@ impl Limiter {
     }
 }
 
-/// Fills at a steady rate up to its capacity; each request takes one token.
+/// A bucket that fills at a constant rate up to its capacity. Each request takes one token.
 #[derive(Debug)]
 struct TokenBucket {
     tokens: f64,

@@ -1,8 +1,8 @@
-//! Copies thousands of objects between two buckets of a service that fails on purpose, and counts what was lost.
+//! Copies thousands of objects between two buckets of a service that injects faults, and counts the lost objects.
 //!
-//! Begin with `client.rs`: it is all that the program says about retries, except for the choice of a strategy in
-//! `strategy.rs` and the meaning of reqwest's errors in `../reqwest_errors.rs`. The rest is the service that makes retries
-//! necessary, and the bookkeeping that shows what came of them.
+//! Begin with `client.rs`, which holds the retry code. The only other parts of it are the choice of a strategy in
+//! `strategy.rs` and the classification of reqwest's errors in `../reqwest_errors.rs`. The rest is the service, which
+//! makes retries necessary, and the counts that show their effect.
 //!
 //! ```text
 //! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost
@@ -41,7 +41,7 @@ use tally::Tally;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Exits with 0 if nothing was lost, 1 if something was or the run itself failed, and 2 for bad arguments.
+/// Exits with 0 if no object was lost, 1 if objects were lost or the run itself failed, and 2 for invalid arguments.
 #[tokio::main]
 async fn main() -> ExitCode {
     let settings = Options::read();
@@ -59,13 +59,13 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Copies the source and prints the table. Returns how many objects were lost.
+/// Copies the source and prints the table. Returns the number of lost objects.
 async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Error>> {
     let tally = Tally::default();
     tracing_subscriber::registry().with(tally.clone()).try_init()?;
     write!(io::stdout(), "{}", Plan { settings, source })?;
 
-    // The source bucket is filled here and not through HTTP, so that the run measures the copy alone.
+    // The source bucket is filled directly and not through HTTP, so that the run measures only the copy.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
     let http = Http::new(format!("http://{}", service.address()), settings.attempt_timeout)?;
     let client = Arc::new(Client { http, retry: settings.strategy.instance() });

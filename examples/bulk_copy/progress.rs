@@ -1,4 +1,4 @@
-//! How far the job is: a bar on a terminal, and a line every second elsewhere.
+//! The progress of the job: a bar on a terminal, a line every second elsewhere.
 
 use crate::count::Counter;
 use crate::table::thousands;
@@ -7,19 +7,19 @@ use std::convert::Infallible;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Counts finished objects, and shows the count on the standard error stream.
+/// Counts finished objects and shows the counts on the standard error stream.
 #[derive(Debug)]
 pub(crate) struct Progress {
     total: usize,
     copied: Counter,
     failed: Counter,
     started: Instant,
-    /// None where there is no terminal.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Nothing of `total` objects is done yet.
+    /// Creates the progress of a job of `total` objects.
     pub(crate) fn new(total: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
@@ -29,22 +29,22 @@ impl Progress {
         Self { total, copied: Counter::default(), failed: Counter::default(), started: Instant::now(), bar }
     }
 
-    /// An object was copied.
+    /// Counts a copied object.
     pub(crate) fn add_copied(&self) {
         self.copied.add();
     }
 
-    /// The copy of an object failed.
+    /// Counts a failed object.
     pub(crate) fn add_failed(&self) {
         self.failed.add();
     }
 
-    /// How many objects were copied so far.
+    /// Returns the number of objects copied so far.
     pub(crate) fn copied(&self) -> u32 {
         self.copied.get()
     }
 
-    /// Shows the progress until it is dropped.
+    /// Shows the progress until the future is dropped.
     pub(crate) async fn show(&self) -> Infallible {
         let pause = Duration::from_millis(if self.bar.is_some() { 100 } else { 1_000 });
         loop {

@@ -1,4 +1,4 @@
-//! The service: an object store in memory, spoken to over HTTP, with the failures of a real one.
+//! The service: an in-memory object store behind HTTP, with the failures of a real one.
 
 use crate::count::Counter;
 use crate::faults::{Fault, FaultRates, Faults, chance};
@@ -20,28 +20,28 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// The bucket that is copied from.
+/// The bucket to copy from.
 pub(crate) const SOURCE: &str = "source";
-/// The bucket that is copied to.
+/// The bucket to copy to.
 pub(crate) const DESTINATION: &str = "destination";
 
 /// Objects by key.
 pub(crate) type Objects = HashMap<String, Bytes>;
 
-/// How the service treats its clients.
+/// The behaviour of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// The time before each answer.
     pub(crate) latency: Duration,
-    /// How many requests it takes.
+    /// The limits on requests.
     pub(crate) limits: Limits,
-    /// What goes wrong with those that it takes.
+    /// The fault rates of admitted requests.
     pub(crate) faults: FaultRates,
-    /// Decides all that is left to chance.
+    /// The seed of all random decisions.
     pub(crate) seed: u64,
 }
 
-/// A running service. It ends with the runtime, or when it is stopped.
+/// A running service. It ends with the runtime, or with [`stop`](Self::stop).
 #[derive(Debug)]
 pub(crate) struct Service {
     address: SocketAddr,
@@ -50,7 +50,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts a service on a free port of this machine, with these objects in its source bucket.
+    /// Starts a service on a free local port, with these objects in its source bucket.
     pub(crate) async fn start(rules: Rules, objects: Objects) -> io::Result<Self> {
         let store = Arc::new(Store {
             seed: rules.seed,
@@ -71,30 +71,30 @@ impl Service {
             .layer(DefaultBodyLimit::disable())
             .with_state(Arc::clone(&store));
         let server = tokio::spawn(async move {
-            // Serving ends only when it is aborted: errors of accept are waited out inside.
+            // `serve` never returns an error: it waits after an error of `accept` and tries again.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { address, store, server })
     }
 
-    /// Where the service listens.
+    /// Returns the address of the service.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What the service did so far.
+    /// Returns the counts of requests and failures so far.
     pub(crate) fn counters(&self) -> &Counters {
         &self.store.counters
     }
 
-    /// Stops taking connections, and hands out what lies in the destination bucket.
+    /// Stops the service and returns the objects of the destination bucket.
     pub(crate) fn stop(&self) -> Objects {
         self.server.abort();
         self.store.buckets().remove(DESTINATION).unwrap_or_default()
     }
 }
 
-/// What the requests share.
+/// State shared by the requests.
 #[derive(Debug)]
 struct Store {
     seed: u64,
@@ -106,7 +106,7 @@ struct Store {
     first_request: OnceLock<Instant>,
 }
 
-/// Answers one request: the limit comes first, then chance, then the object.
+/// Answers one request: checks the limit, then injects faults, then accesses the object.
 async fn serve(
     State(store): State<Arc<Store>>,
     method: Method,
@@ -120,7 +120,7 @@ async fn serve(
         tokio::time::sleep(store.latency).await;
     }
     if let Err(wait) = store.limiter.admit(access, &path) {
-        return store.turn_away(wait);
+        return store.throttle(wait);
     }
     match store.faults.strike(&format!("{method} {path}")) {
         None => {}
@@ -134,7 +134,7 @@ async fn serve(
         }
         Some(Fault::Stall(time)) => {
             store.counters.stalls.add();
-            // A client that hangs up meanwhile ends this future here, and the object stays as it is.
+            // If the client hangs up meanwhile, this future is dropped here and the object stays unchanged.
             tokio::time::sleep(time).await;
         }
     }
@@ -152,7 +152,7 @@ impl Store {
         }
     }
 
-    /// Whether the first second after the first request is over.
+    /// Returns true once a second has passed since the first request.
     fn is_late(&self) -> bool {
         self.first_request.get_or_init(Instant::now).elapsed() > Duration::from_secs(1)
     }
@@ -182,20 +182,20 @@ impl Store {
         }
     }
 
-    /// Says that the limit is exceeded, in the words of S3 three times out of four, and with 429 otherwise. Half of
-    /// the answers say how long to wait.
-    fn turn_away(&self, wait: Duration) -> Response {
+    /// Throttles a request: with the error code of S3 three times out of four, and with 429 otherwise. Half of the
+    /// answers include a wait.
+    fn throttle(&self, wait: Duration) -> Response {
         if self.is_late() {
-            self.counters.turned_away_late.add();
+            self.counters.throttled_late.add();
         }
-        let mut chance = chance(self.seed, "turned away", self.counters.turned_away.add());
+        let mut chance = chance(self.seed, "throttled", self.counters.throttled.add());
         let mut response = if chance.random_bool(0.75) {
             failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown")
         } else {
             failure(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests")
         };
         if chance.random_bool(0.5) {
-            // The header knows whole seconds only: rounded up, so that there is a token by then.
+            // The header has whole seconds only. They are rounded up, so that a token is available after the wait.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -203,37 +203,37 @@ impl Store {
     }
 }
 
-/// An error in the form that S3 gives it.
+/// Returns an error response in the form of S3.
 fn failure(status: StatusCode, code: &str) -> Response {
     let body = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code></Error>");
     (status, [(header::CONTENT_TYPE, "application/xml")], body).into_response()
 }
 
-/// A response that the server fails to write, so that it closes the connection without a byte of an answer.
+/// Returns a response that fails while it is written, so that the connection closes without any answer.
 fn broken() -> Response {
     Body::from_stream(stream::once(async { Err::<Bytes, _>(io::Error::from(io::ErrorKind::BrokenPipe)) }))
         .into_response()
 }
 
-/// What the service did with the requests that it received.
+/// Counts of requests and failures.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// All requests.
     pub(crate) received: Counter,
-    /// Requests after the first second, when a client may know of the limit.
+    /// Requests after the first second, when a client can have learned the limit.
     pub(crate) received_late: Counter,
-    /// Turned away by the limit.
-    pub(crate) turned_away: Counter,
-    /// Turned away after the first second.
-    pub(crate) turned_away_late: Counter,
-    /// Answered with 500.
+    /// Requests throttled by the limit.
+    pub(crate) throttled: Counter,
+    /// Requests throttled after the first second.
+    pub(crate) throttled_late: Counter,
+    /// Requests answered with 500.
     pub(crate) errors: Counter,
-    /// Held back.
+    /// Requests whose answer was delayed.
     pub(crate) stalls: Counter,
-    /// Left without an answer.
+    /// Requests whose connection was dropped.
     pub(crate) drops: Counter,
-    /// Reads carried out.
+    /// Completed reads.
     pub(crate) reads: Counter,
-    /// Writes carried out.
+    /// Completed writes.
     pub(crate) writes: Counter,
 }

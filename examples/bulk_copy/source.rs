@@ -1,4 +1,4 @@
-//! What is copied: the files of a folder, repeated under different keys until there are enough objects.
+//! The objects to copy: the files of a folder, repeated under different keys until there are enough objects.
 
 use crate::service::Objects;
 use bytes::Bytes;
@@ -8,23 +8,23 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that are no part of the data.
+/// Folders to skip.
 const SKIPPED: [&str; 2] = ["target", ".git"];
 
-/// What one bucket may hold, in bytes. Both lie in memory.
+/// The maximum size of a bucket in bytes. Both buckets are held in memory.
 const MAX_TOTAL: u64 = 512 << 20;
 
 /// One object of the source bucket.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// Its name: all share the prefix `data/`, and the number makes them different.
+    /// The name of the object. All keys have the prefix `data/`, and a number makes each key unique.
     pub(crate) key: String,
     content: Bytes,
     checksum: [u8; 32],
 }
 
 impl Object {
-    /// Whether this is the object's content.
+    /// Returns true if the content that arrived is that of this object.
     pub(crate) fn is_intact(&self, arrived: Option<&Bytes>) -> bool {
         arrived.is_some_and(|content| checksum(content) == self.checksum)
     }
@@ -33,19 +33,18 @@ impl Object {
 /// The objects to copy.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// The folder that they were read from.
+    /// The folder of the files.
     pub(crate) folder: PathBuf,
-    /// How many files were read.
+    /// The number of files read.
     pub(crate) files: usize,
-    /// Objects in the order of their keys; at least one.
+    /// The objects, in the order of their keys; at least one.
     pub(crate) objects: Vec<Object>,
-    /// The size of all objects together.
+    /// The total size of all objects.
     pub(crate) bytes: u64,
 }
 
 impl Source {
-    /// Reads the files of a folder, in the order of their names and no more than needed, and makes so many objects of
-    /// them.
+    /// Reads the files of a folder in the order of their names, no more than needed, and makes `count` objects of them.
     pub(crate) fn load(folder: &Path, count: usize) -> Result<Self, SourceError> {
         let folder = folder.canonicalize().map_err(|error| SourceError::Unreadable(folder.to_owned(), error))?;
         if !folder.is_dir() {
@@ -64,12 +63,12 @@ impl Source {
         Ok(Self { folder, files: files.len(), objects, bytes })
     }
 
-    /// The keys of all objects.
+    /// Returns the keys of all objects.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.objects.iter().map(|object| object.key.clone()).collect()
     }
 
-    /// What lies in the source bucket.
+    /// Returns the content of the source bucket.
     pub(crate) fn contents(&self) -> Objects {
         self.objects.iter().map(|object| (object.key.clone(), object.content.clone())).collect()
     }
@@ -77,7 +76,7 @@ impl Source {
 
 /// One file of the folder.
 struct File {
-    /// The path within the folder, in characters that need no escaping in a URL.
+    /// The path within the folder, reduced to characters that need no escaping in a URL.
     name: String,
     content: Bytes,
     checksum: [u8; 32],
@@ -93,7 +92,7 @@ impl File {
     }
 }
 
-/// Reads at most `count` files, deepest folders included. Links are not followed.
+/// Reads at most `count` files of a folder and its subfolders. Links are not followed.
 fn read_files(folder: &Path, count: usize) -> Result<Vec<File>, SourceError> {
     let mut files = Vec::new();
     let mut total = 0;
@@ -105,7 +104,7 @@ fn read_files(folder: &Path, count: usize) -> Result<Vec<File>, SourceError> {
         let unreadable = |error| SourceError::Unreadable(path.clone(), error);
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
-            // Somebody works in this folder and has removed it just now.
+            // The file was removed after its folder was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(unreadable(error)),
         };
@@ -144,11 +143,11 @@ fn checksum(content: &[u8]) -> [u8; 32] {
 /// Why a folder can't be copied.
 #[derive(Debug)]
 pub(crate) enum SourceError {
-    /// It, or something in it, can't be read.
+    /// The folder, or an entry of it, can't be read.
     Unreadable(PathBuf, io::Error),
-    /// It holds no file.
+    /// The folder has no files.
     Empty(PathBuf),
-    /// Its files, repeated as asked, are too much for the memory.
+    /// The objects would exceed [`MAX_TOTAL`].
     TooLarge(PathBuf),
 }
 
@@ -157,20 +156,20 @@ impl fmt::Display for SourceError {
         match self {
             Self::Unreadable(path, error) => write!(
                 f,
-                "invalid value for '[FOLDER]': '{}' can't be read ({error}); it must be an existing folder that may be read \
-                 to its depth",
+                "invalid value for '[FOLDER]': '{}' can't be read ({error}); it must be an existing folder whose files \
+                and subfolders can be read",
                 path.display()
             ),
             Self::Empty(folder) => write!(
                 f,
-                "invalid value for '[FOLDER]': '{}' holds nothing to copy; it must hold at least one file outside {}",
+                "invalid value for '[FOLDER]': '{}' has no files to copy; it must have at least one file outside {}",
                 folder.display(),
                 SKIPPED.join(" and ")
             ),
             Self::TooLarge(folder) => write!(
                 f,
-                "invalid value for '[FOLDER]': '{}' makes more than {} MiB of objects, and that much may lie in memory; \
-                 name a smaller folder, or fewer objects with '--objects <N>'",
+                "invalid value for '[FOLDER]': the objects of '{}' exceed {} MiB, and they are held in memory; \
+                name a smaller folder, or fewer objects with '--objects <N>'",
                 folder.display(),
                 MAX_TOTAL >> 20
             ),

@@ -4,28 +4,28 @@ use clap::ValueEnum;
 use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, StandardRetryStrategy};
 use std::fmt;
 
-/// Every call makes one attempt and no other.
+/// A strategy without retries: each call makes one attempt.
 static NO_RETRIES: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(1);
 
-/// The standard strategy as it comes. All calls share it, and so its retry quota.
+/// The standard strategy with its defaults. All calls share it and its retry quota.
 static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
 
-/// The adaptive strategy as it comes.
+/// The adaptive strategy with its defaults.
 static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 
 /// How failed attempts are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Strategy {
-    /// Not at all
+    /// No retries
     None,
     /// Up to five attempts, backoff with full jitter, and a retry quota: the library's defaults
     Standard,
-    /// The same, and a limit on the rate of requests that it learns from being throttled
+    /// The same, and a limit on the rate of requests, which it learns from throttling
     Adaptive,
 }
 
 impl Strategy {
-    /// The strategy itself, whatever its type.
+    /// Returns the strategy, with its type erased.
     pub(crate) fn instance(self) -> ErasedStrategy {
         match self {
             Self::None => ErasedStrategy::new(&NO_RETRIES),
@@ -35,7 +35,7 @@ impl Strategy {
     }
 }
 
-/// The name on the command line.
+/// Writes the name that the command line uses.
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

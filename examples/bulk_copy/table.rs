@@ -1,4 +1,4 @@
-//! What is printed: the plan before the copy, and the table after it.
+//! The output: the plan before the copy, and the table after it.
 
 use crate::copy::Copied;
 use crate::limit::Limits;
@@ -9,15 +9,15 @@ use crate::tally::{Counted, Counts};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// How many of the failed objects are shown with their errors.
+/// The number of failed objects that are shown with their errors.
 const SHOWN_FAILURES: usize = 3;
 
-/// Says what is going to happen.
+/// The plan, printed before the copy.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
-    /// What was asked for.
+    /// The options of the run.
     pub(crate) settings: &'a Settings,
-    /// What is copied.
+    /// The objects to copy.
     pub(crate) source: &'a Source,
 }
 
@@ -27,7 +27,7 @@ impl Display for Plan<'_> {
         let Settings { tasks, strategy, attempt_timeout, deadline, rules, .. } = settings;
         writeln!(
             f,
-            "Copying {} objects of {} MiB in all: {} file{} of the folder {}{}.",
+            "Copying {} objects, {} MiB in total, from {} file{} of the folder {}{}.",
             thousands(source.objects.len()),
             mebibytes(source.bytes),
             thousands(source.files),
@@ -37,7 +37,7 @@ impl Display for Plan<'_> {
         )?;
         writeln!(
             f,
-            "{tasks} tasks, strategy {strategy}, at most {attempt_timeout:?} for an attempt and {deadline:?} in all."
+            "{tasks} tasks, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total."
         )?;
         if !rules.latency.is_zero() {
             writeln!(f, "The service answers after {:?}.", rules.latency)?;
@@ -45,7 +45,7 @@ impl Display for Plan<'_> {
         if rules.faults.any() {
             writeln!(
                 f,
-                "Of the requests, it answers {} with 500, stalls {} for {:?}, and drops the connection of {}.",
+                "It answers {} of the requests with 500, stalls {} for {:?}, and drops the connection of {}.",
                 percent(rules.faults.error),
                 percent(rules.faults.stall),
                 rules.faults.stall_time,
@@ -56,32 +56,32 @@ impl Display for Plan<'_> {
         if writes.is_some() || reads.is_some() {
             writeln!(
                 f,
-                "For one prefix the service takes {} writes and {} reads a second; what {burst:?} allows may come at once.",
-                writes.map_or("any number of".to_owned(), thousands),
-                reads.map_or("any number of".to_owned(), thousands),
+                "The service accepts {} writes and {} reads per second for one prefix, in bursts of up to {burst:?}.",
+                writes.map_or("unlimited".to_owned(), thousands),
+                reads.map_or("unlimited".to_owned(), thousands),
             )?;
         }
         if settings.scaled_down {
-            writeln!(f, "That is a thirty-fifth of what S3 takes (3,500 and 5,000): see --help for the reason.")?;
+            writeln!(f, "These are the limits of S3 (3,500 and 5,000) divided by 35: --help explains why.")?;
         }
         Ok(())
     }
 }
 
-/// All that is known after the copy.
+/// The results, printed after the copy.
 #[derive(Debug)]
 pub(crate) struct Summary<'a> {
-    /// What was asked for.
+    /// The options of the run.
     pub(crate) settings: &'a Settings,
-    /// What the client believes.
+    /// The result that the client saw.
     pub(crate) copied: Copied,
-    /// How many objects did not arrive, or not with their content.
+    /// The number of objects that are missing or different at the destination.
     pub(crate) lost: usize,
-    /// How many requests the client made.
+    /// The number of requests that the client sent.
     pub(crate) attempts: u32,
-    /// What the service did.
+    /// The counts of the service.
     pub(crate) service: &'a Counters,
-    /// What the library reported.
+    /// The events of the library.
     pub(crate) tally: Counted,
 }
 
@@ -109,24 +109,23 @@ impl Summary<'_> {
     }
 
     fn attempts(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Counters { received, received_late, turned_away, turned_away_late, errors, stalls, drops, .. } =
-            self.service;
+        let Counters { received, received_late, throttled, throttled_late, errors, stalls, drops, .. } = self.service;
         row(f, "attempts", "", self.attempts, format_args!("the service received {}", thousands(received.get())))?;
-        let faults = [("turned away", turned_away), ("500", errors), ("stalled", stalls), ("dropped", drops)];
+        let faults = [("throttled", throttled), ("500", errors), ("stalled", stalls), ("dropped", drops)];
         let all: u32 = faults.iter().map(|(_, count)| count.get()).sum();
-        row(f, "failures", "", all, "as the service made them")?;
+        row(f, "failures", "", all, "as counted by the service")?;
         for (name, count) in faults.iter().filter(|(_, count)| count.get() > 0) {
             row(f, "", name, count.get(), "")?;
         }
-        if turned_away.get() > 0 {
-            let (late, all) = (turned_away_late.get(), received_late.get());
+        if throttled.get() > 0 {
+            let (late, all) = (throttled_late.get(), received_late.get());
             let share = percent(f64::from(late) / f64::from(all.max(1)));
             row(
                 f,
                 "",
                 "after 1 s",
                 late,
-                format_args!("turned away of the {} requests since then, {share}", thousands(all)),
+                format_args!("throttled, of {} requests since then ({share})", thousands(all)),
             )?;
         }
         Ok(())
@@ -134,7 +133,7 @@ impl Summary<'_> {
 
     fn retries(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Counted { retries, stops } = &self.tally;
-        row(f, "retries", "", retries.values().sum::<u32>(), "by cause, as the library reported them")?;
+        row(f, "retries", "", retries.values().sum::<u32>(), "by the class of the error before them")?;
         for (cause, count) in retries {
             row(f, "", cause, count, "")?;
         }
@@ -172,7 +171,7 @@ impl Summary<'_> {
             writeln!(f, "and {} more", thousands(failures.len() - SHOWN_FAILURES))?;
         }
         match self.lost {
-            0 => writeln!(f, "Nothing was lost."),
+            0 => writeln!(f, "No object was lost."),
             lost => writeln!(f, "{} of {} objects were lost.", thousands(lost), thousands(self.settings.objects)),
         }
     }
@@ -183,7 +182,7 @@ fn row(f: &mut Formatter<'_>, group: &str, name: &str, value: impl Display, note
     writeln!(f, "{}", line.trim_end())
 }
 
-/// An error with all its causes.
+/// Formats an error with all its sources.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut link = error.source();
@@ -194,7 +193,7 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// A number with commas between its thousands.
+/// Formats a number with commas between its thousands.
 pub(crate) fn thousands(number: impl Display) -> String {
     let plain = number.to_string();
     let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
@@ -209,7 +208,7 @@ pub(crate) fn thousands(number: impl Display) -> String {
 }
 
 fn percent(share: f64) -> String {
-    // Rounded, since binary fractions would show.
+    // Rounded, to hide the inexact last digits of binary fractions.
     format!("{} %", (share * 1e5).round() / 1e3)
 }
 

@@ -1,7 +1,7 @@
-//! Counts what the library reports of its retries.
+//! Counts the retry events of the library.
 //!
-//! The library tells of each retry and of each operation that gave up as an event of `tracing`. Programs that already
-//! collect events have these numbers for nothing.
+//! The library emits a `tracing` event for each retry and for each operation that gave up. Programs that already
+//! collect events get these numbers without extra code.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,17 +21,17 @@ pub(crate) struct Tally {
     counts: Arc<Mutex<Counted>>,
 }
 
-/// What a [`Tally`] has counted so far.
+/// The counts of a [`Tally`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted {
-    /// Retries, by the class of the error before them.
+    /// The number of retries, by the class of the error before them.
     pub(crate) retries: Counts,
-    /// Operations that gave up: for each reason, by the class of the last error.
+    /// The number of operations that gave up, by reason and by the class of the last error.
     pub(crate) stops: BTreeMap<String, Counts>,
 }
 
 impl Tally {
-    /// The counts so far.
+    /// Returns the counts so far.
     pub(crate) fn counted(&self) -> Counted {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -39,7 +39,7 @@ impl Tally {
 
 impl<S: Subscriber> Layer<S> for Tally {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // What goes well is told, too, but at a lower level.
+        // Events of successful operations have a lower level.
         let matters = metadata.target() == "retry_core" && *metadata.level() <= Level::DEBUG;
         if matters { Interest::always() } else { Interest::never() }
     }
@@ -58,7 +58,7 @@ impl<S: Subscriber> Layer<S> for Tally {
     }
 }
 
-/// The fields of an event that matter here.
+/// The fields of an event that are counted.
 #[derive(Debug, Default)]
 struct Fields {
     error_type: String,

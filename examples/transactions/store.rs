@@ -1,10 +1,10 @@
-//! A small store in memory with optimistic transactions: whoever commits first wins, and everybody who read what the
-//! winner changed has to read again.
+//! A small in-memory store with optimistic transactions. The first commit wins, and every transaction that had read
+//! what the winner changed fails with a conflict.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The balances of accounts, each with a version that every change of it increases.
+/// The balances of accounts. Each account has a version that every write increments.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     accounts: Mutex<HashMap<&'static str, Account>>,
@@ -16,7 +16,7 @@ struct Account {
     version: u64,
 }
 
-/// What a transaction has read and wants to write. Nothing of it is seen by others before it is committed.
+/// The reads and pending writes of a transaction. Other transactions see the writes only after the commit.
 #[derive(Debug)]
 pub(crate) struct Transaction<'s> {
     store: &'s Store,
@@ -24,7 +24,7 @@ pub(crate) struct Transaction<'s> {
     written: HashMap<&'static str, i64>,
 }
 
-/// Another transaction changed what this one had read.
+/// The error of a commit after another transaction changed an account that this one had read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict;
 
@@ -65,11 +65,11 @@ impl Transaction<'_> {
         self.written.insert(name, balance);
     }
 
-    /// Makes all writes at once, if everything that was read is still as it was.
+    /// Applies all writes atomically, if no account that was read has changed.
     ///
     /// # Errors
     ///
-    /// If another transaction changed an account that this one has read. Nothing is written then.
+    /// Returns [`Conflict`] if another transaction changed an account that this one had read. Nothing is written then.
     pub(crate) fn commit(self) -> Result<(), Conflict> {
         let mut accounts = self.store.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let current = |name| accounts.get(name).copied().unwrap_or_default().version;

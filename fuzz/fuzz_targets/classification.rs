@@ -1,6 +1,6 @@
-//! Statuses and error codes: whatever they are, the answers agree with themselves and with each other.
+//! Statuses and error codes: all classifications are consistent, for any input.
 //!
-//! An input is a status and an error code, with a space between them.
+//! An input is a status and an error code, separated by a space.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,17 +19,17 @@ fuzz_target!(|input: &str| {
 
     for answer in [plain, waiting, by_status, by_both] {
         assert_sound(answer);
-        // A lost race is nobody's fault, whatever the status.
+        // A conflict has the fault `Other`, whatever the status.
         assert_eq!(answer.fault() == ErrorFault::Server, status >= 500 && !answer.is_conflict(), "{answer:?}");
     }
-    assert!(!plain.is_conflict() && !by_status.is_conflict(), "no status alone tells of a conflict");
+    assert!(!plain.is_conflict() && !by_status.is_conflict(), "a status alone is never a conflict");
     assert_eq!(plain.fault() == ErrorFault::Client, (400..500).contains(&status));
     assert_eq!(waiting.retry_after(), wait);
     if status != 503 {
-        assert_eq!(waiting, plain.with_retry_after(wait), "a wait changes the verdict on 503 only");
+        assert_eq!(waiting, plain.with_retry_after(wait), "a wait changes only the classification of 503");
     }
 
-    // The SDKs retry some statuses without a doubt that HTTP leaves open, and none that it rules out.
+    // AWS turns every "maybe" of HTTP into a yes or no, and retries no status that is final for HTTP.
     assert_eq!(by_status.fault(), plain.fault());
     if plain.is_retry_safe() == RetrySafety::No {
         assert_eq!(by_status, plain);
@@ -37,18 +37,18 @@ fuzz_target!(|input: &str| {
     assert_ne!(by_status.is_retry_safe(), RetrySafety::Maybe);
     assert_eq!(by_status.is_throttle(), status == 429);
 
-    // A known code decides, an unknown one leaves it to the status.
+    // A known code decides. An unknown code is ignored, and the status decides.
     let by_code = aws::code(code);
     assert_eq!(by_both.with_fault(by_status.fault()), by_code.unwrap_or(by_status).with_fault(by_status.fault()));
     assert_eq!(aws::error_code(code, None), by_code.unwrap_or(Classification::new(RetrySafety::No)));
-    assert_eq!(aws::code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace changes nothing");
-    assert_eq!(aws::code(&format!(" {code}:http://example.com/#SlowDown")), by_code, "nor does an address");
+    assert_eq!(aws::code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace is ignored");
+    assert_eq!(aws::code(&format!(" {code}:http://example.com/#SlowDown")), by_code, "an address is ignored");
     if aws::is_clock_skew(code) {
-        assert_eq!(by_both.is_retry_safe(), RetrySafety::No, "no loop is worth it until the clock is right");
+        assert_eq!(by_both.is_retry_safe(), RetrySafety::No, "a retry fails until the clock is corrected");
     }
 });
 
-/// A request that was turned away or lost a race was not acted upon, and was answered in time.
+/// Checks one classification: a throttled request or a conflict was not acted upon, and is not a timeout.
 fn assert_sound(answer: Classification) {
     if answer.is_throttle() || answer.is_conflict() {
         assert_eq!(answer.is_retry_safe(), RetrySafety::Yes, "{answer:?}");

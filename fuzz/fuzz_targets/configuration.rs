@@ -1,7 +1,7 @@
-//! What configures a strategy from outside: what is accepted is the grammar, and a file of whatever bytes breaks nothing.
+//! The configuration: exactly the values of the grammar are accepted, and no file causes a panic.
 //!
-//! An input is a retry mode, a number of attempts, the name of a profile, and the text of a file, with a byte 1 between
-//! them. All but the first may be missing.
+//! An input is a retry mode, a number of attempts, the name of a profile, and the text of a file, separated by the byte
+//! 1. All parts but the first may be missing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ fuzz_target!(|input: &str| {
     let (mode, attempts, profile, text) = (next(), next(), next(), next());
     let expected = Expected::of(mode, attempts);
 
-    // A variable without a value is none.
+    // An empty variable counts as not set.
     let variables = RetryConfig::new().or_variables(|name| match name {
         "AWS_RETRY_MODE" => Some(mode.into()),
         "AWS_MAX_ATTEMPTS" => Some(attempts.into()),
@@ -23,7 +23,7 @@ fuzz_target!(|input: &str| {
     });
     expected.or_empty(mode, attempts).check(&variables);
 
-    // As a file says it, if nothing in it means anything to the file.
+    // The same values in a file, if they have no characters with a meaning in the file format.
     if [mode, attempts, profile].iter().all(|text| is_plain(text)) {
         for header in [format!("[profile {profile}]"), format!("[ profile\t{profile} ] # comment")] {
             let file = format!(
@@ -36,7 +36,7 @@ fuzz_target!(|input: &str| {
         }
     }
 
-    // Whatever it is, it is read or refused, and in the same way each time.
+    // Any text is either read or refused, with the same result each time.
     let (once, again) = (from(text, profile), from(text, profile));
     assert_eq!(once.is_ok(), again.is_ok());
     assert_eq!(once.as_ref().err().map(ToString::to_string), again.as_ref().err().map(ToString::to_string));
@@ -50,7 +50,7 @@ fn from(text: &str, profile: &str) -> Result<RetryConfig, ConfigError> {
     RetryConfig::new().or_profile(profile, Path::new("config"), text)
 }
 
-/// What texts stand for.
+/// The expected meaning of the texts.
 #[derive(Clone, Copy)]
 struct Expected {
     mode: Result<Option<RetryMode>, NotAllowed>,
@@ -74,7 +74,7 @@ impl Expected {
         Self { mode, attempts: number(attempts).map(Some).ok_or(NotAllowed) }
     }
 
-    /// The same, where an empty text says nothing.
+    /// The same, but an empty text counts as not set.
     fn or_empty(self, mode: &str, attempts: &str) -> Self {
         Self {
             mode: if mode.is_empty() { Ok(None) } else { self.mode },
@@ -96,7 +96,7 @@ impl Expected {
     }
 }
 
-/// Digits, perhaps behind a plus, that stand for 1 to `u32::MAX`.
+/// Parses digits with an optional plus sign as a number from 1 to `u32::MAX`.
 fn number(text: &str) -> Option<u32> {
     let text = text.trim();
     let digits = text.strip_prefix('+').unwrap_or(text);
@@ -108,7 +108,7 @@ fn number(text: &str) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| *number > 0)
 }
 
-/// It stands for itself in a file, too.
+/// Returns true if the text has no special meaning in a file.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte))
 }

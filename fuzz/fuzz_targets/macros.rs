@@ -1,8 +1,7 @@
-//! The macros: whatever they are written on and whatever stands in their parentheses, they answer with code or with an
-//! explanation, and what they are written on stays.
+//! The macros: for any item and any options, they return code or a compile error, and they keep the item.
 //!
-//! An input is the options and the item, with a byte 1 between them. A byte below 128 stands for itself, any other for a
-//! piece of code; delimiters are balanced.
+//! An input is the options and the item, separated by the byte 1. A byte below 128 is a character, any other byte is a
+//! piece of code. Delimiters are balanced.
 #![no_main]
 
 #[path = "../../retry-macros/src/diagnostics.rs"]
@@ -26,7 +25,7 @@ use quote::quote;
 use syn::visit::{self, Visit};
 use syn::{DeriveInput, File, ItemFn, TypeImplTrait, TypeTraitObject, parse2};
 
-/// What inputs are made of, so that most of them are nearly code.
+/// Pieces of code, so that most inputs are almost valid.
 const PIECES: [&str; 112] = [
     "strategy = STORE",
     "strategy = \"standard\"",
@@ -142,7 +141,7 @@ const PIECES: [&str; 112] = [
     "where T: Error + RetryInfo, Box<Other<T>>: RetryInfo",
 ];
 
-/// Deeper code would be rustc's to refuse.
+/// The maximum nesting. Rustc itself refuses deeper code.
 const DEPTH: usize = 40;
 
 fuzz_target!(|input: &[u8]| {
@@ -151,10 +150,10 @@ fuzz_target!(|input: &[u8]| {
     let (Some(options), Some(item)) = (next(), next()) else { return };
 
     let expanded = retryable::attribute(options.clone(), &item);
-    if is_explained(&expanded) {
-        assert!(expanded.to_string().ends_with(&item.to_string()), "the item is gone: {expanded}");
+    if is_refused(&expanded) {
+        assert!(expanded.to_string().ends_with(&item.to_string()), "the item is missing: {expanded}");
     } else if let Ok(before) = parse2::<ItemFn>(item.clone()) {
-        let after = parse2::<ItemFn>(expanded).expect("a function stays one");
+        let after = parse2::<ItemFn>(expanded).expect("a function expands to a function");
         assert_eq!(before.vis, after.vis);
         assert_eq!(before.sig.ident, after.sig.ident);
         assert_eq!(before.sig.generics, after.sig.generics);
@@ -175,12 +174,12 @@ fuzz_target!(|input: &[u8]| {
         let expanded = retry_info::derive(&item);
         let file = parse2::<File>(expanded.clone()).unwrap_or_else(|error| panic!("{error}: {expanded}"));
         let impls = file.items.iter().filter(|item| matches!(item, syn::Item::Impl(_))).count();
-        assert_eq!(impls, 2, "with an explanation or without: {expanded}");
-        assert_eq!(is_explained(&expanded), file.items.len() > 2);
+        assert_eq!(impls, 2, "there are two impls, with or without a compile error: {expanded}");
+        assert_eq!(is_refused(&expanded), file.items.len() > 2);
     }
 });
 
-/// Whether there is a type like `dyn Trait +`, which syn itself takes alone, but not in `<dyn Trait + as Trait>`.
+/// Finds types like `dyn Trait +`. Syn accepts such a type alone, but not in `<dyn Trait + as Trait>`.
 struct OpenEnded(bool);
 
 impl<'ast> Visit<'ast> for OpenEnded {
@@ -195,11 +194,11 @@ impl<'ast> Visit<'ast> for OpenEnded {
     }
 }
 
-fn is_explained(expanded: &TokenStream) -> bool {
+fn is_refused(expanded: &TokenStream) -> bool {
     expanded.to_string().starts_with(":: core :: compile_error !")
 }
 
-/// None if it is no Rust at all.
+/// Returns `None` if the input is not a valid sequence of tokens.
 fn tokens_of(input: &[u8]) -> Option<TokenStream> {
     let mut text = String::new();
     let mut open = Vec::new();

@@ -1,7 +1,7 @@
-//! The headers by which a server asks to wait: what is accepted is the grammar, all of it and nothing else.
+//! The headers that ask for a wait: exactly the values of the grammar are accepted.
 //!
-//! An input is the header's value, the response's own date, and the client's clock in nanoseconds from 1970, with a
-//! byte 0xFF between them. All but the value may be missing.
+//! An input is the header's value, the response's `Date`, and the client's clock in nanoseconds since 1970, separated
+//! by the byte 0xFF. All parts but the value may be missing.
 #![no_main]
 
 #[path = "../../retry-core/src/classify/tests/header_oracle.rs"]

@@ -1,4 +1,4 @@
-//! Every interleaving of a few threads, within bounds: `.ci/loom` runs this.
+//! Models that loom runs with every interleaving of a few threads, within bounds. Run them with `.ci/loom`.
 #![cfg(loom)]
 
 #[path = "loom/blocking.rs"]
@@ -17,7 +17,7 @@ use retry_core::{
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A clock that the model moves. It is no part of what is checked, so it is the standard library's.
+/// A clock that the model advances. It is not checked itself, so it uses an atomic of the standard library.
 #[derive(Default)]
 struct ByHand(AtomicU64);
 
@@ -51,7 +51,7 @@ impl RetryInfo for Throttled {
     }
 }
 
-/// What threads share is made before they are.
+/// Creates a value that threads share. Formatting it first initializes its atomics before any thread starts.
 fn shared<T: std::fmt::Debug>(value: T) -> Arc<T> {
     let _ = format!("{value:?}");
     Arc::new(value)
@@ -66,7 +66,7 @@ fn a_quota_is_never_overdrawn() {
         let thread = thread::spawn(move || other.try_acquire(5, &ByHand::default()));
         let here = bucket.try_acquire(5, &ByHand::default());
         let there = thread.join().unwrap();
-        assert!(here ^ there, "one of the two, and not both");
+        assert!(here ^ there, "exactly one of the two is granted");
         assert_eq!(bucket.available(), 3);
     });
 }
@@ -120,11 +120,11 @@ fn a_period_is_refilled_once() {
         let here = bucket.try_acquire(2, &ByHand::at(101));
         let there = thread.join().unwrap();
         let paid = 2 * (u32::from(here) + u32::from(there));
-        assert_eq!(bucket.available() + paid, 3, "three came in, and not six");
+        assert_eq!(bucket.available() + paid, 3, "the period was refilled once, not twice");
     });
 }
 
-/// A strategy that limits sends to 0.5 per second, and a clock at which none is due.
+/// Returns a strategy that limits sends to 0.5 per second, and a clock at which no send is available.
 fn limiting() -> (Arc<AdaptiveRetryStrategy>, Arc<ByHand>) {
     let clock = Arc::new(ByHand::at(1000));
     let standard = StandardRetryStrategy::new().jitter(Jitter::None);
@@ -139,7 +139,7 @@ fn throttle(strategy: &AdaptiveRetryStrategy, clock: &ByHand) {
 }
 
 #[test]
-fn a_throttling_is_learned_while_others_begin() {
+fn a_throttled_response_is_recorded_while_another_operation_begins() {
     loom::model(|| {
         let clock = Arc::new(ByHand::at(1000));
         let strategy = shared(AdaptiveRetryStrategy::new());
@@ -158,10 +158,10 @@ fn a_throttling_is_learned_while_others_begin() {
 }
 
 #[test]
-fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
+fn each_send_is_granted_once_and_no_waiter_is_forgotten() {
     loom::model(|| {
         let (strategy, clock) = limiting();
-        // One send comes in.
+        // One send becomes available.
         clock.advance(Duration::from_secs(2));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || {
@@ -171,9 +171,9 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
         let here = strategy.ready(&mut token, &*clock, None);
         let (there, mut their_token) = thread.join().unwrap();
-        assert!((here == Ready::Now) ^ (there == Ready::Now), "one of the two, and not both");
+        assert!((here == Ready::Now) ^ (there == Ready::Now), "exactly one of the two is granted");
 
-        // Whoever waits is served with the next one.
+        // The waiter gets the next send.
         clock.advance(Duration::from_millis(100));
         clock.advance(Duration::from_millis(1900));
         let waiting = if here == Ready::Now { &mut their_token } else { &mut token };
@@ -183,12 +183,12 @@ fn no_more_is_sent_than_came_in_and_nobody_is_forgotten() {
 
 // Rule A10.
 #[test]
-fn a_newcomer_does_not_overtake_whoever_waits() {
+fn a_new_operation_does_not_overtake_a_waiter() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         let mut waiting = strategy.acquire_initial_token(&*clock).unwrap();
         assert_ne!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
-        // One send comes in, and the waiter is not late yet.
+        // One send becomes available, and the waiter is not late yet.
         clock.advance(Duration::from_millis(2000));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || {
@@ -201,7 +201,7 @@ fn a_newcomer_does_not_overtake_whoever_waits() {
 }
 
 #[test]
-fn a_waiter_that_leaves_while_another_asks_is_in_nobodys_way() {
+fn a_waiter_that_leaves_while_another_asks_does_not_block_it() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         let mut leaving = strategy.acquire_initial_token(&*clock).unwrap();
@@ -212,7 +212,7 @@ fn a_waiter_that_leaves_while_another_asks_is_in_nobodys_way() {
         let mut token = strategy.acquire_initial_token(&*clock).unwrap();
         let before = strategy.ready(&mut token, &*clock, None);
         thread.join().unwrap();
-        // Ahead of it there was one, or nobody any more; now there is nobody.
+        // The other waiter may have been ahead at that moment. It has left now.
         if before != Ready::Now {
             assert_eq!(strategy.ready(&mut token, &*clock, None), Ready::Now);
         }
@@ -246,7 +246,7 @@ fn scopes(max_scopes: usize) -> Arc<Scopes> {
 
 // Rule S5.
 #[test]
-fn a_new_key_gets_one_strategy_whoever_asks_first() {
+fn a_new_key_gets_one_strategy_when_two_threads_ask_for_it() {
     loom::model(|| {
         let scopes = scopes(2);
         let other = Arc::clone(&scopes);
@@ -260,7 +260,7 @@ fn a_new_key_gets_one_strategy_whoever_asks_first() {
 
 // Rule S4.
 #[test]
-fn a_scope_in_use_keeps_its_place_while_others_come_and_go() {
+fn a_scope_in_use_is_not_evicted_while_others_come_and_go() {
     loom::model(|| {
         let scopes = scopes(1);
         let held = scopes.scope(&1);
@@ -271,6 +271,6 @@ fn a_scope_in_use_keeps_its_place_while_others_come_and_go() {
         assert!(std::ptr::eq(&raw const *scopes.scope(&1), &raw const *held));
         drop(held);
         drop(scopes.scope(&4));
-        assert_eq!(scopes.len(), 1, "the bound holds as soon as it can");
+        assert_eq!(scopes.len(), 1, "the bound is exceeded only while scopes are in use");
     });
 }

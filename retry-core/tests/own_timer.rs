@@ -1,4 +1,4 @@
-//! Without any feature, a timer of the user's own is all that is needed.
+//! Without any feature, a call works with a custom timer.
 
 use retry_core::time::Timestamp;
 use retry_core::{Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry};
@@ -19,7 +19,7 @@ impl RetryInfo for Crashed {
     }
 }
 
-/// A clock that its own sleeps move.
+/// A clock that its own sleeps advance.
 #[derive(Default)]
 struct Virtual(Cell<Duration>);
 
@@ -40,7 +40,7 @@ impl Timer for Virtual {
 
 // Rule K5.
 #[test]
-fn a_timer_of_ones_own_carries_a_call() {
+fn a_call_runs_on_a_custom_timer_without_a_runtime() {
     static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
 
     let time = Virtual::default();
@@ -51,7 +51,7 @@ fn a_timer_of_ones_own_carries_a_call() {
     });
     let mut context = Context::from_waker(Waker::noop());
     let Poll::Ready(report) = pin!(call.timer(&time).report()).poll(&mut context) else {
-        panic!("nothing real is waited for");
+        panic!("a sleep of this timer is ready at once");
     };
     assert_eq!((report.outcome, report.attempts, report.reason), (Ok(()), 3, None));
     assert_eq!(report.elapsed, Duration::from_secs(1 + 2));

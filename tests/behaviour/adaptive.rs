@@ -1,4 +1,4 @@
-//! The adaptive strategy: when it limits, whom it serves first, and the traps on the way.
+//! The adaptive strategy: when it limits sends, in which order waiters are served, and known pitfalls.
 
 mod late;
 mod waiters;
@@ -23,7 +23,7 @@ const fn eager() -> AdaptiveRetryStrategy {
     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(1_000_000))
 }
 
-/// One operation that is sent at once and answered.
+/// Makes one operation whose attempt is answered at once.
 fn respond(strategy: &AdaptiveRetryStrategy, clock: &ByHand, error: Option<Failed>) {
     let token = strategy.acquire_initial_token(clock).unwrap();
     match error {
@@ -32,8 +32,8 @@ fn respond(strategy: &AdaptiveRetryStrategy, clock: &ByHand, error: Option<Faile
     }
 }
 
-/// A strategy that limits sends to 7 per second, with nothing saved up: it measured 10 per second for a while, and was
-/// throttled just now.
+/// Returns a strategy that limits sends to 7 per second and has no capacity left. It measured 10 per second for a while
+/// and has just been throttled.
 fn limiting(clock: &ByHand) -> AdaptiveRetryStrategy {
     let strategy = eager();
     for _ in 0..200 {
@@ -43,7 +43,7 @@ fn limiting(clock: &ByHand) -> AdaptiveRetryStrategy {
     respond(&strategy, clock, Some(Failed { safety: retry_core::RetrySafety::No, ..Failed::THROTTLED }));
     let rate = strategy.send_rate().unwrap();
     assert!((6.5..=7.5).contains(&rate), "{rate}");
-    // What was saved up before goes first.
+    // Use up the capacity.
     loop {
         let mut token = new_token(&strategy, clock);
         if ask(&strategy, clock, &mut token).is_some() {
@@ -64,7 +64,7 @@ fn ask(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> O
     }
 }
 
-/// Asks as often as it is told to, until the send is granted. Returns the time that it took.
+/// Asks again after each wait until the send is granted. Returns the total wait.
 fn wait_for(strategy: &AdaptiveRetryStrategy, clock: &ByHand, token: &mut Token) -> Duration {
     let started = clock.time();
     while let Some(wait) = ask(strategy, clock, token) {
@@ -136,7 +136,7 @@ fn timeouts_and_server_errors_never_limit_sends() {
 fn a_final_throttling_is_learned_from_as_well() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     respond(&strategy, &clock, Some(Failed { throttle: true, ..Failed::FATAL }));
-    assert_eq!(strategy.send_rate(), Some(0.5), "the lowest rate, as nothing was measured yet");
+    assert_eq!(strategy.send_rate(), Some(0.5), "the minimum rate, because nothing was measured yet");
 }
 
 // Rule A3.
@@ -158,32 +158,33 @@ fn the_permission_comes_after_the_backoff_directly_before_the_attempt() {
     let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)));
     let token = strategy.acquire_initial_token(&clock).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
-    assert_eq!(token.delay(), secs(1), "the backoff, which the operation sleeps first");
+    assert_eq!(token.delay(), secs(1), "the backoff comes first");
     clock.advance(secs(1));
-    // At half a send per second, one second filled half a send.
+    // At half a send per second, half a send became available during the backoff.
     assert!(wait_for(&strategy, &clock, &mut token).abs_diff(secs(1)) < millis(1));
-    assert_eq!(ask(&strategy, &clock, &mut token), None, "what was granted is not charged again");
+    assert_eq!(ask(&strategy, &clock, &mut token), None, "a granted send is not charged again");
     assert_eq!(token.attempt(), 2);
     assert_eq!(token.delay(), secs(1));
 }
 
 // Rule A15.
 #[test]
-fn a_clock_is_read_once_before_there_is_a_limit_and_twice_after() {
+fn the_clock_is_read_once_per_operation_without_a_limit_and_twice_with_one() {
     let (clock, strategy) = (ByHand::at(secs(100_000)), eager());
     let call = || {
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
         assert_eq!(strategy.ready(&mut token, &clock, None), Ready::Now);
         strategy.record_success(token, &Success::default(), &clock).unwrap();
     };
-    assert_eq!(clock.readings_of(call), 2, "the very first one anchors the limiter");
+    assert_eq!(clock.readings_of(call), 2, "the first reading anchors the limiter");
     assert_eq!(clock.readings_of(call), 1);
     respond(&strategy, &clock, Some(Failed::THROTTLED));
     clock.advance(secs(10));
     assert_eq!(clock.readings_of(call), 2);
 }
 
-/// A strategy that was throttled before it measured anything: half a send per second, and none is there.
+/// Returns a strategy that was throttled before it measured anything: it limits sends to 0.5 per second and has no
+/// capacity.
 fn slowest(clock: &ByHand) -> AdaptiveRetryStrategy {
     let strategy = eager();
     respond(&strategy, clock, Some(Failed { throttle: true, ..Failed::FATAL }));
@@ -211,7 +212,7 @@ fn a_clock_that_goes_backwards_neither_refills_nor_freezes() {
     let took = clock.time().abs_diff(started);
     assert!(took.abs_diff(20 * interval) < 2 * interval, "20 sends in {took:?}");
 
-    // The rate is measured in the time that is now: 20 per second, of which twice as many may be sent.
+    // The rate is measured on the new timeline: 20 per second, so the limit is 40 per second.
     for _ in 0..400 {
         respond(&strategy, &clock, None);
         clock.advance(millis(50));
@@ -233,7 +234,7 @@ fn a_foreign_token_is_refused_and_nothing_is_learned() {
     let foreign = new_token(&theirs, &clock);
     let readings =
         clock.readings_of(|| assert_eq!(ours.record_success(foreign, &Success::default(), &clock), Err(ForeignToken)));
-    assert_eq!(readings, 0, "nothing is learned of its success either");
+    assert_eq!(readings, 0, "nothing is learned from its success either");
 
     let ours = limiting(&clock);
     let mut foreign = new_token(&theirs, &clock);
@@ -244,7 +245,7 @@ fn a_foreign_token_is_refused_and_nothing_is_learned() {
 
 // Rules D1, D3.
 #[tokio::test(start_paused = true)]
-async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back() {
+async fn an_operation_dropped_while_it_waits_for_its_send_is_refunded_and_leaves_the_queue() {
     #[retryable(strategy = strategy)]
     async fn call(strategy: &AdaptiveRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
@@ -261,13 +262,13 @@ async fn an_operation_dropped_while_it_waits_for_its_send_gives_everything_back(
         assert_eq!((flaky.calls(), strategy.standard().quota().available()), (1, 999_995));
     }
     assert_eq!(strategy.standard().quota().available(), 1_000_000);
-    // Nobody is ahead.
+    // No waiter is ahead.
     let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
     tokio::time::advance(secs(2)).await;
     assert_eq!(strategy.ready(&mut token, &TokioTimer, None), Ready::Now);
 }
 
-/// A clock for threads, which their waits move.
+/// A clock shared by threads, which their waits advance.
 #[derive(Default)]
 struct Shared(AtomicU64);
 
@@ -279,7 +280,7 @@ impl Clock for Shared {
 
 // Rule A9.
 #[test]
-fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
+fn threads_together_keep_to_the_rate_and_every_operation_is_sent() {
     let (clock, strategy) = (Shared::default(), eager());
     let fatal = Failure::of(&Failed { throttle: true, ..Failed::FATAL });
     let token = strategy.acquire_initial_token(&clock).unwrap();
@@ -298,35 +299,35 @@ fn threads_together_keep_to_the_rate_and_nobody_is_left_behind() {
                         clock.0.fetch_add(u64::try_from(wait.as_nanos()).unwrap(), Ordering::SeqCst);
                     }
                     if (operation + thread) % 5 == 0 {
-                        // A fifth goes away, whether it was its turn or not.
+                        // A fifth of the operations leaves, whether its send was granted or not.
                         strategy.release(token);
                     } else {
-                        // It was sent, and nothing was learned of its answer.
+                        // It was sent, and its response is not reported.
                         sent.fetch_add(1, Ordering::SeqCst);
                     }
                 }
             });
         }
     });
-    // Half a send per second, as nothing was answered since.
+    // Half a send per second, because no response was reported since.
     let allowed = 0.5 * clock.now().saturating_since(Timestamp::from_origin(secs(1000))).as_secs_f64();
     assert_eq!(sent.load(Ordering::SeqCst), 160);
-    assert!(f64::from(sent.into_inner()) <= allowed + 1.0, "160 in the time of {allowed}");
+    assert!(f64::from(sent.into_inner()) <= allowed + 1.0, "160 sends in a time that allows {allowed}");
     assert_eq!(strategy.send_rate(), Some(0.5));
 }
 
-/// A service that takes so many requests per second, and as many at once.
+/// A service that accepts `rate` requests per second, and as many at once.
 struct Limited {
     rate: f64,
     state: RefCell<(f64, Instant)>,
-    turned_away: RefCell<Vec<Duration>>,
+    throttled: RefCell<Vec<Duration>>,
     started: Instant,
 }
 
 impl Limited {
     fn new(rate: f64) -> Self {
         let now = Instant::now();
-        Self { rate, state: RefCell::new((rate, now)), turned_away: RefCell::default(), started: now }
+        Self { rate, state: RefCell::new((rate, now)), throttled: RefCell::default(), started: now }
     }
 
     fn call(&self) -> Result<(), Failed> {
@@ -337,13 +338,13 @@ impl Limited {
             *tokens -= 1.0;
             return Ok(());
         }
-        self.turned_away.borrow_mut().push(self.started.elapsed());
+        self.throttled.borrow_mut().push(self.started.elapsed());
         Err(Failed::THROTTLED)
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_beyond_the_limit_of_a_service_loses_nothing() {
+async fn no_operation_fails_in_a_job_that_exceeds_the_limit_of_a_service() {
     static STRATEGY: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 
     #[retryable(strategy = STRATEGY)]
@@ -361,12 +362,12 @@ async fn a_job_beyond_the_limit_of_a_service_loses_nothing() {
         tasks.spawn_local(async move {
             while left.get() > 0 {
                 left.set(left.get() - 1);
-                send(&service).await.expect("nothing is lost");
+                send(&service).await.expect("every operation succeeds");
             }
         });
     }
     tasks.await;
-    // 2000 sends at 100 per second, of which 100 came at once.
+    // 2000 sends at 100 per second, after a burst of 100.
     let took = started.elapsed();
     assert!(took >= secs(18) && took < secs(40), "{took:?}");
 }

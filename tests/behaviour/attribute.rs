@@ -1,4 +1,4 @@
-//! What `#[retryable]` takes, and that each attempt starts from what was passed.
+//! The functions that `#[retryable]` accepts. Each attempt starts from the arguments as they were passed.
 
 mod deadline;
 mod lent;
@@ -17,7 +17,7 @@ type Outcome<T> = Result<T, Failed>;
 
 // Rule M1.
 #[tokio::test(start_paused = true)]
-async fn mut_arguments_start_anew_in_each_attempt() {
+async fn mut_arguments_are_reset_for_each_attempt() {
     #[retryable(strategy = STRATEGY)]
     async fn append(flaky: &Flaky, mut n: u32, mut seen: &[u32]) -> Outcome<u32> {
         n += 1;
@@ -33,7 +33,7 @@ async fn mut_arguments_start_anew_in_each_attempt() {
 
 // Rule M3.
 #[tokio::test(start_paused = true)]
-async fn owned_arguments_that_the_body_uses_up_are_cloned_on_request() {
+async fn owned_arguments_that_the_body_consumes_are_cloned_on_request() {
     #[retryable(strategy = STRATEGY, clone(text, mut_text))]
     async fn consume(flaky: &Flaky, text: String, mut mut_text: String) -> Outcome<usize> {
         mut_text.push('!');
@@ -78,7 +78,7 @@ async fn mutable_references_are_lent_to_each_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn generics_lifetimes_const_generics_and_impl_trait_are_taken() {
+async fn generics_lifetimes_const_generics_and_impl_trait_are_accepted() {
     #[retryable(strategy = STRATEGY)]
     async fn all<'a, T, const N: usize>(
         flaky: &Flaky,
@@ -199,7 +199,7 @@ async fn an_observer_and_a_timer_leave_the_future_send() {
 
 // Rule P2.
 #[tokio::test(start_paused = true)]
-async fn idempotence_decides_what_maybe_means() {
+async fn idempotence_decides_whether_an_uncertain_failure_is_retried() {
     #[retryable(strategy = STRATEGY, idempotent)]
     async fn yes(flaky: &Flaky) -> Outcome<u32> {
         flaky.call()
@@ -226,7 +226,7 @@ async fn idempotence_decides_what_maybe_means() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn macro_rules_may_make_the_function() {
+async fn the_function_may_be_written_by_macro_rules() {
     macro_rules! function {
         ($name:ident, $strategy:expr, $ty:ty, $pat:pat, $sum:expr) => {
             #[retryable(strategy = $strategy)]
@@ -244,7 +244,7 @@ async fn macro_rules_may_make_the_function() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_may_be_there_on_a_condition() {
+async fn arguments_may_be_conditionally_compiled() {
     #[retryable(strategy = STRATEGY, clone(text))]
     async fn conditional(
         flaky: &Flaky,
@@ -262,9 +262,9 @@ async fn arguments_may_be_there_on_a_condition() {
 
 // Rule M1.
 #[tokio::test(start_paused = true)]
-async fn nested_mut_and_ref_patterns_start_anew_too() {
+async fn nested_mut_and_ref_patterns_are_reset_for_each_attempt() {
     #[retryable(strategy = STRATEGY)]
-    #[expect(clippy::toplevel_ref_arg, reason = "it is taken as well")]
+    #[expect(clippy::toplevel_ref_arg, reason = "such arguments are accepted, too")]
     async fn nested(
         flaky: &Flaky,
         (mut a, ref b): (u32, u32),
@@ -297,7 +297,7 @@ async fn the_attribute_works_under_another_name() {
 
 // Rule M10.
 #[tokio::test(start_paused = true)]
-async fn the_body_sees_no_names_of_the_expansion() {
+async fn names_of_the_expansion_do_not_clash_with_names_of_the_user() {
     #[retryable(strategy = STRATEGY)]
     async fn names(__operation: &Flaky, __wait: u32, __outcome: u32, __sleep: u32) -> Outcome<u32> {
         let _ = __operation.call()?;
@@ -308,12 +308,12 @@ async fn the_body_sees_no_names_of_the_expansion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attributes_and_documentation_stay_in_place() {
+async fn attributes_and_documentation_are_kept() {
     /// Documented.
     #[retryable(strategy = STRATEGY)]
     #[must_use = "it is"]
     #[allow(clippy::unused_async)]
-    #[allow(clippy::mixed_attributes_style, reason = "both kinds are to be kept")]
+    #[allow(clippy::mixed_attributes_style, reason = "both kinds must be kept")]
     async fn documented() -> Outcome<u32> {
         #![allow(unused_variables)]
         let unused = 1;

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many waits of a thread, in seconds.
+/// Returns the records of blocking waits of these numbers of seconds.
 fn blocks<const N: usize>(waits: [u64; N]) -> [(&'static str, Duration); N] {
     waits.map(|wait| ("block", secs(wait)))
 }
@@ -42,7 +42,7 @@ fn attempts_backoff_and_quota_are_those_of_the_strategy() {
 }
 
 #[test]
-fn a_strategy_may_hold_back_the_first_attempt_and_asks_for_several_waits() {
+fn a_strategy_may_delay_the_first_attempt_by_several_waits() {
     #[retryable(strategy = strategy, timer = time, blocking)]
     fn call(strategy: &Recorder, time: &Noted) -> Result<u32, Failed> {
         Ok(1)
@@ -50,7 +50,7 @@ fn a_strategy_may_hold_back_the_first_attempt_and_asks_for_several_waits() {
 
     let (waiting, time) = (Recorder::new().waiting([secs(3), Duration::ZERO]), Noted::default());
     assert_eq!(call(&waiting, &time), Ok(1));
-    assert_eq!(time.asked(), [("park", secs(3))], "a wait of zero is none");
+    assert_eq!(time.asked(), [("park", secs(3))], "a wait of zero does not park");
     assert_eq!(waiting.calls(), ["initial", "ready", "ready", "success"]);
     let refusing = Recorder::new().refusing_initial_token(RetryError::Refused);
     assert_eq!(call(&refusing, &time), Ok(1));
@@ -83,7 +83,7 @@ fn question_mark_return_and_arguments_work_as_in_any_function() {
     let (time, mut calls) = (Noted::default(), Vec::new());
     let name = shout(&time, &mut calls, 10, "name".to_owned(), (1, 2));
     assert_eq!(name.unwrap().to_string(), "name");
-    assert_eq!(calls, [11 + 2 + 2; 3], "each attempt starts anew");
+    assert_eq!(calls, [11 + 2 + 2; 3], "each attempt starts from the arguments as they were passed");
 }
 
 // Rule M6.
@@ -143,17 +143,17 @@ fn max_time_bounds_waits_and_starts() {
     let safe = Err(Error::Failed(Failed::SAFE));
     let (strategy, time, left) = (standard(), Noted::default(), RefCell::default());
     assert_eq!(limited(&strategy, &time, millis(500), &left), safe);
-    assert_eq!(time.asked(), blocks([1, 2]), "a wait of 4 s would end too late");
+    assert_eq!(time.asked(), blocks([1, 2]), "a backoff of 4 s would end after max_time");
     assert_eq!(left.take(), [Some(secs(5)), Some(millis(3500)), Some(secs(1))]);
     assert_eq!(strategy.quota().available(), 490);
 
-    assert_eq!(limited(&strategy, &time, secs(60), &left), safe, "an attempt is not cut");
+    assert_eq!(limited(&strategy, &time, secs(60), &left), safe, "a blocking attempt is not interrupted");
     assert!(time.asked().is_empty());
 }
 
 // Rule T8.
 #[test]
-fn a_strategy_that_ignores_max_time_cannot_break_it() {
+fn max_time_is_kept_although_the_strategy_ignores_it() {
     #[retryable(strategy = strategy, timer = time, max_time = "5s", blocking)]
     fn limited(strategy: &Recorder, time: &Noted) -> Result<u32, Error> {
         Err(Error::Failed(Failed::SAFE))
@@ -166,13 +166,13 @@ fn a_strategy_that_ignores_max_time_cannot_break_it() {
     assert_eq!(slow.calls(), ["initial", "ready", "release"]);
 
     let slow = Recorder::new().waiting([Duration::ZERO, secs(6)]);
-    assert_eq!(limited(&slow, &time), Err(Error::Failed(Failed::SAFE)), "the last outcome there was");
+    assert_eq!(limited(&slow, &time), Err(Error::Failed(Failed::SAFE)), "the outcome of the last attempt");
     assert_eq!(slow.calls(), ["initial", "ready", "refresh", "ready", "release"]);
 }
 
 // Rule D6.
 #[test]
-fn a_body_or_a_timer_that_panics_leaves_the_quota_as_it_was() {
+fn a_body_or_a_timer_that_panics_leaves_the_quota_unchanged() {
     struct Touchy;
     impl Clock for Touchy {
         fn now(&self) -> Timestamp {
@@ -181,7 +181,7 @@ fn a_body_or_a_timer_that_panics_leaves_the_quota_as_it_was() {
     }
     impl BlockingTimer for Touchy {
         fn block(&self, _: Duration) {
-            panic!("it never sleeps");
+            panic!("this timer panics");
         }
     }
 
@@ -193,7 +193,7 @@ fn a_body_or_a_timer_that_panics_leaves_the_quota_as_it_was() {
 
     let strategy = standard();
     assert!(catch_unwind(AssertUnwindSafe(|| call(&strategy, &Flaky::new(1, Failed::SAFE)))).is_err());
-    assert_eq!(strategy.quota().available(), 500, "the retry was paid for, and never sent");
+    assert_eq!(strategy.quota().available(), 500, "a retry that was paid for and not sent is refunded");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What statuses mean, and the headers that ask to wait. Every row of every table is tested, here and in the modules
-//! below.
+//! The classification of statuses, and the headers that ask for a wait. This module and its submodules test every row
+//! of every table.
 
 mod aws;
 mod chain;
@@ -29,7 +29,7 @@ fn verdict(safety: RetrySafety, flags: &str, fault: ErrorFault) -> Classificatio
 
 // Rule E1.
 #[test]
-fn every_status_means_what_its_row_says() {
+fn every_status_is_classified_as_in_its_row() {
     let rows: &[(&[RangeInclusive<u16>], Classification)] = &[
         (&[0..=399], verdict(No, "", Other)),
         (&[408..=408], verdict(Yes, "timeout", Client)),
@@ -48,7 +48,7 @@ fn every_status_means_what_its_row_says() {
     for (statuses, expected) in rows {
         for status in statuses.iter().cloned().flatten() {
             assert_eq!(http::status(status), *expected, "status {status}");
-            // The one row more: a wait makes a 503 throttling, and changes no other verdict.
+            // A wait makes a 503 throttling. It changes no other classification.
             let wait = Some(secs(7));
             let waiting = if status == 503 { verdict(Yes, "throttling", Server) } else { *expected };
             assert_eq!(http::status_with(status, wait), waiting.with_retry_after(wait), "status {status}");
@@ -60,7 +60,7 @@ fn every_status_means_what_its_row_says() {
 }
 
 #[test]
-fn a_status_can_be_judged_at_compile_time() {
+fn a_status_can_be_classified_at_compile_time() {
     const BUSY: Classification = http::status_with(503, Some(Duration::from_secs(1)));
     const SAFE: RetrySafety = http::status(502).idempotent(http::idempotent_method("GET")).is_retry_safe();
     const REST: (bool, bool, ErrorFault, Option<Duration>) =
@@ -107,7 +107,7 @@ fn an_error_type_can_hold_a_classification() {
 
 // Rules E3, E5.
 #[test]
-fn a_wait_in_seconds_is_digits_and_nothing_else() {
+fn a_wait_in_a_header_must_consist_of_digits_only() {
     let wait = |text: &str| http::retry_after(text, None, UNIX_EPOCH);
     let most = "9".repeat(30);
     let valid = [("120", 120), ("0", 0), (" 120 ", 120), ("\t7", 7), ("007", 7), (most.as_str(), u64::MAX)];

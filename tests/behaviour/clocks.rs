@@ -1,4 +1,4 @@
-//! One strategy under several clocks, and clocks that are late, go backwards or stand still.
+//! Strategies that are used with several clocks, and clocks that are late, go backwards or stand still.
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
 use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
@@ -24,7 +24,7 @@ fn all_clocks_of_the_library_share_one_origin() {
 
 // Rule K2.
 #[test]
-fn a_clock_that_outlives_a_test_may_go_backwards() {
+fn a_timestamp_of_a_later_paused_runtime_may_be_earlier() {
     let paused = |advance| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
@@ -36,10 +36,10 @@ fn a_clock_that_outlives_a_test_may_go_backwards() {
     let earlier = paused(secs(0));
     assert!(earlier < later);
     assert_eq!(earlier.saturating_since(later), Duration::ZERO);
-    assert!(later.saturating_since(earlier) > secs(3000), "it did not freeze at the first reading");
+    assert!(later.saturating_since(earlier) > secs(3000), "the clock is not frozen at the first reading");
 }
 
-/// One strategy that async and blocking callers share. Its quota is refilled once an hour.
+/// A strategy that async and blocking callers share. Its quota is refilled once an hour.
 static SHARED: StandardRetryStrategy = StandardRetryStrategy::new()
     .jitter(Jitter::Fixed(0.0))
     .max_attempts(u32::MAX)
@@ -58,7 +58,7 @@ fn send_blocking(flaky: &Flaky) -> Result<u32, Failed> {
 
 // Rule K1.
 #[tokio::test]
-async fn a_quota_is_not_refilled_when_async_and_blocking_callers_take_turns() {
+async fn a_quota_is_not_refilled_early_when_async_and_blocking_callers_alternate() {
     let flaky = Flaky::new(u32::MAX, Failed::SAFE);
     for _ in 0..20 {
         send(&flaky).await.unwrap_err();
@@ -68,7 +68,7 @@ async fn a_quota_is_not_refilled_when_async_and_blocking_callers_take_turns() {
     assert!(flaky.calls() <= 40 + 20, "{} sends", flaky.calls());
 }
 
-/// A clock of the library in a world that is ahead of it.
+/// A clock of the library, moved ahead.
 struct Ahead<'a>(&'a dyn Clock, &'a Cell<Duration>);
 
 impl Clock for Ahead<'_> {
@@ -79,7 +79,7 @@ impl Clock for Ahead<'_> {
 
 // Rule K1.
 #[test]
-fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_take_turns() {
+fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_alternate() {
     let passed = Cell::new(Duration::ZERO);
     let clocks = [Ahead(&StdTimer, &passed), Ahead(&TokioTimer, &passed)];
     let strategy = AdaptiveRetryStrategy::new();
@@ -103,7 +103,7 @@ fn a_limiter_keeps_its_rate_when_async_and_blocking_callers_take_turns() {
 
 // Rules K3, Q7.
 #[test]
-fn a_reading_that_is_handed_in_late_refills_no_period_twice() {
+fn a_late_reading_does_not_refill_a_period_twice() {
     let bucket = TokenBucket::new(10_000).refill(1, millis(1));
     let clock = ByHand::at(secs(1000));
     assert!(bucket.try_acquire(10_000, &clock));
@@ -113,9 +113,13 @@ fn a_reading_that_is_handed_in_late_refills_no_period_twice() {
         bucket.available()
     };
     assert_eq!(refilled_at(secs(1000) + millis(251)), 251);
-    assert_eq!(refilled_at(secs(1000)), 251, "a thread was held up for 251 ms between reading its clock and using it");
+    assert_eq!(
+        refilled_at(secs(1000)),
+        251,
+        "a thread was delayed for 251 ms between reading its clock and using the reading"
+    );
     assert_eq!(refilled_at(secs(1000) + millis(252)), 252);
-    assert_eq!(refilled_at(secs(999)), 252, "for however long");
+    assert_eq!(refilled_at(secs(999)), 252, "the length of the delay does not matter");
     assert_eq!(refilled_at(secs(1000) + millis(253)), 253);
 }
 
@@ -132,14 +136,14 @@ fn a_quota_follows_a_clock_that_stays_behind() {
     };
     assert_eq!(refilled_at(secs(10)), 0);
     assert_eq!(refilled_at(secs(10) + millis(249)), 0, "it may still be late");
-    assert_eq!(refilled_at(secs(10) + millis(250)), 250, "what passed since it went back");
+    assert_eq!(refilled_at(secs(10) + millis(250)), 250, "the time since the clock went back counts");
     assert_eq!(refilled_at(secs(10) + millis(300)), 300);
 }
 
-/// A clock that stands still, and sleeps that are over at once.
+/// A timer whose clock stands still and whose sleeps end at once.
 #[derive(Default)]
 struct Still {
-    questions: Cell<u32>,
+    sleeps: Cell<u32>,
 }
 
 impl Clock for Still {
@@ -152,18 +156,18 @@ impl Timer for Still {
     type Sleep = Ready<()>;
 
     fn sleep(&self, _: Duration) -> Ready<()> {
-        self.questions.set(self.questions.get() + 1);
+        self.sleeps.set(self.sleeps.get() + 1);
         ready(())
     }
 }
 
 impl BlockingTimer for Still {
     fn block(&self, _: Duration) {
-        self.questions.set(self.questions.get() + 1);
+        self.sleeps.set(self.sleeps.get() + 1);
     }
 }
 
-/// A strategy that limits sends and has none left.
+/// Returns a strategy that limits sends and has no capacity left.
 fn limiting() -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)));
     let clock = Still::default();
@@ -178,22 +182,22 @@ fn limiting() -> AdaptiveRetryStrategy {
 
 // Rule K4.
 #[test]
-fn a_limiter_yields_where_the_clock_stands_still() {
+fn an_operation_yields_if_the_clock_stands_still() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));
     let mut call = pin!(retry(&strategy, || async { flaky.call() }).timer(&timer).max_time(secs(1)).run());
     let context = &mut Context::from_waker(Waker::noop());
     for poll in 1..=1000 {
         assert!(call.as_mut().poll(context).is_pending());
-        assert!(timer.questions.get() <= 2 * poll, "{} questions in {poll} polls", timer.questions.get());
+        assert!(timer.sleeps.get() <= 2 * poll, "{} sleeps in {poll} polls", timer.sleeps.get());
     }
     assert_eq!(flaky.calls(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_timeout_around_a_call_works_where_its_clock_stands_still() {
+async fn a_timeout_around_a_call_works_if_its_clock_stands_still() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));
     let call = retry(&strategy, || async { flaky.call() }).timer(&timer).run();
-    // Time is paused, so it goes on only if the timeout's own sleep is all that is left to wait for.
+    // Paused time advances by itself only while all tasks are idle, and the call never is. So it is advanced here.
     let ticking = async {
         for _ in 0..10 {
             tokio::task::yield_now().await;
@@ -203,17 +207,17 @@ async fn a_timeout_around_a_call_works_where_its_clock_stands_still() {
     let (outcome, ()) = tokio::join!(tokio::time::timeout(secs(1), call), ticking);
     assert!(outcome.is_err());
     let mut next = strategy.acquire_initial_token(&timer).unwrap();
-    assert!(strategy.ready(&mut next, &timer, None).wait().is_some(), "nothing was granted, and the place is free");
+    assert!(strategy.ready(&mut next, &timer, None).wait().is_some(), "no send was granted to the dropped call");
 }
 
 #[test]
-fn a_wait_is_woken_after_it_yielded() {
+fn an_operation_that_yields_wakes_its_task() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));
     let woken = std::sync::Arc::new(CountingWaker::default());
     let waker = Waker::from(std::sync::Arc::clone(&woken));
     let mut call = pin!(retry(&strategy, || async { flaky.call() }).timer(&timer).run());
     assert_eq!(call.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Pending);
-    assert_eq!(woken.0.load(std::sync::atomic::Ordering::Relaxed), 1, "or nobody would poll it again");
+    assert_eq!(woken.0.load(std::sync::atomic::Ordering::Relaxed), 1, "otherwise it would not be polled again");
 }
 
 #[derive(Default)]
@@ -232,19 +236,19 @@ fn call_blocking(strategy: &AdaptiveRetryStrategy, timer: &Still, flaky: &Flaky)
 
 // Rule K4.
 #[test]
-fn a_blocking_attempt_is_sent_after_a_bounded_number_of_questions() {
+fn a_blocking_attempt_is_sent_after_a_bounded_number_of_sleeps() {
     let (strategy, timer, flaky) = (limiting(), Still::default(), Flaky::new(0, Failed::SAFE));
     assert_eq!(call_blocking(&strategy, &timer, &flaky), Ok(1));
-    assert!((2..=1000).contains(&timer.questions.get()), "{} questions", timer.questions.get());
+    assert!((2..=1000).contains(&timer.sleeps.get()), "{} sleeps", timer.sleeps.get());
     let mut next = strategy.acquire_initial_token(&timer).unwrap();
     assert!(strategy.ready(&mut next, &timer, None).wait().is_some(), "no send was taken from the limiter");
 }
 
 #[test]
-fn an_instant_before_the_first_one_has_a_place_as_well() {
+fn an_instant_before_the_first_timestamp_can_be_converted() {
     let (hour, now) = (secs(3600), Instant::now());
     let earlier = now.checked_sub(hour).expect("the platform's clock reaches back");
-    // Whichever test was first to make a timestamp, this instant lies before it: tests don't take an hour.
+    // This instant is before the first timestamp of any test, because the tests take less than an hour.
     assert_eq!(Timestamp::from(now).saturating_since(Timestamp::from(earlier)), hour);
     assert!(Timestamp::from(earlier) < TokioTimer.now());
 }

@@ -1,4 +1,4 @@
-//! Retries without macros.
+//! The closure form, without macros.
 
 mod forms;
 mod on_retry;
@@ -28,7 +28,7 @@ async fn a_closure_may_change_what_it_captures() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_moves_to_another_task_if_its_attempts_do() {
+async fn a_call_can_be_spawned_if_its_attempts_are_send() {
     let shared = Arc::new(StandardRetryStrategy::new());
     let task = tokio::spawn(assert_send(async move {
         let text = "captured".to_owned();
@@ -44,7 +44,7 @@ async fn an_outcome_that_is_not_send_leaves_the_call_send() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn foreign_errors_are_judged_by_a_closure() {
+async fn a_closure_decides_which_foreign_errors_are_retried() {
     let calls = Cell::new(0);
     let connect = || async {
         calls.set(calls.get() + 1);
@@ -57,7 +57,7 @@ async fn foreign_errors_are_judged_by_a_closure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn foreign_errors_tell_their_hint_by_a_closure() {
+async fn a_closure_returns_the_hint_of_a_foreign_error() {
     struct Busy(Option<Duration>);
 
     let calls = Cell::new(0);
@@ -71,12 +71,12 @@ async fn foreign_errors_tell_their_hint_by_a_closure() {
     };
     let report = retry(&STRATEGY, send).when(|_| true).retry_after(|error: &Busy| error.0).report().await;
     assert!(report.outcome.is_ok());
-    assert_eq!(report.elapsed, secs(17 + 2), "a floor, and no more than a floor");
+    assert_eq!(report.elapsed, secs(17 + 2), "the hint is a minimum, and without one the backoff applies");
 }
 
 // Rule P2.
 #[tokio::test(start_paused = true)]
-async fn idempotence_is_said_at_the_call() {
+async fn idempotence_is_set_by_a_method_of_the_call() {
     let maybe = Failed { safety: retry_core::RetrySafety::Maybe, ..Failed::SAFE };
     let attempts = |idempotent: Option<bool>| async move {
         let flaky = Flaky::new(1, maybe);
@@ -92,7 +92,7 @@ async fn idempotence_is_said_at_the_call() {
 
 // Rule K5.
 #[test]
-fn a_timer_of_the_users_own_needs_no_runtime() {
+fn a_custom_timer_needs_no_runtime() {
     let (time, flaky) = (Noted::default(), Flaky::new(3, Failed::SAFE.after(millis(2500))));
     let report = run(&time.timer, retry(&STRATEGY, || async { flaky.call() }).timer(&time).report());
     assert_eq!((report.outcome, report.attempts, report.elapsed), (Ok(4), 4, millis(2500 + 2500 + 4000)));
@@ -101,7 +101,7 @@ fn a_timer_of_the_users_own_needs_no_runtime() {
 
 // Rule K2.
 #[tokio::test(start_paused = true)]
-async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
+async fn the_elapsed_time_is_zero_if_the_clock_went_backwards() {
     struct Backwards(Cell<u64>);
     impl Clock for Backwards {
         fn now(&self) -> Timestamp {
@@ -123,9 +123,9 @@ async fn the_report_of_a_clock_that_went_backwards_says_no_time_has_passed() {
 
 // Rule P5.
 #[tokio::test(start_paused = true)]
-async fn an_error_of_a_closure_costs_what_other_errors_cost() {
+async fn a_foreign_error_costs_as_much_as_an_unclassified_error() {
     let strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).max_attempts(2);
-    let _ = retry(&strategy, || async { Err::<(), _>("no type of ours") }).when(|_| true).run().await;
+    let _ = retry(&strategy, || async { Err::<(), _>("a foreign error") }).when(|_| true).run().await;
     assert_eq!(strategy.quota().available(), 495);
     assert_eq!(RetryErrorType::Other.to_string(), "other");
 }

@@ -1,4 +1,4 @@
-//! Settings that come in at run time, and the strategy that they make.
+//! Settings that are read at run time, and the strategies built from them.
 
 mod botocore;
 mod file;
@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 
 const CLOCK: &dyn Clock = &TokioTimer;
 
-/// A directory of the test's own, which goes with it.
+/// A temporary directory, removed at the end of the test.
 struct Files(tempfile::TempDir);
 
 impl Files {
@@ -40,7 +40,7 @@ impl Files {
     }
 }
 
-/// An environment of the test's own.
+/// An environment that belongs to the test.
 fn variables<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
     |name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
 }
@@ -53,7 +53,7 @@ const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
 
 // Rule C16.
 #[test]
-fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
+fn settings_override_the_base_and_the_others_keep_its_values() {
     let preset = StandardRetryStrategy::aws_2_1;
     let bases = |strategy: &ConfiguredStrategy| {
         let backoff = strategy.standard().backoff_strategy();
@@ -81,7 +81,11 @@ fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
     assert_eq!((settings.max_attempts, settings.max_retry_after), (7, Some(secs(9))));
     assert_eq!(bases(&strategy), (millis(10), millis(300), secs(2)));
     assert_eq!((strategy.standard().quota().capacity(), strategy.standard().quota().available()), (42, 42));
-    assert_eq!(settings.hint_limit, HintLimit::BeyondBackoff(secs(5)), "nobody can say it, so it is the base's");
+    assert_eq!(
+        settings.hint_limit,
+        HintLimit::BeyondBackoff(secs(5)),
+        "a configuration has no such setting, so it is that of the base"
+    );
     assert_eq!(settings.costs, preset().settings().costs);
 
     let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset());
@@ -92,7 +96,7 @@ fn what_is_said_is_taken_and_what_is_not_is_left_to_the_base() {
 
 // Rule C1.
 #[test]
-fn what_was_said_can_be_read_back() {
+fn settings_can_be_read_back() {
     let config = RetryConfig::new();
     assert_eq!((config.retry_mode_setting(), config.retry_mode_source()), (None, None));
     assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (None, None));
@@ -114,7 +118,7 @@ fn what_was_said_can_be_read_back() {
 
 // Rule C16.
 #[test]
-fn each_build_makes_a_quota_of_its_own() {
+fn each_build_creates_a_new_quota() {
     let config = RetryConfig::new().quota_capacity(10);
     let (one, other) = (config.build(), config.build());
     assert!(one.standard().quota().try_acquire(10, CLOCK));
@@ -127,7 +131,7 @@ fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
 }
 
 #[test]
-fn a_token_tells_what_the_token_of_the_mode_tells() {
+fn a_token_forwards_to_the_token_of_the_mode() {
     for mode in MODES {
         let strategy = in_mode(mode);
         assert_eq!(strategy.retry_mode(), mode);
@@ -155,7 +159,7 @@ fn a_foreign_token_is_refused_and_nothing_is_changed() {
         ours.release(second(&theirs));
         assert_eq!(ours.standard().quota().available(), 400);
         if let ConfiguredStrategy::Adaptive(adaptive) = &ours {
-            assert_eq!(adaptive.send_rate(), None, "nothing was learned of the throttling");
+            assert_eq!(adaptive.send_rate(), None, "nothing was learned from the throttling");
         }
     }
 }
@@ -165,7 +169,7 @@ async fn the_adaptive_mode_limits_sends() {
     let strategy = in_mode(RetryMode::Adaptive);
     let flaky = Flaky::new(1, Failed::THROTTLED);
     retry(&strategy, || async { flaky.call() }).run().await.unwrap();
-    let ConfiguredStrategy::Adaptive(adaptive) = &strategy else { panic!("it is the adaptive one") };
+    let ConfiguredStrategy::Adaptive(adaptive) = &strategy else { panic!("the mode is adaptive") };
     assert!(adaptive.send_rate().is_some());
 }
 
@@ -191,7 +195,7 @@ macro_rules! lazily {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_attribute_takes_a_static_that_is_configured_when_it_is_first_used() {
+async fn the_attribute_accepts_a_lazily_configured_static() {
     static STANDARD: LazyLock<ConfiguredStrategy> = lazily!(RetryMode::Standard, 3);
     static ADAPTIVE: LazyLock<ConfiguredStrategy> = lazily!(RetryMode::Adaptive, 4);
 
@@ -213,7 +217,7 @@ async fn the_attribute_takes_a_static_that_is_configured_when_it_is_first_used()
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_attribute_takes_a_field_and_an_arc_of_one() {
+async fn the_attribute_accepts_a_configured_strategy_in_a_field_or_an_arc() {
     struct Client {
         retry: ConfiguredStrategy,
         shared: Arc<ConfiguredStrategy>,
@@ -241,7 +245,7 @@ async fn the_attribute_takes_a_field_and_an_arc_of_one() {
 }
 
 #[test]
-fn a_variant_can_be_made_by_hand_and_each_scope_can_have_one() {
+fn a_configured_strategy_can_be_constructed_directly_and_used_in_scopes() {
     static FIXED: ConfiguredStrategy = ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::new());
     static SCOPES: ScopedRetryStrategy<String, ConfiguredStrategy> =
         ScopedRetryStrategy::new(|| RetryConfig::new().quota_capacity(7).build());

@@ -1,4 +1,4 @@
-//! Operations that contend with each other: optimistic transactions, each attempt a whole one.
+//! Optimistic transactions that contend. Each attempt is a whole transaction.
 
 #[path = "../../examples/transactions/store.rs"]
 mod store;
@@ -12,7 +12,7 @@ use store::Store;
 
 const TRANSFERS: u32 = 40;
 
-/// What became of transfers that began at the same moment.
+/// The result of transfers that began at the same moment.
 #[derive(Debug)]
 struct Contention {
     committed: u32,
@@ -58,16 +58,16 @@ const fn patient() -> StandardRetryStrategy {
 
 // Rule Q5.
 #[tokio::test(start_paused = true)]
-async fn transactions_that_contend_are_not_stopped_by_the_quota_and_do_not_flood_the_store() {
+async fn contending_transactions_all_commit_without_flooding_the_store() {
     let contention = contend(patient()).await;
     assert_eq!((contention.committed, contention.quota_left), (TRANSFERS, 500), "{contention:?}");
-    // Without a backoff, one of n commits in each round: 40 + 39 + .. + 1 = 820 sends.
+    // Without a backoff, one of n transactions commits in each round: 40 + 39 + .. + 1 = 820 sends.
     assert!(contention.sends <= 5 * TRANSFERS, "{contention:?}");
 }
 
 // Rule Q5.
 #[tokio::test(start_paused = true)]
-async fn a_database_that_reports_overload_as_a_conflict_can_be_protected_by_a_cost() {
+async fn a_cost_of_conflicts_protects_a_database_that_reports_overload_as_a_conflict() {
     let contention = contend(patient().retry_costs(RetryCosts::new(5).conflict(5)).quota_capacity(100)).await;
     assert!(contention.committed < TRANSFERS && contention.sends <= 100, "{contention:?}");
 }

@@ -1,4 +1,4 @@
-//! What an attempt is told of its operation.
+//! The context of an attempt.
 
 use crate::script::{Error, FromStart};
 use crate::support::{Failed, Flaky, Recorder, millis, secs};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Makes no difference between strategies, for once.
+/// A shared strategy whose quota no test exhausts.
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(u32::MAX);
 
@@ -28,7 +28,7 @@ async fn contexts(flaky: &Flaky) -> Vec<AttemptContext> {
 
 // Rule M11.
 #[tokio::test(start_paused = true)]
-async fn attempts_are_numbered_and_know_the_failure_before_them() {
+async fn a_context_has_the_number_of_the_attempt_and_the_previous_failure() {
     #[retryable(strategy = STRATEGY, context = context)]
     async fn varied(errors: &[Failed], seen: &RefCell<Vec<AttemptContext>>) -> Result<(), Failed> {
         let attempt = seen.borrow().len();
@@ -49,7 +49,7 @@ async fn attempts_are_numbered_and_know_the_failure_before_them() {
 
 // Rule M11.
 #[tokio::test(start_paused = true)]
-async fn the_id_is_the_same_for_all_attempts_and_another_one_for_each_operation() {
+async fn the_id_is_the_same_for_all_attempts_and_different_for_each_operation() {
     let mut ids = HashSet::new();
     for _ in 0..100 {
         let seen = contexts(&Flaky::new(1, Failed::SAFE)).await;
@@ -62,7 +62,7 @@ async fn the_id_is_the_same_for_all_attempts_and_another_one_for_each_operation(
 
 // Rule M11.
 #[tokio::test(start_paused = true)]
-async fn the_id_as_text_is_a_random_uuid() {
+async fn the_id_is_displayed_as_a_random_uuid() {
     let ids: Vec<OperationId> = {
         let mut ids = Vec::new();
         for _ in 0..50 {
@@ -79,14 +79,14 @@ async fn the_id_as_text_is_a_random_uuid() {
         assert_eq!(u128::from_str_radix(&text.replace('-', ""), 16), Ok(id.as_u128()));
         assert_eq!(format!("{id:?}"), format!("OperationId({text})"));
     }
-    // Every bit that is left to chance takes both values.
+    // Every random bit takes both values.
     let (all, any) = ids.iter().fold((u128::MAX, 0), |(all, any), id| (all & id.as_u128(), any | id.as_u128()));
     assert_eq!((all, any), (0x4 << 76 | 0x8 << 60, !(0xb << 76) & !(0x4 << 60)));
 }
 
 // Rule M11.
 #[tokio::test(start_paused = true)]
-async fn the_time_left_is_that_of_the_attempt_cut_to_that_of_the_operation() {
+async fn the_time_left_is_the_attempt_timeout_limited_by_max_time() {
     #[retryable(strategy = STRATEGY, context = context, max_time = "10s", attempt_timeout = "4s", timer = timer)]
     async fn limited(timer: &FromStart, seen: &RefCell<Vec<Option<Duration>>>) -> Result<u32, Error> {
         seen.borrow_mut().push(context.time_left());
@@ -108,7 +108,7 @@ async fn the_time_left_is_that_of_the_attempt_cut_to_that_of_the_operation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_only_attempt_of_a_refused_operation_is_the_first() {
+async fn the_context_of_a_refused_operation_is_that_of_the_first_attempt() {
     #[retryable(strategy = strategy, context = it)]
     async fn call(strategy: &Recorder) -> Result<AttemptContext, Failed> {
         Ok(it)

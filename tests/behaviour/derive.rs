@@ -1,11 +1,11 @@
-//! What a derived error says: each option, and which one wins.
-#![allow(dead_code, reason = "the fields are there to be derived from")]
+//! The answers of derived errors: each option alone, and their precedence.
+#![allow(dead_code, reason = "the fields are only read by the derive")]
 #![allow(
     clippy::ref_option,
     clippy::trivially_copy_pass_by_ref,
-    reason = "a fn under `with` is handed references to fields, whatever they are"
+    reason = "a function named by `with` gets references to fields of any type"
 )]
-#![allow(clippy::items_after_statements, reason = "an enum stands beside what is asserted of it")]
+#![allow(clippy::items_after_statements, reason = "an enum is next to its assertions")]
 
 mod conflict;
 mod indirect;
@@ -24,7 +24,7 @@ use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Failed, safety, throttling, timeout, hint.
+/// The answers of an error: fault, safety, throttling, timeout, hint.
 type Says = (ErrorFault, RetrySafety, bool, bool, Option<Duration>);
 
 fn says(error: &dyn RetryInfo) -> Says {
@@ -38,7 +38,7 @@ struct Inner;
 const INNER: Says = (Server, Yes, true, false, Some(Duration::from_secs(7)));
 
 #[test]
-fn each_option_says_what_it_says_and_implies_what_follows() {
+fn each_option_sets_its_answer_and_implies_others() {
     #[derive(RetryInfo)]
     enum Failure {
         Unlabelled,
@@ -92,7 +92,7 @@ fn each_option_says_what_it_says_and_implies_what_follows() {
 
 // Rule M14.
 #[test]
-fn what_a_variant_says_beats_what_it_implies() {
+fn an_explicit_answer_beats_an_implied_one() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(throttling, never)]
@@ -123,7 +123,7 @@ fn what_a_variant_says_beats_what_it_implies() {
 
 // Rule M14.
 #[test]
-fn the_container_speaks_where_a_variant_is_silent() {
+fn the_options_of_the_enum_are_defaults_for_its_variants() {
     #[derive(RetryInfo)]
     #[retry(never, fault = "client", retry_after = "2s")]
     enum Denied {
@@ -139,12 +139,16 @@ fn the_container_speaks_where_a_variant_is_silent() {
     }
 
     assert_eq!(says(&Denied::Plain), (Client, No, false, false, Some(secs(2))));
-    assert_eq!(says(&Denied::Throttling), (Client, Yes, true, false, Some(secs(2))), "never does not beat it");
+    assert_eq!(
+        says(&Denied::Throttling),
+        (Client, Yes, true, false, Some(secs(2))),
+        "the implied safety of the variant beats the default"
+    );
     assert_eq!(says(&Denied::Timeout), (Client, Maybe, false, true, Some(secs(3))));
     assert_eq!(
         says(&Denied::Server),
         (Server, No, false, false, Some(secs(2))),
-        "the container comes before the fault"
+        "the default beats the safety implied by the fault"
     );
     assert_eq!(says(&Denied::Safe), (Client, Yes, false, false, Some(secs(2))));
 
@@ -171,11 +175,15 @@ fn the_container_speaks_where_a_variant_is_silent() {
 
     assert_eq!(says(&Busy::Plain), (Other, Yes, true, false, None));
     assert_eq!(says(&Busy::Never), (Other, No, true, false, None));
-    assert_eq!(says(&Busy::Timeout), (Other, Maybe, true, true, None), "what the variant implies comes first");
+    assert_eq!(
+        says(&Busy::Timeout),
+        (Other, Maybe, true, true, None),
+        "the safety implied by the variant beats the default"
+    );
 }
 
 #[test]
-fn a_field_holds_the_wait_and_beats_the_constant() {
+fn a_wait_in_a_field_beats_a_constant_wait() {
     #[derive(RetryInfo)]
     #[retry(safe)]
     enum Failure {
@@ -197,21 +205,21 @@ fn a_field_holds_the_wait_and_beats_the_constant() {
     assert_eq!(after(Failure::Option { wait: Some(secs(4)) }), Some(secs(4)));
     assert_eq!(after(Failure::Option { wait: None }), None);
     assert_eq!(after(Failure::Beside(0, Some(secs(5)))), Some(secs(5)));
-    assert_eq!(after(Failure::Beside(0, None)), Some(secs(9)), "a field that holds nothing says nothing");
+    assert_eq!(after(Failure::Beside(0, None)), Some(secs(9)), "an empty field is ignored");
     assert_eq!(after(Failure::Secs(u64::MAX)), Some(secs(u64::MAX)));
     assert_eq!(after(Failure::Millis(Some(250))), Some(millis(250)));
     assert_eq!(after(Failure::Millis(Some(-1))), None);
     assert_eq!(after(Failure::Millis(None)), None);
     assert_eq!(after(Failure::Long(250)), Some(millis(250)));
     assert_eq!(after(Failure::Long(u128::MAX)), Some(millis(u64::MAX)));
-    assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time that is past");
+    assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time in the past is no wait");
     let wait = after(Failure::Time(SystemTime::now() + secs(1000))).unwrap();
     assert!(wait <= secs(1000) && wait > secs(900));
 }
 
 // Rule M17.
 #[test]
-fn transparent_takes_everything_from_one_field() {
+fn transparent_forwards_every_answer_to_one_field() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(transparent)]

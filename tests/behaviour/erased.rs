@@ -1,4 +1,4 @@
-//! Strategies whose type only the run time knows.
+//! Strategies whose type is erased.
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use retry_core::strategy::Ready;
@@ -18,7 +18,7 @@ const fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
-/// So many retries, at once.
+/// A strategy with a maximum number of retries and no delay.
 struct Retries(u32);
 
 struct Attempt(u32);
@@ -55,7 +55,7 @@ fn second(strategy: &ErasedStrategy) -> ErasedToken {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_run_time_chooses_among_strategies_of_different_types() {
+async fn strategies_of_different_types_can_be_chosen_at_run_time() {
     static STANDARD: StandardRetryStrategy = standard();
     static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard);
 
@@ -82,7 +82,7 @@ async fn the_run_time_chooses_among_strategies_of_different_types() {
 
 // Rule Q6.
 #[tokio::test(start_paused = true)]
-async fn clones_share_one_quota_and_the_numbers_of_the_strategy_hold() {
+async fn clones_share_one_quota_and_keep_the_settings_of_the_strategy() {
     static STANDARD: StandardRetryStrategy = standard().quota_capacity(12);
     let erased = ErasedStrategy::new(&STANDARD);
 
@@ -113,7 +113,7 @@ async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
 }
 
 #[test]
-fn a_token_tells_what_the_token_inside_tells() {
+fn a_token_forwards_to_the_token_inside() {
     let erased = ErasedStrategy::new(standard());
     let mut token = second(&erased);
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
@@ -133,11 +133,11 @@ fn tokens_pass_between_the_handles_of_one_strategy() {
 
 // Rule R13.
 #[test]
-fn a_foreign_token_is_refused_and_the_quota_left_alone() {
+fn a_foreign_token_is_refused_and_the_quota_is_unchanged() {
     static OURS: StandardRetryStrategy = standard();
     assert!(OURS.quota().try_acquire(100, CLOCK));
     let ours = ErasedStrategy::new(&OURS);
-    // The same type of token from another strategy, and tokens of other types.
+    // A token of the same type from another strategy, and tokens of other types.
     let twice = ErasedStrategy::new(ErasedStrategy::new(standard()));
     for theirs in [ErasedStrategy::new(standard()), ErasedStrategy::new(Retries(9)), twice] {
         let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::SAFE), CLOCK);
@@ -174,7 +174,7 @@ impl Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_attribute_takes_a_field_that_holds_one() {
+async fn the_attribute_accepts_an_erased_strategy_in_a_field() {
     let mut client = Client::new(ErasedStrategy::new(Retries(2)));
     assert_send(client.call()).await.unwrap_err();
     assert_eq!(*client.calls.get_mut(), 3);
@@ -184,7 +184,7 @@ async fn the_attribute_takes_a_field_that_holds_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_attribute_takes_a_static_whose_type_is_chosen_at_run_time() {
+async fn the_attribute_accepts_a_static_whose_type_is_chosen_at_run_time() {
     static CHOSEN: LazyLock<ErasedStrategy> = LazyLock::new(|| ErasedStrategy::new(Retries(3)));
     static CALLS: AtomicU32 = AtomicU32::new(0);
 

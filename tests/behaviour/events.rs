@@ -1,4 +1,4 @@
-//! What `tracing` is told of an operation.
+//! The `tracing` events of an operation.
 
 use crate::support::{Failed, Flaky, Recorder, secs};
 use retry_core::{Jitter, RetryError, StandardRetryStrategy, retry, retryable};
@@ -9,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// Writes each event as a line: level, message and fields.
+/// A layer that formats each event as a line: level, name and fields.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -32,7 +32,7 @@ impl<S: Subscriber> Layer<S> for Lines {
     }
 }
 
-/// All that is told of an operation.
+/// Returns the events of an operation.
 async fn lines(operation: impl Future) -> Vec<String> {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::registry().with(lines.clone());
@@ -41,7 +41,7 @@ async fn lines(operation: impl Future) -> Vec<String> {
     std::mem::take(&mut lines.0.lock().unwrap())
 }
 
-/// Nothing fails that goes by this one, so its quota stays full.
+/// A strategy that is used without failures, so its quota stays full.
 static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new();
 
 #[retryable(strategy = STRATEGY)]
@@ -62,7 +62,7 @@ async fn a_success_at_the_first_attempt_is_traced_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscriber_that_listens_to_warnings_only_is_told_nothing_else() {
+async fn a_subscriber_with_a_filter_gets_warnings_only() {
     let lines = Lines::default();
     let layer = lines.clone().with_filter(LevelFilter::WARN);
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
@@ -99,7 +99,7 @@ async fn retries_and_late_successes_are_events() {
     );
 }
 
-/// The last event of an operation.
+/// Returns the last event of an operation.
 async fn last(operation: impl Future) -> String {
     lines(operation).await.pop().unwrap()
 }
@@ -116,7 +116,7 @@ async fn the_name_of_the_strategy_is_a_field() {
 
 // Rule O6.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_a_switch_keeps_from_retrying_is_no_warning() {
+async fn a_call_whose_retries_are_switched_off_is_no_warning() {
     let strategy = StandardRetryStrategy::new();
     strategy.set_enabled(false);
     assert_eq!(
@@ -156,7 +156,7 @@ async fn the_reason_to_stop_is_an_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_success_that_nobody_recorded_is_a_warning() {
+async fn a_success_that_the_strategy_did_not_record_is_a_warning() {
     let forgetful = Recorder::new().forgetting();
     assert_eq!(
         last(retry(&forgetful, || async { Ok::<_, Failed>(()) }).name("get").run()).await,
@@ -165,7 +165,7 @@ async fn a_success_that_nobody_recorded_is_a_warning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_initial_token_is_an_event_whatever_the_attempt_comes_to() {
+async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     assert_eq!(
         lines(retry(&refusing, || async { Ok::<_, Failed>(()) }).name("get").run()).await,

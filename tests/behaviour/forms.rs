@@ -1,4 +1,4 @@
-//! Functions that are async without the word, and those that other attributes have changed before.
+//! Forms of functions: methods of async traits, functions that return a future, and functions with other attributes.
 
 mod runtimes;
 mod tails;
@@ -113,7 +113,7 @@ fn returns_a_box_future<'a>(flaky: &'a Flaky) -> BoxFuture<'a, Result<u32, Faile
 
 // Rule M9.
 #[tokio::test(start_paused = true)]
-async fn functions_that_return_a_future_are_retried_in_their_async_block() {
+async fn the_async_block_of_a_function_that_returns_a_future_is_retried() {
     assert_eq!(returns_a_future(&Flaky::new(2, Failed::SAFE), 7).await, Ok(3));
     assert_eq!(returns_a_box(&Flaky::new(2, Failed::SAFE)).await, Ok(3));
     assert_eq!(returns_a_box_future(&Flaky::new(2, Failed::SAFE)).await, Ok(3));
@@ -123,7 +123,7 @@ async fn functions_that_return_a_future_are_retried_in_their_async_block() {
 
     let flaky = Flaky::new(0, Failed::SAFE);
     drop(returns_a_future(&flaky, 1));
-    assert_eq!(flaky.calls(), 0, "nothing happens before it is polled");
+    assert_eq!(flaky.calls(), 0, "nothing happens before the future is polled");
 }
 
 trait Defaults {
@@ -187,7 +187,7 @@ async fn default_methods_and_generic_impls_are_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bodies_may_hold_inner_attributes_and_items() {
+async fn bodies_may_contain_inner_attributes_and_items() {
     #[retryable(strategy = STRATEGY)]
     async fn call(flaky: &Flaky) -> Result<u32, Failed> {
         #![allow(clippy::items_after_statements, reason = "an inner attribute")]
@@ -230,7 +230,7 @@ async fn instrumented_functions_are_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn conditions_and_must_use_stay_in_place() {
+async fn conditions_and_must_use_are_kept() {
     #[retryable(strategy = STRATEGY)]
     #[must_use]
     #[cfg(test)]
@@ -245,7 +245,7 @@ async fn conditions_and_must_use_stay_in_place() {
     assert_eq!(there(&Flaky::new(1, Failed::SAFE)).await, Ok(2));
 }
 
-/// Bodies that borrow all of `self`, under each limit and in each form.
+/// Bodies that borrow all of `self`, with each limit and in each form.
 mod borrow {
     use super::{FromStart, Log, strategy};
     use crate::script::Error;
@@ -317,7 +317,7 @@ mod borrow {
     }
 }
 
-/// Hears, and keeps nothing. It can't be shared between threads.
+/// An observer that ignores all events.
 struct Log;
 
 impl Observer for Log {
@@ -326,7 +326,7 @@ impl Observer for Log {
 
 // Rule M6.
 #[tokio::test(start_paused = true)]
-async fn a_body_may_use_all_of_self_under_each_limit_and_in_each_form() {
+async fn a_body_may_use_all_of_self_with_each_limit_and_in_each_form() {
     use borrow::{Client, Help, argument};
 
     let mut client = Client::new();
@@ -341,8 +341,8 @@ async fn a_body_may_use_all_of_self_under_each_limit_and_in_each_form() {
 
 // Rule M5.
 #[tokio::test(start_paused = true)]
-async fn a_future_is_send_if_it_is_without_the_attribute() {
-    /// It may move to another thread, and not be shared.
+async fn an_observer_that_is_not_sync_leaves_the_future_send() {
+    /// An observer that is `Send` but not `Sync`.
     struct Single(Cell<u32>);
     impl Observer for Single {
         fn observe(&self, _: &Event) {
@@ -370,7 +370,7 @@ async fn a_future_is_send_if_it_is_without_the_attribute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_statements_of_a_tail_stay_in_their_order() {
+async fn statements_around_the_async_block_keep_their_order() {
     #[retryable(strategy = STRATEGY)]
     fn shadows(key: u32) -> impl Future<Output = Result<u32, Failed>> {
         async move {
@@ -410,13 +410,13 @@ async fn the_statements_of_a_tail_stay_in_their_order() {
     assert_eq!(shadows(1).await, Ok(2));
     let flaky = Flaky::new(2, Failed::SAFE);
     assert_eq!(renames(&flaky, 5).await, Ok(15));
-    assert_eq!(flaky.calls(), 3, "each attempt runs all of it");
+    assert_eq!(flaky.calls(), 3, "each attempt runs the whole block");
     assert_eq!(counts_before(&Flaky::new(2, Failed::SAFE), 5).await, Ok(7));
     assert!(strategy_of_its_own(&Flaky::new(2, Failed::SAFE)).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_element_whose_index_the_body_changes_is_chosen_once() {
+async fn the_index_of_a_strategy_is_evaluated_once_although_the_body_changes_it() {
     struct Client {
         retries: [StandardRetryStrategy; 2],
         current: Cell<usize>,

@@ -1,4 +1,4 @@
-//! Wrappers of strategies forward each method, those that have a default too. The other traits are in `parts`.
+//! Wrappers of strategies forward every method, including those with a default. The other traits are in `parts`.
 
 mod parts;
 
@@ -14,16 +14,16 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::task::Waker;
 use std::time::Duration;
 
-/// What was called, or answered.
+/// Calls and answers.
 type Trace = Vec<String>;
 
-/// A strategy that writes down its calls and answers what no default answers.
+/// A strategy that records its calls. Its answers differ from all defaults.
 #[derive(Clone, Default)]
 struct Probe {
     calls: Arc<Mutex<Trace>>,
 }
 
-/// The token of a [`Probe`], with four answers that have nothing to do with each other.
+/// The token of a [`Probe`], with four independent answers.
 struct ProbeToken {
     attempt: u32,
 }
@@ -105,7 +105,7 @@ fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
     (token.attempt(), token.retry_count(), token.delay(), token.delay_source())
 }
 
-/// Calls each method of a strategy and its tokens, and returns the calls that arrived and the answers.
+/// Calls each method of a strategy and its tokens. Returns the recorded calls and the answers.
 fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
     let (clock, woken) = (ByHand::at(secs(5)), Arc::new(Wakes::default()));
     let (waker, retryable) = (Waker::from(Arc::clone(&woken)), Failure::of(&Failed::SAFE.after(secs(3))));
@@ -140,7 +140,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
 
     let probe = Probe::default();
     let expected = trace(&probe, &probe);
-    let said = [
+    let listed = [
         "initial 5",
         "ready (7, 5)",
         "ready (57, 5)",
@@ -162,7 +162,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Some(17)",
         "Some(\"probe\")",
     ];
-    assert_eq!(expected, said, "no answer is that of a default");
+    assert_eq!(expected, listed, "the answers differ from all defaults");
 
     let shared = Arc::new(probe.clone());
     let erased = ErasedStrategy::new(probe.clone());
@@ -191,7 +191,7 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
-/// Drives a strategy whose numbers are those of [`standard`] through the life of a few operations.
+/// Runs a few operations with a strategy that has the settings of [`standard`], and returns the answers.
 fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     let clock = ByHand::at(secs(1000));
     let initial = || strategy.acquire_initial_token(&clock).unwrap();
@@ -215,9 +215,9 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
 
 // Rule R16.
 #[test]
-fn a_configured_strategy_forwards_to_the_one_of_its_mode() {
+fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     let expected = life(&standard());
-    let said = [
+    let listed = [
         "((1, 0, 0ns, Backoff), Now), quota Some(500)",
         "((2, 1, 1s, Backoff), Now), quota Some(490)",
         "(3, 2, 60s, RetryAfter), quota Some(485)",
@@ -226,10 +226,10 @@ fn a_configured_strategy_forwards_to_the_one_of_its_mode() {
         "Err(\"not_retryable\"), quota Some(486)",
         "Now, quota Some(486)",
     ];
-    assert_eq!(expected, said);
+    assert_eq!(expected, listed);
     assert_eq!(life(&ConfiguredStrategy::Standard(standard())), expected);
 
-    // The limiter begins with the throttling, the last failure of the operations above.
+    // The limiter starts with the throttled response, which is the last failure above.
     let limited = life(&AdaptiveRetryStrategy::over(standard()));
     let (last, before) = expected.split_last().unwrap();
     assert_eq!(limited.split_last(), Some((&last.replace("Now", "After(100ms)"), before)));
@@ -237,8 +237,8 @@ fn a_configured_strategy_forwards_to_the_one_of_its_mode() {
 }
 
 #[test]
-fn a_place_in_the_queue_is_given_up_through_each_wrapper() {
-    fn gives_place_up<S: RetryStrategy>(strategy: S) -> bool {
+fn a_released_token_leaves_the_queue_through_each_wrapper() {
+    fn leaves_the_queue<S: RetryStrategy>(strategy: S) -> bool {
         let clock = ByHand::at(secs(1000));
         let throttled = Failed { throttle: true, ..Failed::FATAL };
         let token = strategy.acquire_initial_token(&clock).unwrap();
@@ -251,9 +251,9 @@ fn a_place_in_the_queue_is_given_up_through_each_wrapper() {
     }
 
     let adaptive = || AdaptiveRetryStrategy::over(standard());
-    assert!(gives_place_up(adaptive()));
-    assert!(gives_place_up(ConfiguredStrategy::Adaptive(adaptive())));
-    assert!(gives_place_up(ErasedStrategy::new(ConfiguredStrategy::Adaptive(adaptive()))));
+    assert!(leaves_the_queue(adaptive()));
+    assert!(leaves_the_queue(ConfiguredStrategy::Adaptive(adaptive())));
+    assert!(leaves_the_queue(ErasedStrategy::new(ConfiguredStrategy::Adaptive(adaptive()))));
 }
 
 // Rule R16.
@@ -277,5 +277,5 @@ fn tokens_pass_between_a_strategy_and_its_pointers() {
     let dynamic: Arc<dyn RetryStrategy<Token = StandardRetryToken>> = shared.clone();
     takes(&dynamic, second(&shared));
     takes(&shared, second(&&dynamic));
-    assert_eq!(shared.quota().available(), 500 - 4 * 5 + 4, "four retries, four successes that give 1 back");
+    assert_eq!(shared.quota().available(), 500 - 4 * 5 + 4, "four retries, and four successes that refund 1 each");
 }

@@ -1,4 +1,4 @@
-//! An expansion leaves alone what stands around it, and is left alone by that.
+//! Hygiene: expansions do not interfere with the code around them, and that code does not interfere with them.
 
 mod drop_order;
 mod hostile;
@@ -11,7 +11,7 @@ static STRATEGY: StandardRetryStrategy =
 
 type Outcome<T> = Result<T, Failed>;
 
-/// A function that is made by a macro, and names what only the macro knows.
+/// Defines a function whose arguments are named by the macro.
 macro_rules! made {
     ($name:ident, $field:ident) => {
         #[retryable(strategy = strategy.$field, clone(operation), max_time = limit, attempt_timeout = limit)]
@@ -39,7 +39,7 @@ made!(made_by_a_macro, first);
 
 // Rule M10.
 #[tokio::test(start_paused = true)]
-async fn macro_rules_may_name_the_arguments() {
+async fn the_arguments_may_be_named_by_macro_rules() {
     let strategies = Strategies { first: StandardRetryStrategy::new() };
     let limit = crate::support::secs(9);
     let flaky = Flaky::new(1, Failed::SAFE);
@@ -51,7 +51,7 @@ async fn macro_rules_may_name_the_arguments() {
 #[tokio::test(start_paused = true)]
 async fn arguments_and_locals_may_have_any_name() {
     #[retryable(strategy = __strategy, observer = __observer, timer = __timer, max_time = "9s", clone(__field))]
-    #[expect(clippy::too_many_arguments, reason = "so many names are used")]
+    #[expect(clippy::too_many_arguments, reason = "many names are tested")]
     async fn clashing(
         __strategy: &StandardRetryStrategy,
         __operation: &Flaky,
@@ -82,8 +82,8 @@ async fn arguments_and_locals_may_have_any_name() {
     assert_eq!((outcome, attempts), (Ok(11), 2));
 }
 
-/// What an expansion calls its own items, and its locals.
-mod items_of_our_names {
+/// Items with the names that expansions use.
+mod items_with_names_of_the_expansion {
     use super::{Failed, Flaky, Outcome, STRATEGY, retryable};
 
     pub(super) const __RETRYABLE_AROUND: u32 = 1;
@@ -112,15 +112,15 @@ mod items_of_our_names {
 
 // Rule M10.
 #[tokio::test(start_paused = true)]
-async fn items_may_have_the_names_of_ours() {
-    use items_of_our_names::{SAFE, call, call_with_its_own};
+async fn items_may_have_the_names_of_items_in_the_expansion() {
+    use items_with_names_of_the_expansion::{SAFE, call, call_with_its_own};
 
     assert_eq!(call(&Flaky::new(1, SAFE)).await, Ok(2));
     assert_eq!(call_with_its_own(&Flaky::new(1, SAFE)).await, Ok(7));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retried_function_may_hold_another() {
+async fn a_retried_function_may_contain_another() {
     #[retryable(strategy = "standard")]
     async fn outer(flaky: &Flaky) -> Outcome<u32> {
         #[derive(Debug, RetryInfo)]
@@ -149,14 +149,14 @@ async fn a_retried_function_may_hold_another() {
 
 // Rule M10.
 #[tokio::test(start_paused = true)]
-async fn the_library_may_be_found_under_another_name() {
+async fn the_library_may_have_another_name() {
     let mut left = 6;
     assert_eq!(renamed::dependency::take(&mut left, 1).await.unwrap(), 0);
     assert_eq!(renamed::through_the_facade::count(&mut 0).await.unwrap(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_library_may_come_through_a_facade() {
+async fn the_library_may_be_re_exported_by_a_facade() {
     #[renamed::facade::retries::retryable(strategy = STRATEGY, crate = ::renamed::facade::retries)]
     async fn call(flaky: &Flaky) -> Outcome<u32> {
         flaky.call()
@@ -166,7 +166,7 @@ async fn the_library_may_come_through_a_facade() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn names_of_the_prelude_may_mean_something_else() {
+async fn names_of_the_prelude_may_be_shadowed() {
     let mut calls = 0;
     assert!(matches!(hostile::call(&STRATEGY, &mut calls, 1).await, Ok(2)));
     assert!(matches!(hostile::limited(&mut calls).await, Ok(2)));

@@ -1,4 +1,4 @@
-//! Limiters of a user's own: waits that end early, places that are kept, and slots that come back.
+//! Custom limiters: waits that end early, places in the queue, and slots that are returned.
 
 mod blocking;
 mod delays;
@@ -60,7 +60,7 @@ async fn attribute_with_limits<'a>(
 impl Form {
     const ALL: [Self; 4] = [Self::Attribute, Self::AttributeWithLimits, Self::Closure, Self::ClosureWithLimits];
 
-    /// An operation in this form. Its limits, if it has any, are longer than all waits.
+    /// Returns an operation in this form. Its limits, if it has any, are longer than all waits.
     fn call<'a>(self, limiter: &'a InFlight, attempt: &'a dyn Fn() -> Operation<'a>) -> Operation<'a> {
         let limit = secs(1_000_000);
         match self {
@@ -85,7 +85,7 @@ fn at_once<'a>() -> Operation<'a> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn those_who_wait_go_on_in_their_order_as_soon_as_an_answer_comes_in() {
+async fn waiters_continue_in_order_as_soon_as_a_request_is_answered() {
     for form in Form::ALL {
         let (limiter, started) = (InFlight::new(2, standard()), Instant::now());
         let (in_flight, order) = (Cell::new(0), RefCell::new(Vec::new()));
@@ -131,7 +131,7 @@ async fn join_all(operations: impl Iterator<Item = Operation<'_>>) -> Vec<Outcom
 }
 
 #[tokio::test(start_paused = true)]
-async fn operations_in_tasks_of_their_own_wake_each_other() {
+async fn operations_in_separate_tasks_wake_each_other() {
     let (limiter, started) = (Arc::new(one_slot()), Instant::now());
     let tasks: Vec<_> = (1..=9)
         .map(|name| {
@@ -149,10 +149,10 @@ async fn operations_in_tasks_of_their_own_wake_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_has_the_place_of_its_operation() {
+async fn a_retry_keeps_the_place_of_its_operation_in_the_queue() {
     for form in Form::ALL {
         let (limiter, order) = (one_slot(), RefCell::new(Vec::new()));
-        // The first operation fails at once and is back after a second, while the second one is in flight and the
+        // The first operation fails at once and asks again after a second, while the second one is in flight and the
         // third one waits.
         let first = || -> Operation<'_> {
             order.borrow_mut().push("first");
@@ -180,7 +180,7 @@ async fn a_retry_has_the_place_of_its_operation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_dropped_gives_its_slot_to_whoever_waits() {
+async fn a_dropped_request_gives_its_slot_to_a_waiter() {
     for form in Form::ALL {
         let (limiter, wakes) = (one_slot(), Arc::new(Wakes::default()));
         let mut abandoned = form.call(&limiter, &never);
@@ -197,7 +197,7 @@ async fn a_request_that_is_dropped_gives_its_slot_to_whoever_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_is_dropped_in_flight_gives_its_slot_back_and_has_spent_its_cost() {
+async fn a_retry_that_is_dropped_in_flight_returns_its_slot_but_not_its_cost() {
     for form in Form::ALL {
         let (limiter, attempts) = (one_slot(), Cell::new(0));
         let attempt = || {
@@ -216,10 +216,10 @@ async fn a_retry_that_is_dropped_in_flight_gives_its_slot_back_and_has_spent_its
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_panics_gives_its_slot_back() {
+async fn a_request_that_panics_returns_its_slot() {
     for form in Form::ALL {
         let limiter = one_slot();
-        let attempt = || -> Operation<'_> { Box::pin(async { panic!("as it is told") }) };
+        let attempt = || -> Operation<'_> { Box::pin(async { panic!("a panic of the test") }) };
         let mut operation = form.call(&limiter, &attempt);
         assert!(catch_unwind(AssertUnwindSafe(|| poll_once(operation.as_mut()))).is_err());
         drop(operation);
@@ -228,7 +228,7 @@ async fn a_request_that_panics_gives_its_slot_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_cut_gives_its_slot_back() {
+async fn a_request_that_is_cut_by_a_limit_returns_its_slot() {
     let stuck = || std::future::pending::<Outcome>();
     let limiter = InFlight::new(1, standard().max_attempts(1));
     assert!(retry(&limiter, stuck).attempt_timeout(millis(10)).run().await.is_err());
@@ -240,7 +240,7 @@ async fn a_request_that_is_cut_gives_its_slot_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limiter_works_through_handles_that_know_its_type_or_do_not() {
+async fn a_limiter_works_through_typed_and_erased_handles() {
     async fn take_turns<S: RetryStrategy + Clone>(strategy: S)
     where
         Operations: Share<S>,
@@ -269,7 +269,7 @@ async fn a_limiter_works_through_handles_that_know_its_type_or_do_not() {
 }
 
 #[test]
-fn tokens_that_tell_nobody_cost_nothing_when_they_are_dropped() {
+fn tokens_of_the_built_in_strategies_need_no_drop() {
     assert!(!needs_drop::<StandardRetryToken>() && !needs_drop::<AdaptiveRetryToken>());
     assert!(needs_drop::<in_flight::Token>());
 }

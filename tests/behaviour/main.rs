@@ -1,4 +1,4 @@
-//! What the library does, seen from outside: a module for each behaviour.
+//! Tests of the library through its public interface, one module for each subject.
 
 mod adaptive;
 mod attribute;

@@ -1,4 +1,4 @@
-//! The timer that is moved by hand: its clock, its sleeps, and operations in its time.
+//! The manual timer: its clock, its sleeps, and operations that use it.
 
 use crate::script::Error;
 use crate::support::timers::{run, since_start};
@@ -23,7 +23,7 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Arc<impl Wake + Send + 
 }
 
 #[test]
-fn it_starts_where_the_clocks_of_the_library_do_and_is_moved_by_hand_only() {
+fn the_clock_starts_at_the_common_origin_and_changes_only_when_it_is_advanced_or_set() {
     let timer = ManualTimer::new();
     assert_eq!((timer.now(), ManualTimer::default().now()), (Timestamp::START, Timestamp::START));
     timer.advance(millis(1500));
@@ -36,7 +36,7 @@ fn it_starts_where_the_clocks_of_the_library_do_and_is_moved_by_hand_only() {
 }
 
 #[test]
-fn its_clones_share_one_clock() {
+fn clones_share_one_clock() {
     let timer = ManualTimer::new();
     let other = timer.clone();
     other.advance(secs(2));
@@ -46,7 +46,7 @@ fn its_clones_share_one_clock() {
 }
 
 #[test]
-fn no_thread_takes_back_what_another_one_advanced() {
+fn concurrent_advances_are_not_lost() {
     const EACH: u32 = 20_000;
     let timer = ManualTimer::new();
     thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn no_thread_takes_back_what_another_one_advanced() {
 }
 
 #[test]
-fn a_sleep_is_over_and_woken_at_its_end_and_not_before() {
+fn a_sleep_is_ready_and_woken_at_its_end_and_not_before() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let mut sleep = pin!(timer.sleep(secs(60)));
     assert!(poll(sleep.as_mut(), &wakes).is_pending());
@@ -71,7 +71,7 @@ fn a_sleep_is_over_and_woken_at_its_end_and_not_before() {
 }
 
 #[test]
-fn a_sleep_that_was_never_polled_or_has_no_length_needs_no_wake() {
+fn a_sleep_that_was_not_polled_or_is_empty_needs_no_wake() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let unpolled = pin!(timer.sleep(secs(1)));
     assert_eq!(poll(pin!(timer.sleep(Duration::ZERO)), &wakes), Poll::Ready(()));
@@ -83,7 +83,7 @@ fn a_sleep_that_was_never_polled_or_has_no_length_needs_no_wake() {
 }
 
 #[test]
-fn a_clock_that_goes_back_leaves_the_ends_of_sleeps_where_they_are() {
+fn the_end_of_a_sleep_is_unchanged_when_the_clock_goes_back() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let mut sleep = pin!(timer.sleep(secs(10)));
     assert!(poll(sleep.as_mut(), &wakes).is_pending());
@@ -95,7 +95,7 @@ fn a_clock_that_goes_back_leaves_the_ends_of_sleeps_where_they_are() {
 }
 
 #[test]
-fn a_sleep_that_has_come_due_stays_due_wherever_the_clock_is_set() {
+fn a_sleep_that_has_ended_stays_ready_when_the_clock_goes_back() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let (mut polled, unpolled) = (pin!(timer.sleep(secs(10))), pin!(timer.sleep(secs(10))));
     let mut later = pin!(timer.sleep(Duration::new(10, 1)));
@@ -105,11 +105,11 @@ fn a_sleep_that_has_come_due_stays_due_wherever_the_clock_is_set() {
     timer.set(Timestamp::START.saturating_sub(secs(100)));
     assert_eq!((poll(polled.as_mut(), &wakes), wakes.count()), (Poll::Ready(()), 1));
     assert_eq!((poll(unpolled, &wakes), poll(empty, &wakes)), (Poll::Ready(()), Poll::Ready(())));
-    assert_eq!((poll(later, &wakes), wakes.count()), (Poll::Pending, 1), "its end was never reached");
-    assert_eq!(poll(polled, &wakes), Poll::Ready(()), "it may be polled again");
+    assert_eq!((poll(later, &wakes), wakes.count()), (Poll::Pending, 1), "the clock has not reached its end");
+    assert_eq!(poll(polled, &wakes), Poll::Ready(()), "a sleep may be polled again");
 }
 
-/// Writes its name down when it is woken.
+/// A waker that records its name.
 struct Named(u32, Arc<Mutex<Vec<u32>>>);
 
 impl Wake for Named {
@@ -119,7 +119,7 @@ impl Wake for Named {
 }
 
 #[test]
-fn sleeps_are_woken_in_the_order_of_their_ends_whatever_their_beginnings() {
+fn sleeps_are_woken_in_the_order_of_their_ends() {
     for order in [[1, 2, 3, 4], [4, 3, 2, 1], [2, 4, 1, 3], [3, 1, 4, 2]] {
         let (timer, woken) = (ManualTimer::new(), Arc::default());
         let mut sleeps = order.map(|name| (name, Box::pin(timer.sleep(secs(u64::from(name))))));
@@ -130,7 +130,7 @@ fn sleeps_are_woken_in_the_order_of_their_ends_whatever_their_beginnings() {
         assert_eq!(*woken.lock().unwrap(), [1]);
         timer.advance(secs(3));
         assert_eq!(*woken.lock().unwrap(), [1, 2, 3, 4], "{order:?}");
-        // Polled in any order, too.
+        // They are polled in another order.
         for (name, sleep) in &mut sleeps {
             assert!(poll(sleep.as_mut(), &Arc::new(Named(*name, Arc::clone(&woken)))).is_ready());
         }
@@ -138,7 +138,7 @@ fn sleeps_are_woken_in_the_order_of_their_ends_whatever_their_beginnings() {
 }
 
 #[test]
-fn sleeps_of_one_task_that_end_together_are_all_over() {
+fn all_sleeps_of_one_task_that_end_together_are_ready() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let mut sleeps = [(); 3].map(|()| Box::pin(timer.sleep(secs(1))));
     assert!(sleeps.iter_mut().all(|sleep| poll(sleep.as_mut(), &wakes).is_pending()));
@@ -172,7 +172,7 @@ fn a_sleep_that_moves_to_another_task_is_woken_there() {
 }
 
 #[test]
-fn a_sleep_that_is_dropped_is_not_woken_and_keeps_no_task_alive() {
+fn a_dropped_sleep_is_not_woken_and_does_not_keep_its_task_alive() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let mut sleep = Box::pin(timer.sleep(secs(1)));
     assert!(poll(sleep.as_mut(), &wakes).is_pending());
@@ -183,7 +183,7 @@ fn a_sleep_that_is_dropped_is_not_woken_and_keeps_no_task_alive() {
 }
 
 #[test]
-fn a_waker_may_move_the_clock_and_sleep_again() {
+fn a_waker_may_advance_the_clock_and_start_a_sleep() {
     struct Moving(ManualTimer, Mutex<Option<ManualSleep>>);
     impl Wake for Moving {
         fn wake(self: Arc<Self>) {
@@ -202,7 +202,7 @@ fn a_waker_may_move_the_clock_and_sleep_again() {
 }
 
 #[test]
-fn a_blocked_thread_moves_the_clock_and_wakes_the_tasks_that_sleep() {
+fn a_blocking_wait_advances_the_clock_and_wakes_sleeping_tasks() {
     let (timer, wakes) = (ManualTimer::new(), Arc::new(Wakes::default()));
     let mut sleep = pin!(timer.sleep(secs(3)));
     assert!(poll(sleep.as_mut(), &wakes).is_pending());
@@ -222,7 +222,7 @@ fn blocking(timer: &ManualTimer, flaky: &Flaky) -> Result<u32, Failed> {
 }
 
 #[test]
-fn it_is_the_timer_of_an_operation_in_each_form() {
+fn every_form_of_operation_runs_on_a_manual_timer() {
     let flaky = || Flaky::new(3, Failed::SAFE);
     let timer = ManualTimer::new();
     assert_eq!(run(&timer, attribute(&timer, &flaky())), Ok(4));
@@ -237,7 +237,7 @@ fn it_is_the_timer_of_an_operation_in_each_form() {
     assert_eq!((blocking(&timer, &flaky()), since_start(&timer)), (Ok(4), secs(7)));
 }
 
-/// A timer that tests of a process share, as they share a strategy.
+/// A timer in a `static`.
 static TIMER: LazyLock<ManualTimer> = LazyLock::new(ManualTimer::new);
 
 #[retryable(strategy = STRATEGY, timer = TIMER)]
@@ -251,7 +251,7 @@ fn blocking_in_shared_time(flaky: &Flaky) -> Result<u32, Failed> {
 }
 
 #[test]
-fn it_can_be_a_static() {
+fn a_manual_timer_can_be_a_static() {
     let flaky = || Flaky::new(3, Failed::SAFE);
     assert_eq!(run(&TIMER, in_shared_time(&flaky())), Ok(4));
     assert_eq!(since_start(&TIMER), secs(7));
@@ -261,14 +261,18 @@ fn it_can_be_a_static() {
 }
 
 #[test]
-fn limits_are_limits_in_its_time() {
+fn time_limits_use_the_clock_of_the_timer() {
     let (timer, strategy) = (ManualTimer::new(), standard());
     let stuck = || std::future::pending::<Result<u32, Error>>();
     let call = retry(&strategy, stuck).timer(&timer).attempt_timeout(secs(3)).max_time(secs(10));
     let report = run(&timer, call.report());
-    // Attempts from 0 to 3 and from 4 to 7 seconds, and a third one that would begin at 9 and is cut at 10.
+    // Attempts from 0 to 3 and from 4 to 7 seconds, and a third one from 9 seconds that is cut at 10.
     assert_eq!((report.attempts, report.reason, report.elapsed), (3, Some(RetryError::MaxTime), secs(10)));
     let Err(Error::TimedOut(cut)) = report.outcome else { panic!("{:?}", report.outcome) };
-    assert_eq!((cut.limit(), cut.time()), (TimeLimit::Attempt, secs(3)), "the last outcome that there was");
+    assert_eq!(
+        (cut.limit(), cut.time()),
+        (TimeLimit::Attempt, secs(3)),
+        "the outcome of the second attempt is returned"
+    );
     assert_eq!(strategy.quota().available(), 500 - 10 - 10);
 }

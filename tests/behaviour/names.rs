@@ -1,4 +1,4 @@
-//! What an operation is called where it is observed.
+//! The names of operations in events.
 
 use crate::support::{Failed, Flaky};
 use async_trait::async_trait;
@@ -9,11 +9,11 @@ use std::sync::Mutex;
 
 static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new();
 
-/// Writes down which operations it is asked for, and which it hears of.
+/// An observer that records the names it gets.
 #[derive(Default)]
 struct Names {
     asked: Mutex<Vec<&'static str>>,
-    heard: Mutex<Vec<&'static str>>,
+    observed: Mutex<Vec<&'static str>>,
 }
 
 impl Observer for Names {
@@ -23,22 +23,22 @@ impl Observer for Names {
     }
 
     fn observe(&self, event: &Event) {
-        self.heard.lock().unwrap().push(event.operation);
+        self.observed.lock().unwrap().push(event.operation);
     }
 }
 
 impl Names {
-    /// The only name that it was asked for, and heard.
+    /// Returns the only name that it got, from `is_interested` and from all events.
     fn only(self) -> &'static str {
-        let heard = self.heard.into_inner().unwrap();
+        let observed = self.observed.into_inner().unwrap();
         let [asked] = self.asked.into_inner().unwrap().try_into().expect("an operation begins once");
-        assert!(!heard.is_empty());
-        assert!(heard.iter().all(|name| std::ptr::eq(*name, asked)), "{asked} {heard:?}");
+        assert!(!observed.is_empty());
+        assert!(observed.iter().all(|name| std::ptr::eq(*name, asked)), "{asked} {observed:?}");
         asked
     }
 }
 
-/// The name of an operation that is handed an observer.
+/// Runs an operation with an observer and returns its name.
 macro_rules! name {
     ($names:ident => $operation:expr) => {{
         let $names = Names::default();
@@ -154,14 +154,14 @@ async fn r#type<T>(names: &Names, _value: T) -> Outcome {
 
 // Rule O7.
 #[tokio::test(start_paused = true)]
-async fn a_function_is_known_by_its_path() {
+async fn a_function_is_named_by_its_path() {
     assert_eq!(name!(names => free(&names)), "behaviour::names::free");
     assert_eq!(name!(names => r#type(&names, 1)), "behaviour::names::type");
 }
 
 // Rule O7.
 #[tokio::test(start_paused = true)]
-async fn a_method_is_known_by_its_type() {
+async fn a_method_is_named_by_its_type() {
     let (client, store) = (Client, Store::<u32>(PhantomData));
     assert_eq!(name!(names => client.get(&names)), "behaviour::names::Client::get");
     assert_eq!(name!(names => store.get(&names)), "behaviour::names::Store::get");
@@ -175,7 +175,7 @@ async fn a_method_is_known_by_its_type() {
 
 // Rule O7.
 #[tokio::test(start_paused = true)]
-async fn a_method_of_a_trait_is_known_by_both() {
+async fn a_method_of_a_trait_impl_is_named_by_the_type_and_the_trait() {
     let (client, store) = (Client, Store::<Vec<u32>>(PhantomData));
     let service = "behaviour::names::Service";
     assert_eq!(
@@ -192,7 +192,7 @@ async fn a_method_of_a_trait_is_known_by_both() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_stands_in_a_function_is_known_without_it() {
+async fn an_item_inside_a_function_is_named_without_that_function() {
     struct Local;
     impl Local {
         #[retryable(strategy = STRATEGY, observer = names)]
@@ -209,6 +209,6 @@ async fn what_stands_in_a_function_is_known_without_it() {
     }
 
     let name = name!(names => Local.get(&names));
-    assert!(name.starts_with("behaviour::names::what_stands_in_a_function"), "{name}");
+    assert!(name.starts_with("behaviour::names::an_item_inside_a_function"), "{name}");
     assert!(name.ends_with("::Local::get"), "{name}");
 }

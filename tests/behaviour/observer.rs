@@ -1,4 +1,4 @@
-//! What an observer is told, and what it costs where nobody observes.
+//! The events that an observer gets, and the cost without one.
 
 use crate::script::{Error, Limits, NONE, Script, judge, max_time};
 use crate::support::{ByHand, Failed, Recorder, millis, secs};
@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Writes down what it is told.
+/// An observer that records all events.
 #[derive(Default)]
 struct Log(RefCell<Vec<Event>>);
 
@@ -57,7 +57,7 @@ async fn closure<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Script
     call.max_time(limits.max_time).attempt_timeout(limits.attempt_timeout).run().await
 }
 
-/// The same, in the form that is asked for.
+/// Runs the operation in one of the forms.
 async fn run(
     form: Form,
     strategy: &impl RetryStrategy,
@@ -85,7 +85,7 @@ fn standard() -> StandardRetryStrategy {
 
 // Rules O2, O4.
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
+async fn events_have_the_operation_the_attempt_and_the_elapsed_time() {
     let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(3))));
     let timeout = Err(Error::Failed(Failed::TIMEOUT));
     for (form, name) in [(Form::Attribute, "behaviour::observer::attribute"), (Form::Closure, "closure")] {
@@ -122,7 +122,7 @@ async fn an_observer_is_told_what_happens_when_and_to_which_operation() {
 
 // Rule O3.
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_why_an_operation_stopped() {
+async fn the_last_event_has_the_reason_to_stop() {
     for form in FORMS {
         let stopped = |strategy: StandardRetryStrategy, limits: Limits, attempts: Vec<(Duration, Error)>| async move {
             let (script, log) =
@@ -152,19 +152,19 @@ async fn an_observer_is_told_why_an_operation_stopped() {
         assert_eq!(
             stopped(standard(), max_time(millis(500)), failed(Failed::SAFE)).await,
             (1, RetryError::MaxTime, None, Some(500)),
-            "the attempt was cut"
+            "max_time cut the attempt"
         );
         assert_eq!(
             stopped(standard(), max_time(millis(1500)), failed(Failed::SAFE)).await,
             (1, RetryError::MaxTime, Some(RetryErrorType::Other), Some(500)),
-            "the delay would have ended too late"
+            "the delay would end after max_time"
         );
     }
 }
 
 // Rule R5.
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_a_strategy_that_refuses_or_forgets() {
+async fn events_show_a_refused_initial_token_and_a_success_that_was_not_recorded() {
     let ok = [(secs(0), Ok(1))];
     for form in FORMS {
         let (refusing, log) = (Recorder::new().refusing_initial_token(RetryError::QuotaExhausted), Log::default());
@@ -187,7 +187,7 @@ async fn an_observer_is_told_of_a_strategy_that_refuses_or_forgets() {
 
 // Rule O4.
 #[tokio::test(start_paused = true)]
-async fn an_observer_is_told_of_waits_for_the_limiter_and_not_of_the_backoff() {
+async fn waits_for_the_limiter_are_events_and_the_backoff_is_not() {
     for form in FORMS {
         let strategy = AdaptiveRetryStrategy::over(standard().max_attempts(3));
         let (script, log) = (Script::new([(secs(0), Err(Error::Failed(Failed::THROTTLED)))]), Log::default());
@@ -202,16 +202,16 @@ async fn an_observer_is_told_of_waits_for_the_limiter_and_not_of_the_backoff() {
                 _ => None,
             })
             .collect();
-        // The least rate there is: half a send in a second, of which there was nothing at the start.
+        // The limiter works at the minimum rate of 0.5 sends per second and had no capacity at the start.
         assert!(limited.iter().all(|(attempt, at, _)| *attempt > 1 && *at >= secs(1)), "{limited:?}");
         let waited: Duration = limited.iter().filter(|(attempt, ..)| *attempt == 2).map(|(_, _, wait)| *wait).sum();
         let second = events.iter().find(|event| event.attempt == 2 && event.kind == EventKind::AttemptStarted).unwrap();
-        assert_eq!(secs(1) + waited, second.elapsed, "backoff and waits together are the time before an attempt");
+        assert_eq!(secs(1) + waited, second.elapsed, "the backoff and the waits add up to the time before the attempt");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_makes_no_difference_what_the_strategy_is_wrapped_in() {
+async fn wrappers_of_a_strategy_do_not_change_the_events() {
     async fn events(strategy: impl RetryStrategy) -> Vec<Event> {
         let log = Log::default();
         let outcomes =
@@ -240,9 +240,9 @@ async fn it_makes_no_difference_what_the_strategy_is_wrapped_in() {
 
 // Rules O5, R15.
 #[tokio::test(start_paused = true)]
-async fn an_observer_that_is_not_interested_is_asked_once_and_no_clock_is_read_for_it() {
-    struct Bored(Cell<Vec<&'static str>>);
-    impl Observer for Bored {
+async fn an_observer_without_interest_is_asked_once_and_costs_no_clock_reading() {
+    struct Uninterested(Cell<Vec<&'static str>>);
+    impl Observer for Uninterested {
         fn is_interested(&self, operation: &'static str) -> bool {
             let mut asked = self.0.take();
             asked.push(operation);
@@ -251,31 +251,31 @@ async fn an_observer_that_is_not_interested_is_asked_once_and_no_clock_is_read_f
         }
 
         fn observe(&self, event: &Event) {
-            panic!("it did not want to know: {event:?}");
+            panic!("it is not interested: {event:?}");
         }
     }
 
-    let (bored, log, clock) = (Bored(Cell::default()), Log::default(), Sleepless(ByHand::at(secs(5))));
+    let (uninterested, log, clock) = (Uninterested(Cell::default()), Log::default(), Sleepless(ByHand::at(secs(5))));
     let strategy = standard().backoff(Duration::ZERO, Duration::ZERO).max_attempts(2);
     let call = || retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&clock).name("call");
     assert_eq!(clock.0.readings_of(|| at_once(call().run()).unwrap_err()), 0);
-    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&bored).run()).unwrap_err()), 0);
-    assert_eq!(bored.0.take(), ["call"]);
+    assert_eq!(clock.0.readings_of(|| at_once(call().observer(&uninterested).run()).unwrap_err()), 0);
+    assert_eq!(uninterested.0.take(), ["call"]);
     assert_eq!(clock.0.readings_of(|| at_once(call().observer(&log).run()).unwrap_err()), 1 + 6);
-    assert_eq!(log.0.borrow().len(), 6, "one reading for each event, and one at the start");
+    assert_eq!(log.0.borrow().len(), 6, "one reading per event, and one at the start");
 }
 
-/// What a future comes to that has nothing to wait for.
+/// Returns the output of a future that is ready at once.
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("it waits"),
+        Poll::Pending => panic!("the future is pending"),
     }
 }
 
 // Rule D6.
 #[tokio::test(start_paused = true)]
-async fn an_observer_that_panics_leaves_the_quota_as_it_was() {
+async fn a_retry_that_was_not_sent_is_refunded_when_an_observer_panics() {
     struct Touchy((u32, &'static str));
     impl Observer for Touchy {
         fn observe(&self, event: &Event) {
@@ -283,7 +283,7 @@ async fn an_observer_that_panics_leaves_the_quota_as_it_was() {
         }
     }
 
-    // What was paid for an attempt that was sent is spent; what was paid for one that was not comes back.
+    // The cost of an attempt that was sent is spent. The cost of one that was not sent is refunded.
     let cases = [((1, "retry_scheduled"), 500), ((2, "attempt_started"), 500), ((2, "attempt_failed"), 495)];
     for (touchy, left) in cases {
         let strategy = standard().backoff(Duration::ZERO, Duration::ZERO);
@@ -295,7 +295,7 @@ async fn an_observer_that_panics_leaves_the_quota_as_it_was() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn observers_may_be_anything_that_points_to_one() {
+async fn an_observer_may_be_any_pointer_to_one() {
     static COUNT: Count = Count(AtomicU32::new(0));
     struct Count(AtomicU32);
     impl Observer for Count {
@@ -340,7 +340,7 @@ async fn observers_may_be_anything_that_points_to_one() {
     assert_eq!(COUNT.0.load(Ordering::Relaxed), 2 * 4);
 }
 
-/// A clock that is set by hand, and never sleeps.
+/// A timer whose clock the test sets and whose sleeps end at once.
 struct Sleepless(ByHand);
 
 impl Clock for Sleepless {
@@ -357,11 +357,11 @@ impl Timer for Sleepless {
     }
 }
 
-/// The grammar in the documentation of [`Observer`], as a machine: what may follow, by what came before.
+/// The grammar of events in the documentation of [`Observer`], as a state machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Begun,
-    /// An attempt is to come, and may be held back.
+    /// An attempt is due, and may wait for a limiter.
     Due,
     Started,
     Failed,
@@ -384,7 +384,7 @@ impl State {
     }
 }
 
-/// Follows the events through the grammar, and adds up what they say.
+/// Checks events against the grammar, and their numbers against the attempts made.
 fn check(events: &[Event], ended: bool, script: &Script, outcome: Option<&Result<u32, Error>>) {
     let mut state = State::Begun;
     let (mut attempts, mut elapsed, mut retries) = (0, Duration::ZERO, 0);
@@ -404,7 +404,11 @@ fn check(events: &[Event], ended: bool, script: &Script, outcome: Option<&Result
         }
     }
     assert_eq!(state == State::Ended, ended, "{events:?}");
-    assert_eq!(attempts as usize, script.begun.borrow().len(), "each attempt is told once: {events:?}");
+    assert_eq!(
+        attempts as usize,
+        script.begun.borrow().len(),
+        "there is one event for the start of each attempt: {events:?}"
+    );
     assert!(retries == attempts || retries + 1 == attempts || attempts == 0);
     if let Some(outcome) = outcome {
         let succeeded = matches!(events.last().unwrap().kind, EventKind::Succeeded { .. });
@@ -437,7 +441,7 @@ proptest! {
 
     // Rules M9, O1, T1.
     #[test]
-    fn max_time_is_never_passed_and_no_event_is_lost_or_invented(
+    fn max_time_is_never_exceeded_and_events_follow_the_grammar(
         attempts in proptest::collection::vec((times(), outcomes()), 1..6),
         limits in limits(),
         max_attempts in 1..6_u32,
@@ -447,7 +451,7 @@ proptest! {
         adaptive in any::<bool>(),
         dropped_after in proptest::option::of(times()),
     ) {
-        // A body that takes for ever would never end without a limit.
+        // Without a limit, a body that never ends would run forever.
         let limits = Limits { max_time: limits.max_time.min(secs(100_000)), ..limits };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let [attribute, closure] = FORMS.map(|form| runtime.block_on(async {
@@ -471,12 +475,12 @@ proptest! {
             let events: Vec<_> = log.0.borrow().iter().map(|event| (event.attempt, event.elapsed, event.kind)).collect();
             (outcome.ok(), elapsed, events, script.begun.into_inner())
         }));
-        assert_eq!(attribute, closure, "both forms are one machine");
+        assert_eq!(attribute, closure, "both forms behave in the same way");
     }
 }
 
 #[test]
-fn what_is_handed_to_users_can_be_made_by_their_tests() {
+fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
 
     let kind = EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3) };

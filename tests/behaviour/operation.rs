@@ -1,4 +1,4 @@
-//! The order of events in one operation, rule by rule.
+//! The order of steps in one operation, rule by rule.
 
 use crate::support::{Failed, Flaky, Recorder, millis, poll_once, secs};
 use retry_core::strategy::ForeignToken;
@@ -10,14 +10,14 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The longest delays, so that time tells what happened.
+/// Returns a strategy with the maximum delays, so that elapsed times show the number of retries.
 const fn longest() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
 // Rule R2.
 #[tokio::test(start_paused = true)]
-async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_learned() {
+async fn rule_1_a_refused_initial_token_leaves_one_attempt_that_the_strategy_does_not_see() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     let flaky = Flaky::new(1, Failed::SAFE);
     let report = retry(&refusing, || async { flaky.call() }).report().await;
@@ -32,7 +32,7 @@ async fn rule_1_a_refused_initial_token_leaves_one_attempt_of_which_nothing_is_l
 
 // Rule R2.
 #[tokio::test(start_paused = true)]
-async fn rule_1_holds_for_the_attribute_too() {
+async fn rule_1_applies_to_the_attribute_too() {
     #[retryable(strategy = strategy)]
     async fn call(strategy: &Recorder, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
@@ -58,7 +58,7 @@ async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_firs
         flaky.call()
     });
     assert_eq!(outcome.run().await, Ok(2));
-    // Three seconds and none before the first attempt (a wait of zero means now), two and one before the second.
+    // Waits of 3 and 0 seconds before the first attempt (a wait of zero means now), and of 2 and 1 before the second.
     assert_eq!(sent.take(), [secs(3), secs(6)]);
     let asked = ["initial", "ready", "ready", "refresh", "ready", "ready", "ready", "success"];
     assert_eq!(slow.calls(), asked);
@@ -74,7 +74,7 @@ async fn rules_3_to_5_a_success_is_recorded_and_returned() {
 
 // Rule R6.
 #[tokio::test(start_paused = true)]
-async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
+async fn rule_6_the_strategy_gets_final_failures_too() {
     let recorder = Recorder::new();
     let fatal = Failed { throttle: true, ..Failed::FATAL };
     let report = retry(&recorder, || async { Flaky::new(1, fatal).call() }).report().await;
@@ -87,7 +87,7 @@ async fn rule_6_final_failures_are_handed_to_the_strategy_too() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() {
+async fn rule_6_a_final_failure_is_refused_before_the_number_of_attempts_is_checked() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
     let report = retry(&ONCE, || async { Flaky::new(1, Failed::FATAL).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::NotRetryable));
@@ -95,7 +95,7 @@ async fn rule_6_what_cannot_be_retried_is_refused_before_attempts_are_counted() 
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
+async fn rule_6_the_number_of_attempts_is_checked_before_the_hint() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
     let report = retry(&ONCE, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::MaxAttempts));
@@ -103,7 +103,7 @@ async fn rule_6_attempts_are_counted_before_the_hint_is_judged() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
+async fn rule_6_the_hint_is_checked_before_the_quota() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
     let report = retry(&POOR, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::RetryAfterTooLong));
@@ -111,7 +111,7 @@ async fn rule_6_the_hint_is_judged_before_the_quota_is_asked() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
+async fn rule_6_the_remaining_time_is_checked_before_the_quota() {
     use retry_core::{Failure, RetryStrategy, TokioTimer};
 
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
@@ -121,12 +121,12 @@ async fn rule_6_the_remaining_time_is_judged_before_the_quota_is_asked() {
         POOR.refresh_retry_token(token, &failure, &TokioTimer).unwrap_err()
     };
     assert_eq!(refused(millis(999)), RetryError::MaxTime);
-    assert_eq!(refused(secs(1)), RetryError::QuotaExhausted, "a wait may end when the time is up, not after it");
+    assert_eq!(refused(secs(1)), RetryError::QuotaExhausted, "a wait may end exactly at the limit, but not after it");
 }
 
 // Rules Q3, R8.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_quota_is_asked_before_sleeping() {
+async fn rule_6_the_quota_is_charged_before_the_backoff() {
     static STRATEGY: StandardRetryStrategy = longest();
     let flaky = Flaky::new(1, Failed::TIMEOUT);
     let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).run());
@@ -137,7 +137,7 @@ async fn rule_6_the_quota_is_asked_before_sleeping() {
 
 // Rules Q3, R9.
 #[tokio::test(start_paused = true)]
-async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
+async fn rule_7_an_operation_whose_retry_is_refused_returns_at_once_and_costs_nothing() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(4);
     let started = Instant::now();
     let flaky = Flaky::new(1, Failed::SAFE);
@@ -150,7 +150,7 @@ async fn rule_7_a_refused_retry_returns_at_once_and_takes_nothing() {
 
 // Rule R10.
 #[tokio::test(start_paused = true)]
-async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
+async fn rule_7_the_reason_of_the_strategy_is_reported_unchanged() {
     for reason in [RetryError::Refused, RetryError::MaxTime, RetryError::ForeignToken] {
         let refusing = Recorder::new().refusing_retries(reason);
         let report = retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).report().await;
@@ -160,7 +160,7 @@ async fn rule_7_the_reason_of_a_strategy_is_reported_as_it_is() {
 
 // Rules O8, R3.
 #[tokio::test(start_paused = true)]
-async fn rule_8_a_granted_retry_waits_its_backoff_and_tries_again() {
+async fn rule_8_a_granted_retry_is_made_after_its_backoff() {
     static STRATEGY: StandardRetryStrategy = longest();
     let flaky = Flaky::new(3, Failed::SAFE);
     let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
@@ -177,7 +177,7 @@ async fn the_first_attempt_is_made_with_an_empty_quota() {
 
 // Rule R1.
 #[tokio::test(start_paused = true)]
-async fn five_attempts_are_five_calls() {
+async fn max_attempts_includes_the_first_attempt() {
     static STRATEGY: StandardRetryStrategy = longest().max_attempts(5);
     let flaky = Flaky::new(u32::MAX, Failed::SAFE);
     let report = retry(&STRATEGY, || async { flaky.call() }).report().await;
@@ -188,7 +188,7 @@ async fn five_attempts_are_five_calls() {
 
 // Rule P4.
 #[tokio::test(start_paused = true)]
-async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
+async fn an_error_that_sets_only_its_fault_is_classified_by_it() {
     use retry_core::{ErrorFault, ErrorInfo, Failure, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy};
 
     struct Only(ErrorFault);
@@ -213,7 +213,7 @@ async fn an_error_that_tells_only_its_fault_is_judged_by_it() {
 
 // Rule D1.
 #[tokio::test(start_paused = true)]
-async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
+async fn an_operation_dropped_while_it_waits_is_refunded() {
     #[retryable(strategy = strategy)]
     async fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
@@ -227,7 +227,7 @@ async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
         poll_once(by_attribute.as_mut());
         poll_once(by_closure.as_mut());
         assert_eq!(strategy.quota().available(), 480);
-        // Each goes on to its second wait: the first retry was sent, and its cost is gone.
+        // Each operation is in its second wait: the first retry was sent, and its cost is spent.
         tokio::time::advance(secs(1)).await;
         poll_once(by_attribute.as_mut());
         poll_once(by_closure.as_mut());
@@ -238,7 +238,7 @@ async fn an_operation_dropped_while_it_waits_gives_its_cost_back() {
 
 // Rule D2.
 #[tokio::test(start_paused = true)]
-async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
+async fn an_operation_dropped_during_a_retry_is_not_refunded() {
     let strategy = longest();
     let flaky = Flaky::new(1, Failed::SAFE);
     {
@@ -257,7 +257,7 @@ async fn an_operation_dropped_during_an_attempt_has_spent_its_cost() {
 
 // Rule D4.
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_is_never_polled_touches_nothing() {
+async fn an_operation_that_is_never_polled_does_not_call_its_strategy() {
     let recorder = Recorder::new();
     drop(retry(&recorder, || async { Flaky::new(0, Failed::SAFE).call() }).run());
     assert!(recorder.calls().is_empty());
@@ -265,21 +265,21 @@ async fn an_operation_that_is_never_polled_touches_nothing() {
 
 // Rule R15.
 #[tokio::test(start_paused = true)]
-async fn a_zero_delay_makes_no_timer() {
+async fn a_delay_of_zero_uses_no_timer() {
     use retry_core::time::Timestamp;
     use retry_core::{Clock, Timer};
 
     struct NoTimer;
     impl Clock for NoTimer {
         fn now(&self) -> Timestamp {
-            panic!("nobody needs the time")
+            panic!("the clock is not needed")
         }
     }
     impl Timer for NoTimer {
         type Sleep = std::future::Ready<()>;
 
         fn sleep(&self, _: Duration) -> Self::Sleep {
-            panic!("there is nothing to wait for")
+            panic!("a delay of zero needs no sleep")
         }
     }
 
@@ -290,16 +290,16 @@ async fn a_zero_delay_makes_no_timer() {
 
 // Rule D5.
 #[tokio::test(start_paused = true)]
-async fn a_body_that_panics_leaves_the_quota_as_it_was() {
+async fn a_body_that_panics_leaves_the_strategy_usable() {
     static STRATEGY: StandardRetryStrategy = longest();
 
     #[retryable(strategy = STRATEGY)]
     async fn panics(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()?;
-        panic!("as it is told")
+        panic!("a panic of the test")
     }
 
-    // The first attempt fails, the retry that was paid for panics.
+    // The first attempt fails, and the retry panics.
     let call = tokio::task::LocalSet::new();
     let joined = call
         .run_until(async { tokio::task::spawn_local(async { panics(&Flaky::new(1, Failed::SAFE)).await }).await })
@@ -312,7 +312,7 @@ async fn a_body_that_panics_leaves_the_quota_as_it_was() {
 
 // Rule D7.
 #[test]
-fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
+fn without_a_runtime_tokio_panics_and_the_strategy_stays_usable() {
     static STRATEGY: StandardRetryStrategy = longest();
 
     #[retryable(strategy = STRATEGY)]
@@ -325,12 +325,12 @@ fn without_a_runtime_tokio_complains_and_the_strategy_stays_usable() {
         poll_once(pin!(retry(&STRATEGY, || async { flaky.call() }).run()));
     });
     let attribute = std::panic::catch_unwind(|| poll_once(pin!(attribute(&Flaky::new(1, Failed::SAFE)))));
-    assert!(closure.is_err() && attribute.is_err(), "tokio's own panic goes through");
-    assert_eq!(STRATEGY.quota().available(), 500, "the retries were never sent");
+    assert!(closure.is_err() && attribute.is_err(), "tokio's panic is passed on");
+    assert_eq!(STRATEGY.quota().available(), 500, "retries that were not sent are refunded");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_closure_that_panics_has_begun_its_attempt() {
+async fn the_retry_of_a_closure_that_panics_counts_as_sent() {
     static STRATEGY: StandardRetryStrategy = longest();
     let calls = Cell::new(0);
     let local = tokio::task::LocalSet::new();
@@ -338,7 +338,7 @@ async fn a_closure_that_panics_has_begun_its_attempt() {
         .run_until(async {
             let call = retry(&STRATEGY, move || {
                 calls.set(calls.get() + 1);
-                assert!(calls.get() < 2, "as it is told");
+                assert!(calls.get() < 2, "a panic of the test");
                 async { Err::<(), _>(Failed::SAFE) }
             });
             tokio::task::spawn_local(call.run()).await
@@ -349,7 +349,7 @@ async fn a_closure_that_panics_has_begun_its_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_initial_token_that_waits_is_released_when_its_operation_is_dropped() {
+async fn the_initial_token_is_released_when_an_operation_is_dropped_while_it_waits() {
     #[retryable(strategy = strategy)]
     async fn attribute(strategy: &Recorder) -> Result<(), Failed> {
         Ok(())
@@ -366,7 +366,7 @@ async fn an_initial_token_that_waits_is_released_when_its_operation_is_dropped()
 
 // Rules M9, R3.
 #[tokio::test(start_paused = true)]
-async fn the_attribute_waits_and_asks_like_the_closure_form() {
+async fn the_attribute_waits_and_asks_again_like_the_closure_form() {
     #[retryable(strategy = strategy)]
     async fn attribute(strategy: &Recorder, flaky: &Flaky, started: Instant) -> Result<Duration, Failed> {
         flaky.call().map(|_| started.elapsed())
@@ -381,7 +381,7 @@ async fn the_attribute_waits_and_asks_like_the_closure_form() {
 
 // Rule R10.
 #[test]
-fn every_reason_has_its_name_and_its_words() {
+fn every_reason_to_stop_has_a_name_and_a_message() {
     let words = [
         (RetryError::NotRetryable, "not_retryable", "the failure is not retryable"),
         (RetryError::MaxAttempts, "max_attempts", "all attempts were made"),

@@ -1,4 +1,4 @@
-//! Values that panic while they are dropped: a retry that was paid for and not sent goes back to the quota all the same.
+//! Values that panic while they are dropped. A retry that was paid for and not sent is still refunded.
 
 use crate::support::{Failed, millis};
 use retry_core::time::{BlockingTimer, Timestamp};
@@ -47,7 +47,7 @@ impl From<TimedOut> for Fragile {
     }
 }
 
-/// Polls a future to its end, or until it panics.
+/// Polls a future to its end. Returns true if it panics.
 fn panics_within<T>(future: impl Future<Output = T>) -> bool {
     let mut future = pin!(future);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -60,7 +60,7 @@ fn panics_within<T>(future: impl Future<Output = T>) -> bool {
     outcome.is_err()
 }
 
-/// A timer whose sleeps move its clock when they are over, and may panic while they are dropped.
+/// A timer whose sleeps advance its clock when they end, and may panic while they are dropped.
 #[derive(Default)]
 struct Clockwork {
     now: Rc<Cell<Duration>>,
@@ -138,7 +138,7 @@ mod outcome {
 
     // Rule D6.
     #[tokio::test(start_paused = true)]
-    async fn gives_its_retry_back_in_every_form() {
+    async fn that_panics_while_it_is_dropped_refunds_its_retry_in_every_form() {
         let strategy = standard();
         let timer = Clockwork::default();
         assert!(panics_within(plain(&strategy)));
@@ -155,10 +155,10 @@ mod outcome {
     }
 
     #[test]
-    fn that_is_replaced_by_the_next_one_gives_that_ones_retry_back() {
+    fn that_panics_while_it_is_replaced_by_the_next_one_refunds_the_new_retry() {
         let strategy = standard();
         let timer = Clockwork::default();
-        // The first retry is sent, the second one is paid for when the first outcome is dropped.
+        // The first retry is sent. When the first outcome is dropped, the second retry is paid for but not sent.
         assert!(panics_within(with_max_time(&strategy, &timer)));
         assert_eq!(strategy.quota().available(), CAPACITY - 5);
         let call = retry(&strategy, || async { Err::<(), _>(Fragile) }).timer(&timer);
@@ -177,7 +177,7 @@ mod sleep {
 
     // Rule D6.
     #[test]
-    fn gives_the_retry_back_that_it_was_for() {
+    fn that_panics_while_it_is_dropped_refunds_its_retry() {
         let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
         assert!(panics_within(call(&strategy, &timer)));
         assert_eq!(strategy.quota().available(), CAPACITY);
@@ -187,7 +187,7 @@ mod sleep {
 
     // Rule D6.
     #[test]
-    fn gives_the_retry_back_if_it_panics_where_the_operation_is_dropped() {
+    fn that_panics_while_its_operation_is_dropped_refunds_its_retry() {
         let (strategy, timer) = (standard(), Clockwork { fragile: true, ..Clockwork::default() });
         let mut waiting = Box::pin(call(&strategy, &timer));
         assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -198,14 +198,14 @@ mod sleep {
 
     // Rule D3.
     #[test]
-    fn leaves_no_ghost_among_those_who_wait_for_a_limiter() {
+    fn that_panics_while_it_is_dropped_leaves_the_queue_of_the_limiter() {
         let strategy = AdaptiveRetryStrategy::over(standard());
         let timer = Clockwork { fragile: true, ..Clockwork::default() };
         let token = strategy.acquire_initial_token(&timer).unwrap();
         let throttled = Failed { safety: RetrySafety::No, ..Failed::THROTTLED };
         strategy.refresh_retry_token(token, &Failure::of(&throttled), &timer).unwrap_err();
 
-        // At 0.5 sends per second the first send is due in two seconds. Nobody is ahead of the one who asks then.
+        // At 0.5 sends per second, the first send is due in two seconds, and no waiter is ahead of the next operation.
         assert!(panics_within(retry(&strategy, || async { Ok::<_, Failed>(()) }).timer(&timer).run()));
         timer.now.set(timer.now.get() + Duration::from_secs(2));
         let mut next = strategy.acquire_initial_token(&timer).unwrap();
@@ -213,37 +213,37 @@ mod sleep {
     }
 }
 
-/// Panics when it is dropped.
-struct Loud;
+/// An observer and a policy whose `Drop` panics.
+struct FragilePart;
 
-impl Drop for Loud {
+impl Drop for FragilePart {
     fn drop(&mut self) {
         bomb(true);
     }
 }
 
-impl Observer for Loud {
+impl Observer for FragilePart {
     fn observe(&self, _: &Event) {}
 }
 
-impl<T> RetryPolicy<Result<T, Failed>> for Loud {
+impl<T> RetryPolicy<Result<T, Failed>> for FragilePart {
     fn evaluate(&self, _: &Result<T, Failed>) -> RetryDirective {
         RetryDirective::retry(RetryErrorType::Other)
     }
 }
 
-fn loud() -> Loud {
-    Loud
+fn fragile_part() -> FragilePart {
+    FragilePart
 }
 
-#[retryable(strategy = strategy, timer = timer, observer = loud())]
+#[retryable(strategy = strategy, timer = timer, observer = fragile_part())]
 async fn observed(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Failed> {
     Err(Failed::SAFE)
 }
 
 // Rule D6.
 #[test]
-fn an_observer_that_panics_while_it_is_dropped_loses_no_retry() {
+fn a_retry_is_refunded_when_an_observer_panics_while_it_is_dropped() {
     let (strategy, timer) = (standard(), Clockwork::default());
     let mut waiting = Box::pin(observed(&strategy, &timer));
     assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -251,23 +251,23 @@ fn an_observer_that_panics_while_it_is_dropped_loses_no_retry() {
     assert!(catch_unwind(AssertUnwindSafe(|| drop(waiting))).is_err());
     assert_eq!(strategy.quota().available(), CAPACITY);
 
-    let call = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&timer).observer(Loud);
+    let call = retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).timer(&timer).observer(FragilePart);
     let mut waiting = Box::pin(call.run());
     assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(waiting))).is_err());
     assert_eq!(strategy.quota().available(), CAPACITY);
 }
 
-#[retryable(strategy = strategy, timer = timer, policy = loud())]
+#[retryable(strategy = strategy, timer = timer, policy = fragile_part())]
 async fn judged(strategy: &StandardRetryStrategy, timer: &Clockwork) -> Result<(), Failed> {
     Err(Failed::SAFE)
 }
 
 // Rule D6.
 #[test]
-fn a_policy_that_panics_while_it_is_dropped_loses_no_retry() {
+fn a_retry_is_refunded_when_a_policy_panics_while_it_is_dropped() {
     let (strategy, timer) = (standard(), Clockwork::default());
     assert!(panics_within(judged(&strategy, &timer)));
     assert_eq!(strategy.quota().available(), CAPACITY);
-    assert_eq!(timer.now.get(), millis(0), "it was dropped before the retry was paid for");
+    assert_eq!(timer.now.get(), millis(0), "the policy is dropped before the retry is paid for");
 }

@@ -1,4 +1,4 @@
-//! Policies and timers of the user's own, in the attribute and at a closure.
+//! Custom policies and timers, with the attribute and with closures.
 
 use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};
@@ -12,7 +12,7 @@ use std::cell::Cell;
 static STRATEGY: StandardRetryStrategy =
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).quota_capacity(100_000);
 
-/// What a job says when it is asked.
+/// The status of a job.
 #[derive(Debug, PartialEq)]
 enum Status {
     Running,
@@ -20,16 +20,16 @@ enum Status {
     Gone,
 }
 
-/// A job that is done when it was asked so often.
+/// A job that is done after a number of polls.
 struct Job {
     done_after: u32,
-    asked: Cell<u32>,
+    polls: Cell<u32>,
 }
 
 impl Job {
     fn status(&self) -> Status {
-        self.asked.set(self.asked.get() + 1);
-        if self.asked.get() > self.done_after { Status::Done(self.asked.get()) } else { Status::Running }
+        self.polls.set(self.polls.get() + 1);
+        if self.polls.get() > self.done_after { Status::Done(self.polls.get()) } else { Status::Running }
     }
 }
 
@@ -43,7 +43,7 @@ fn until_done(status: &Status) -> RetryDirective {
 
 // Rule R4.
 #[tokio::test(start_paused = true)]
-async fn values_may_be_retried_until_they_are_ready() {
+async fn values_may_be_retried_until_they_are_final() {
     #[retryable(strategy = STRATEGY, policy = |status| match status {
         Status::Running => RetryDirective::retry(RetryErrorType::Other).after(Some(secs(3))),
         Status::Done(_) => RetryDirective::succeed(),
@@ -54,15 +54,19 @@ async fn values_may_be_retried_until_they_are_ready() {
     }
 
     let started = tokio::time::Instant::now();
-    assert_eq!(wait_for(&Job { done_after: 2, asked: Cell::new(0) }).await, Status::Done(3));
-    assert_eq!(started.elapsed(), secs(3 + 3), "the hint of a directive is a floor as well");
-    assert_eq!(wait_for(&Job { done_after: 99, asked: Cell::new(0) }).await, Status::Running, "the last one, as it is");
+    assert_eq!(wait_for(&Job { done_after: 2, polls: Cell::new(0) }).await, Status::Done(3));
+    assert_eq!(started.elapsed(), secs(3 + 3), "the hint of a directive is a minimum, too");
+    assert_eq!(
+        wait_for(&Job { done_after: 99, polls: Cell::new(0) }).await,
+        Status::Running,
+        "the last value is returned unchanged"
+    );
 }
 
 // Rules O8, R4.
 #[tokio::test(start_paused = true)]
-async fn a_report_says_when_a_waiter_gave_up() {
-    let job = Job { done_after: 99, asked: Cell::new(0) };
+async fn the_report_of_a_waiter_has_the_reason_to_stop() {
+    let job = Job { done_after: 99, polls: Cell::new(0) };
     let report = retry(&STRATEGY, || async { job.status() }).policy(policy_fn(until_done)).report().await;
     assert_eq!(report.outcome, Status::Running);
     assert_eq!((report.attempts, report.reason), (5, Some(RetryError::MaxAttempts)));
@@ -72,8 +76,8 @@ async fn a_report_says_when_a_waiter_gave_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_is_named_or_made_on_the_spot() {
-    /// Retries anything.
+async fn a_policy_may_be_a_static_an_expression_or_an_argument() {
+    /// A policy that retries every error.
     struct Stubborn;
     impl<T, E> RetryPolicy<Result<T, E>> for Stubborn {
         fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
@@ -104,7 +108,11 @@ async fn a_policy_is_named_or_made_on_the_spot() {
     }
 
     assert_eq!(named(&strategy, &Flaky::new(1, Failed::FATAL)).await, Ok(2));
-    assert_eq!(strategy.quota().available(), 500, "the class that the policy says is what it costs, and comes back");
+    assert_eq!(
+        strategy.quota().available(),
+        500,
+        "the retry costs and refunds the amount of the class that the policy set"
+    );
     let maybe = Failed { safety: RetrySafety::Maybe, ..Failed::SAFE };
     assert_eq!(made(&Flaky::new(1, maybe)).await, Ok(2));
     assert_eq!(handed(Box::new(Stubborn), &Flaky::new(1, Failed::FATAL)).await, Ok(2));
@@ -133,7 +141,7 @@ impl Client {
 
 // Rule K5.
 #[test]
-fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
+fn a_timer_may_be_a_field_or_an_expression_and_needs_no_runtime() {
     let time = ManualTimer::new();
     let mut client = Client { time: time.clone(), calls: 0 };
     assert_eq!(run(&time, client.field(3)), Ok(4));
@@ -146,17 +154,17 @@ fn a_timer_is_a_field_or_made_on_the_spot_and_needs_no_runtime() {
 
 // Rules P1, P2.
 #[tokio::test(start_paused = true)]
-async fn idempotence_decides_about_maybe_and_about_nothing_else() {
+async fn idempotence_decides_only_about_uncertain_failures() {
     static ONE_RETRY: StandardRetryStrategy =
         StandardRetryStrategy::new().max_attempts(2).jitter(Jitter::Fixed(0.0)).quota_capacity(u32::MAX);
 
     #[retryable(strategy = ONE_RETRY)]
-    async fn unsaid(flaky: &Flaky) -> Result<u32, Failed> {
+    async fn unset(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
     #[retryable(strategy = ONE_RETRY, idempotent)]
-    async fn said(flaky: &Flaky) -> Result<u32, Failed> {
+    async fn declared(flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
     }
 
@@ -176,8 +184,8 @@ async fn idempotence_decides_about_maybe_and_about_nothing_else() {
             let (attribute, closure) = (Flaky::new(9, error), Flaky::new(9, error));
             let call = retry(&ONE_RETRY, || async { closure.call() });
             let outcomes = match idempotent {
-                None => [unsaid(&attribute).await, call.run().await],
-                Some(true) => [said(&attribute).await, call.idempotent(true).run().await],
+                None => [unset(&attribute).await, call.run().await],
+                Some(true) => [declared(&attribute).await, call.idempotent(true).run().await],
                 Some(false) => [denied(&attribute).await, call.idempotent(false).run().await],
             };
             assert_eq!(outcomes, [Err(error), Err(error)]);

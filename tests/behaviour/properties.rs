@@ -1,4 +1,4 @@
-//! What holds for any input: formulas, and whole operations against a model of the quota.
+//! Properties for random inputs: formulas, and whole operations compared with a model of the quota.
 
 use crate::support::{ByHand, Failed, millis, poll_once, secs};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn errors() -> impl Strategy<Value = Failed> {
 proptest! {
     // Rules B1, B6.
     #[test]
-    fn a_backoff_lies_between_zero_and_what_its_formula_allows(
+    fn a_backoff_lies_between_zero_and_the_value_of_its_formula(
         base in durations(), cap in durations(), index in any::<u32>(), factor in 0.0..=1.0_f64, seed in any::<u64>(),
     ) {
         let power = 1_u128.checked_shl(index).unwrap_or(u128::MAX);
@@ -47,7 +47,7 @@ proptest! {
         prop_assert!(fixed.as_nanos() <= exponential);
         let equal = delay(&ConstantBackoff::new(base).jitter(Jitter::Equal).seed(seed));
         prop_assert!(equal <= base && equal.as_secs_f64() >= base.as_secs_f64() * 0.4999);
-        // The step times the index is capped, where it would overflow, before the last step is added.
+        // At `u32::MAX` the number of steps saturates, so the exact formula does not hold.
         if index < u32::MAX {
             prop_assert_eq!(delay(&LinearBackoff::new(base, cap).jitter(Jitter::None)).as_nanos(), linear);
         }
@@ -55,7 +55,7 @@ proptest! {
 
     // Rules B4, B5, N12, N13.
     #[test]
-    fn a_wait_is_a_floor_and_stays_within_its_limit(
+    fn a_hint_is_a_minimum_and_stays_within_its_limit(
         factor in 0.0..=1.0_f64, retries in 0..10_u32, hint in durations(), excess in durations(),
     ) {
         let backoff = || StandardRetryStrategy::new().jitter(Jitter::Fixed(factor)).max_attempts(u32::MAX);
@@ -83,7 +83,7 @@ proptest! {
 
     // Rules Q1, Q3.
     #[test]
-    fn a_bucket_keeps_to_its_bounds(capacity in 0..50_u32, steps in prop::collection::vec((any::<bool>(), 0..20_u32), 0..100)) {
+    fn a_token_bucket_stays_within_its_bounds(capacity in 0..50_u32, steps in prop::collection::vec((any::<bool>(), 0..20_u32), 0..100)) {
         let bucket = TokenBucket::new(capacity);
         let mut expected = capacity;
         for (acquire, amount) in steps {
@@ -100,9 +100,9 @@ proptest! {
     }
 
     // Rules D1, Q3, Q4.
-    /// Any sequence of operations, each with any sequence of outcomes, some of them dropped while they wait.
+    /// Any sequence of operations, each with any sequence of outcomes. Some operations are dropped while they wait.
     #[test]
-    fn the_quota_balances_whatever_happens(
+    fn the_quota_is_that_of_the_model_after_any_operations(
         max_attempts in 1..6_u32,
         capacity in 0..60_u32,
         last_cost in any::<bool>(),
@@ -125,7 +125,7 @@ proptest! {
                     async move { outcome }
                 });
                 let mut report = pin!(call.report());
-                // Wait by wait, so that it can be dropped in any of them.
+                // Advance one wait at a time, so that the operation can be dropped during any of them.
                 let ended = loop {
                     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
                     if let std::task::Poll::Ready(report) = report.as_mut().poll(&mut context) {
@@ -149,15 +149,15 @@ proptest! {
     }
 
     // Rule A9.
-    /// However many ask, and however often: no more is sent than the rate allows.
+    /// The sends of any number of operations, in any order, never exceed the rate.
     #[test]
-    fn sends_keep_to_the_rate(steps in prop::collection::vec((0..4_u8, 1..400_u64), 1..200)) {
+    fn sends_never_exceed_the_rate(steps in prop::collection::vec((0..4_u8, 1..400_u64), 1..200)) {
         let clock = ByHand::at(secs(1000));
         let strategy = AdaptiveRetryStrategy::new();
         let throttled = Failure::of(&Failed { safety: retry_core::RetrySafety::No, ..Failed::THROTTLED });
         let token = strategy.acquire_initial_token(&clock).unwrap();
         strategy.refresh_retry_token(token, &throttled, &clock).unwrap_err();
-        // Half a send per second, and none is there.
+        // The limit is half a send per second, without any capacity yet.
         let (started, mut sent) = (clock.time(), 0.0);
         let mut waiting = VecDeque::new();
         for (action, time) in steps {
@@ -177,19 +177,19 @@ proptest! {
                 !granted
             });
             let allowed = 0.5 * (clock.time().abs_diff(started)).as_secs_f64();
-            prop_assert!(sent <= allowed + 1e-6, "{} sent where {} may be", sent, allowed);
+            prop_assert!(sent <= allowed + 1e-6, "{} sends where {} are allowed", sent, allowed);
         }
     }
 }
 
-/// What the quota should be.
+/// A model of the quota.
 struct Model {
     balance: u32,
     capacity: u32,
 }
 
 impl Model {
-    /// One operation: how many attempts it makes, and why it makes no more.
+    /// Runs one operation. Returns the number of attempts and the reason to stop.
     fn run(
         &mut self,
         errors: &[Failed],
@@ -235,10 +235,11 @@ async fn a_dropped_call_that_never_waited_costs_nothing() {
 }
 
 // Rule Q8.
-/// With independent failures of probability p, three attempts and the last cost c refunded, an operation changes the
-/// quota by (1 - p) - c p^2 (1 + p) on average: it drains beyond the zero of that, and stays full before it.
+/// With independent failures of probability p, three attempts, and a refund of the last cost c, an operation changes
+/// the quota by (1 - p) - c p^2 (1 + p) on average. The quota stays full below the zero of that formula and drains
+/// above it.
 #[test]
-fn the_quota_drains_beyond_the_probability_that_the_arithmetic_says() {
+fn the_quota_drains_above_the_failure_probability_of_the_formula() {
     let drift = |p: f64, cost: f64| (1.0 - p) - cost * p * p * (1.0 + p);
     for (preset, cost, about) in
         [(StandardRetryStrategy::aws_2_0(), 5_u8, 0.32), (StandardRetryStrategy::aws_2_1(), 14, 0.22)]
@@ -248,7 +249,7 @@ fn the_quota_drains_beyond_the_probability_that_the_arithmetic_says() {
             let middle = f64::midpoint(low, high);
             if drift(middle, f64::from(cost)) > 0.0 { low = middle } else { high = middle }
         }
-        assert!((low - about).abs() < 0.01, "cost {cost}: the zero lies at {low}");
+        assert!((low - about).abs() < 0.01, "cost {cost}: the zero is at {low}");
 
         let mut random = SmallRng::seed_from_u64(1);
         let mut refused = |p: f64| {

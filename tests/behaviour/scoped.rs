@@ -1,4 +1,4 @@
-//! One strategy for each scope key.
+//! Scopes: one strategy for each key.
 
 mod hostile;
 mod operations;
@@ -22,32 +22,32 @@ const fn scopes(max_scopes: usize) -> ScopedRetryStrategy<u32> {
     ScopedRetryStrategy::new(standard).max_scopes(max_scopes)
 }
 
-/// Whether both are handles of one strategy.
+/// Returns true if both are handles of the same strategy.
 fn are_one<S>(one: &Scope<S>, other: &Scope<S>) -> bool {
     std::ptr::eq::<S>(&raw const **one, &raw const **other)
 }
 
-/// Pays for a retry, so that the scope's state differs from a new one's.
+/// Pays for a retry, so that the state of the scope differs from that of a new one.
 fn pay(scope: &Scope<StandardRetryStrategy>) -> StandardRetryToken {
     let token = scope.acquire_initial_token(CLOCK).unwrap();
     scope.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap()
 }
 
-/// Pays in the scopes of these keys, in this order. Nothing of them is in use afterwards.
+/// Pays for a retry in the scopes of these keys, in this order. None of the scopes is in use afterwards.
 fn mark(scopes: &ScopedRetryStrategy<u32>, keys: impl IntoIterator<Item = u32>) {
     for key in keys {
         pay(&scopes.scope(&key));
     }
 }
 
-/// Whether the key had gone. To ask is a use, and may put this key in the place of another.
+/// Returns true if the scope of this key was evicted. The call itself uses the scope, and may evict another.
 fn is_new(scopes: &ScopedRetryStrategy<u32>, key: u32) -> bool {
     scopes.scope(&key).quota().available() == 500
 }
 
 // Rule S1.
 #[test]
-fn each_key_has_a_state_of_its_own() {
+fn each_key_has_its_own_state() {
     static SCOPES: ScopedRetryStrategy<String, StandardRetryStrategy> =
         ScopedRetryStrategy::new(StandardRetryStrategy::new);
     assert!(SCOPES.is_empty());
@@ -75,7 +75,7 @@ fn a_key_is_anything_that_hashes() {
 
 // Rules R13, S2.
 #[test]
-fn handles_of_one_key_are_one_strategy() {
+fn handles_of_one_key_share_one_strategy() {
     let scopes = scopes(2);
     let (here, there) = (scopes.scope(&1), scopes.scope(&1));
     assert!(are_one(&here, &there));
@@ -99,7 +99,7 @@ fn a_handle_outlives_the_map() {
 
 // Rule S3.
 #[test]
-fn there_are_no_more_keys_than_the_bound() {
+fn unused_scopes_beyond_the_bound_are_evicted() {
     let scopes = scopes(5);
     for key in 0..100 {
         mark(&scopes, [key]);
@@ -111,7 +111,7 @@ fn there_are_no_more_keys_than_the_bound() {
 
 // Rule S3.
 #[test]
-fn the_least_recently_used_goes_first() {
+fn the_least_recently_used_scope_is_evicted_first() {
     let expected = [(&[][..], 1), (&[1], 2), (&[1, 2], 3), (&[3, 2, 1], 3), (&[2, 1, 3], 2), (&[2, 2, 1, 1, 1], 3)];
     for (used, goes) in expected {
         for stays in (1..=3).filter(|key| *key != goes) {
@@ -127,10 +127,10 @@ fn the_least_recently_used_goes_first() {
 
 // Rule S3.
 #[test]
-fn the_order_stays_exact_under_any_sequence_of_uses() {
+fn the_order_of_eviction_is_exact_for_any_sequence_of_uses() {
     const BOUND: usize = 8;
     let scopes = scopes(BOUND);
-    // The oldest first; a model that is too slow to ship.
+    // A simple model: the least recently used key comes first.
     let mut model: Vec<u32> = Vec::new();
     let mut random = 1_u32;
     for _ in 0..5_000 {
@@ -143,7 +143,7 @@ fn the_order_stays_exact_under_any_sequence_of_uses() {
         model.push(key);
         let scope = scopes.scope(&key);
         assert_eq!(scope.quota().available() == 500, known.is_none());
-        // Never so often that the quota is used up.
+        // Pay only once, so that the quota is never exhausted.
         if known.is_none() {
             pay(&scope);
         }
@@ -153,7 +153,7 @@ fn the_order_stays_exact_under_any_sequence_of_uses() {
 
 // Rule S4.
 #[test]
-fn what_is_in_use_never_goes() {
+fn a_scope_in_use_is_never_evicted() {
     let scopes = scopes(2);
     let held = scopes.scope(&1);
     let clone = held.clone();
@@ -162,26 +162,26 @@ fn what_is_in_use_never_goes() {
     mark(&scopes, 2..50);
     assert_eq!(scopes.len(), 2);
     let again = scopes.scope(&1);
-    assert_eq!(again.quota().available(), 495, "the clone kept it");
+    assert_eq!(again.quota().available(), 495, "the clone kept the scope in use");
     clone.release(token);
-    assert_eq!(again.quota().available(), 500, "the refund went to the quota that had paid");
+    assert_eq!(again.quota().available(), 500, "the refund went to the quota that paid");
 }
 
 // Rule S4.
 #[test]
-fn the_map_outgrows_its_bound_only_while_all_is_in_use() {
+fn the_bound_is_exceeded_only_while_all_scopes_are_in_use() {
     let scopes = scopes(2);
     let held: Vec<_> = (0..5).map(|key| scopes.scope(&key)).collect();
     assert_eq!(scopes.len(), 5);
     assert!((0..5).zip(&held).all(|(key, scope)| are_one(&scopes.scope(&key), scope)));
     drop(held);
-    assert_eq!(scopes.len(), 5, "whoever lets go does not clean up");
+    assert_eq!(scopes.len(), 5, "dropping a handle does not evict");
     mark(&scopes, [9]);
-    assert_eq!(scopes.len(), 2, "the next new key does");
+    assert_eq!(scopes.len(), 2, "the next new key evicts");
 }
 
 #[test]
-fn a_large_map_that_was_all_in_use_shrinks_again_soon() {
+fn a_map_far_above_its_bound_shrinks_once_its_scopes_are_unused() {
     let scopes = scopes(100);
     let held: Vec<_> = (0..6_400).map(|key| scopes.scope(&key)).collect();
     assert_eq!(scopes.len(), 6_400);
@@ -191,7 +191,7 @@ fn a_large_map_that_was_all_in_use_shrinks_again_soon() {
 }
 
 #[test]
-fn a_wrong_bound_is_refused() {
+fn an_invalid_bound_is_refused() {
     let error = scopes(1).try_max_scopes(0).unwrap_err();
     assert_eq!(error.setting(), "max_scopes");
     assert_eq!(scopes(1).try_max_scopes(7).unwrap().max_scopes_setting(), 7);
@@ -200,7 +200,7 @@ fn a_wrong_bound_is_refused() {
 }
 
 #[test]
-fn handle_and_map_show_what_they_are() {
+fn handle_and_map_implement_debug() {
     let scopes = scopes(3);
     assert!(format!("{:?}", scopes.scope(&1)).starts_with("Scope(StandardRetryStrategy {"));
     assert_eq!(format!("{scopes:?}"), "ScopedRetryStrategy { max_scopes: 3, len: 1, .. }");
@@ -210,8 +210,8 @@ thread_local! {
     static COPIES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A key that counts its copies. To count allocations would take an allocator of our own, and so unsafe code; what a
-/// lookup could allocate is the key, and a strategy.
+/// A key that counts its clones. Counting allocations would need an allocator, and so unsafe code. A lookup could
+/// allocate only the key and a strategy.
 #[derive(PartialEq, Eq, Hash)]
 struct Counted(u32);
 
@@ -224,7 +224,7 @@ impl Clone for Counted {
 
 // Rule S5.
 #[test]
-fn only_a_new_key_is_copied_and_only_a_new_key_gets_a_strategy() {
+fn a_lookup_clones_the_key_and_makes_a_strategy_only_for_a_new_key() {
     thread_local! {
         static MADE: Cell<u32> = const { Cell::new(0) };
     }

@@ -1,4 +1,4 @@
-//! Operations whose attempts take as long as they are told, and come to what they are told.
+//! Scripted operations: the duration and the outcome of each attempt are given.
 
 use crate::support::Failed;
 use retry_core::time::Timestamp;
@@ -25,7 +25,7 @@ impl From<TimedOut> for Error {
 
 pub(crate) const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
 
-/// Which time was up, and how long that was.
+/// Returns the limit that ended an operation, if one did, and its time.
 pub(crate) fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Duration)> {
     match outcome {
         Err(Error::TimedOut(error)) => Some((error.limit(), error.time())),
@@ -33,7 +33,7 @@ pub(crate) fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Du
     }
 }
 
-/// What each attempt takes, and what it comes to; the last one is repeated.
+/// The duration and the outcome of each attempt. The last entry is repeated.
 pub(crate) struct Script {
     attempts: Vec<(Duration, Result<u32, Error>)>,
     pub(crate) begun: RefCell<Vec<Duration>>,
@@ -56,7 +56,7 @@ impl Script {
     }
 }
 
-/// Tokio's time, from zero on: what a limiter measures depends on where in a half second it begins.
+/// Tokio's clock, starting at zero: the measurements of a limiter depend on the position within a half second.
 pub(crate) struct FromStart(pub(crate) Instant);
 
 impl Clock for FromStart {
@@ -89,7 +89,7 @@ pub(crate) const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
     Limits { attempt_timeout, ..NONE }
 }
 
-/// Zero is a failure that is worth a retry, an error is what it says.
+/// A policy that retries `Ok(0)` and every error that is not final.
 pub(crate) fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
     match outcome {
         Ok(0) => RetryDirective::retry(RetryErrorType::Other),

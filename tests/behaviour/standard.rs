@@ -17,25 +17,29 @@ const fn longest() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
-/// The delay before the first retry after this error, or why there is none.
+/// Returns the delay before the first retry after this error, or the reason to stop.
 fn first_delay(strategy: &StandardRetryStrategy, error: Failed) -> Result<Duration, RetryError> {
     let token = strategy.acquire_initial_token(CLOCK)?;
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&error), CLOCK)?;
     let delay = token.delay();
-    assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now, "it limits no sends");
+    assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now, "the standard strategy does not limit sends");
     Ok(delay)
 }
 
 // Rules B4, N13.
 #[test]
-fn a_hint_is_a_floor() {
+fn a_hint_is_a_minimum() {
     static STRATEGY: StandardRetryStrategy = longest();
     assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(Duration::ZERO)), Ok(secs(1)));
     assert_eq!(
         first_delay(&STRATEGY, Failed::SAFE.after(Duration::from_nanos(1_000_000_001))),
         Ok(Duration::new(1, 1))
     );
-    assert_eq!(first_delay(&STRATEGY, Failed::SAFE.after(secs(90))), Ok(secs(90)), "above the cap as well");
+    assert_eq!(
+        first_delay(&STRATEGY, Failed::SAFE.after(secs(90))),
+        Ok(secs(90)),
+        "a hint may exceed the cap of the backoff"
+    );
 }
 
 // Rules B5, N12.
@@ -55,14 +59,14 @@ fn a_hint_above_the_limit_ends_the_operation() {
 
 // Rule B6.
 #[test]
-fn the_longest_hint_is_kept_whole() {
+fn the_maximum_hint_is_not_truncated() {
     static PATIENT: StandardRetryStrategy = longest().max_retry_after(None);
     assert_eq!(first_delay(&PATIENT, Failed::SAFE.after(Duration::MAX)), Ok(Duration::MAX));
 }
 
 // Rules R7, R14.
 #[test]
-fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looked_at() {
+fn switched_off_retries_are_refused_before_attempts_and_quota_are_checked() {
     let strategy = longest().max_attempts(1);
     let refused = |error: &Failed| {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();
@@ -70,7 +74,7 @@ fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looke
         strategy.refresh_retry_token(token, &failure, CLOCK).map(drop).unwrap_err()
     };
     assert_eq!(refused(&Failed::SAFE), RetryError::Disabled);
-    assert_eq!(refused(&Failed::FATAL), RetryError::NotRetryable, "which is checked first");
+    assert_eq!(refused(&Failed::FATAL), RetryError::NotRetryable, "a final failure is checked first");
     assert_eq!(strategy.quota().available(), 500);
     assert!(Failure::of(&Failed::SAFE).retries_enabled());
     assert_eq!(
@@ -81,7 +85,7 @@ fn retries_that_are_switched_off_are_refused_before_attempts_and_quota_are_looke
 
 // Rules B4, N13.
 #[test]
-fn the_former_aws_mode_cuts_a_hint_to_the_cap() {
+fn aws_2_0_limits_a_hint_to_the_cap() {
     static AWS: StandardRetryStrategy = StandardRetryStrategy::aws_2_0().jitter(Jitter::Fixed(1.0));
     static SHORT: StandardRetryStrategy =
         StandardRetryStrategy::aws_2_0().jitter(Jitter::Fixed(1.0)).backoff(secs(1), secs(4));
@@ -92,7 +96,7 @@ fn the_former_aws_mode_cuts_a_hint_to_the_cap() {
 
 // Rules N7, P3.
 #[test]
-fn a_retry_costs_by_the_class_of_the_failure() {
+fn the_cost_of_a_retry_depends_on_the_class_of_the_failure() {
     let strategy = longest();
     let cost = |error: Failed| {
         let before = strategy.quota().available();
@@ -107,7 +111,7 @@ fn a_retry_costs_by_the_class_of_the_failure() {
 
 // Rules N8, N9, Q4.
 #[tokio::test(start_paused = true)]
-async fn a_success_refunds_by_the_preset() {
+async fn the_refund_of_a_success_depends_on_the_preset() {
     let refund = |strategy: StandardRetryStrategy, failures| async move {
         assert!(strategy.quota().try_acquire(100, CLOCK));
         let flaky = Flaky::new(failures, Failed::TIMEOUT);
@@ -117,12 +121,12 @@ async fn a_success_refunds_by_the_preset() {
     assert_eq!(refund(StandardRetryStrategy::new(), 0).await, 1);
     assert_eq!(refund(StandardRetryStrategy::new(), 2).await, 1);
     assert_eq!(refund(StandardRetryStrategy::aws_2_0(), 0).await, 1);
-    assert_eq!(refund(StandardRetryStrategy::aws_2_0(), 2).await, 10, "what the last retry cost");
+    assert_eq!(refund(StandardRetryStrategy::aws_2_0(), 2).await, 10, "the cost of the last retry");
 }
 
 // Rules N1, R1.
 #[tokio::test(start_paused = true)]
-async fn the_presets_differ_in_their_attempts() {
+async fn the_presets_differ_in_max_attempts() {
     let attempts = |strategy: StandardRetryStrategy| async move {
         let flaky = Flaky::new(u32::MAX, Failed::SAFE);
         retry(&strategy, || async { flaky.call() }).run().await.unwrap_err();
@@ -137,7 +141,7 @@ async fn the_presets_differ_in_their_attempts() {
 
 // Rules B7, B8.
 #[test]
-fn full_jitter_stays_below_the_delay_and_never_repeats_itself() {
+fn full_jitter_stays_below_the_delay_and_differs_each_time() {
     let delays = |strategy: &StandardRetryStrategy| -> Vec<Duration> {
         (0..50).map(|_| first_delay(strategy, Failed::SAFE).unwrap()).collect()
     };
@@ -150,7 +154,7 @@ fn full_jitter_stays_below_the_delay_and_never_repeats_itself() {
     distinct.sort();
     distinct.dedup();
     assert_eq!(distinct.len(), 50);
-    assert_ne!(delays(&StandardRetryStrategy::new()), drawn, "each strategy draws its own");
+    assert_ne!(delays(&StandardRetryStrategy::new()), drawn, "each strategy has its own random numbers");
 
     assert_eq!(delays(&StandardRetryStrategy::new().seed(7)), delays(&StandardRetryStrategy::new().seed(7)));
     assert_ne!(delays(&StandardRetryStrategy::new().seed(7)), delays(&StandardRetryStrategy::new().seed(8)));
@@ -167,7 +171,7 @@ fn jitter_is_applied_after_the_cap() {
 
 // Rule B6.
 #[test]
-fn nothing_overflows() {
+fn extreme_settings_do_not_overflow() {
     let delay = |backoff: ExponentialBackoff, index| {
         backoff.jitter(Jitter::None).compute_next_backoff_delay(index, RetryErrorType::Other)
     };
@@ -184,7 +188,7 @@ fn nothing_overflows() {
 
 // Rule B6.
 #[test]
-fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
+fn all_attempts_are_made_if_retries_cost_nothing() {
     let strategy = longest().max_attempts(2_000_000).quota_capacity(0).retry_costs(RetryCosts::new(0));
     let mut token = strategy.acquire_initial_token(CLOCK).unwrap();
     let (reason, attempts) = loop {
@@ -200,7 +204,7 @@ fn as_many_attempts_as_are_allowed_are_made_where_retries_cost_nothing() {
 
 // Rules C1, N1, N2, N3, N4, N5, N6, N7, N8, N9, N12, N13.
 #[test]
-fn every_number_is_a_setting_and_can_be_read_back() {
+fn all_settings_can_be_set_and_read_back() {
     let read = |strategy: StandardRetryStrategy| {
         let settings = strategy.settings();
         let classes = [RetryErrorType::Throttling, RetryErrorType::Timeout, RetryErrorType::Conflict];
@@ -264,7 +268,7 @@ fn every_number_is_a_setting_and_can_be_read_back() {
 
 // Rules B2, B3.
 #[test]
-fn a_base_that_was_set_apart_is_kept_when_the_ordinary_one_is_set() {
+fn a_separate_base_is_kept_when_the_ordinary_base_is_set() {
     let bases = |strategy: StandardRetryStrategy| {
         let backoff = strategy.backoff_strategy();
         [RetryErrorType::Throttling, RetryErrorType::Conflict, RetryErrorType::Other].map(|class| backoff.base(class))
@@ -282,7 +286,7 @@ fn a_base_that_was_set_apart_is_kept_when_the_ordinary_one_is_set() {
 
 // Rule B2.
 #[test]
-fn a_cap_below_a_base_bounds_it() {
+fn a_cap_below_a_base_limits_the_base() {
     static CAPPED: StandardRetryStrategy = StandardRetryStrategy::aws_2_1()
         .backoff(Duration::from_millis(25), Duration::from_millis(10))
         .jitter(Jitter::None);
@@ -298,12 +302,12 @@ fn a_cap_below_a_base_bounds_it() {
 
 // Rules N3, N7, Q5.
 #[test]
-fn a_conflict_draws_nothing_from_the_quota_and_follows_soon() {
+fn a_retry_after_a_conflict_is_free_and_soon() {
     for strategy in [StandardRetryStrategy::new(), StandardRetryStrategy::aws_2_0(), StandardRetryStrategy::aws_2_1()] {
         let strategy = strategy.jitter(Jitter::Fixed(1.0)).quota_capacity(3);
         assert_eq!(first_delay(&strategy, Failed::CONFLICT), Ok(millis(20)));
         assert_eq!(first_delay(&strategy, Failed::SAFE), Err(RetryError::QuotaExhausted));
-        assert_eq!(first_delay(&strategy, Failed::CONFLICT), Ok(millis(20)), "with an exhausted quota too");
+        assert_eq!(first_delay(&strategy, Failed::CONFLICT), Ok(millis(20)), "an exhausted quota does not matter");
         assert_eq!(strategy.quota().available(), 3);
     }
     let counted = longest().retry_costs(RetryCosts::new(5).conflict(7));
@@ -313,7 +317,7 @@ fn a_conflict_draws_nothing_from_the_quota_and_follows_soon() {
 
 // Rule P4.
 #[test]
-fn a_conflict_is_safe_to_retry_unless_the_error_differs() {
+fn a_conflict_is_safe_to_retry_by_default() {
     struct Lost;
     impl ErrorInfo for Lost {
         fn fault(&self) -> ErrorFault {
@@ -332,7 +336,7 @@ fn a_conflict_is_safe_to_retry_unless_the_error_differs() {
 
 // Rule Q7.
 #[test]
-fn a_period_is_refilled_once_though_readings_come_late() {
+fn a_period_is_refilled_once_although_readings_are_late() {
     let bucket = TokenBucket::new(1000).refill(10, secs(1));
     let clock = ByHand::at(secs(1000));
     assert!(bucket.try_acquire(1000, &clock));
@@ -346,7 +350,7 @@ fn a_period_is_refilled_once_though_readings_come_late() {
 }
 
 #[test]
-fn settings_stay_when_a_part_is_exchanged() {
+fn settings_are_kept_when_a_part_is_replaced() {
     static QUOTA: TokenBucket = TokenBucket::new(20);
     let shared = StandardRetryStrategy::aws_2_1().max_attempts(9).with_quota(&QUOTA);
     let steady = StandardRetryStrategy::aws_2_1().max_attempts(9).with_backoff(LinearBackoff::new(secs(3), secs(9)));
@@ -361,7 +365,7 @@ fn settings_stay_when_a_part_is_exchanged() {
 
 // Rule C2.
 #[test]
-fn a_bad_setting_from_outside_is_a_typed_error() {
+fn an_invalid_setting_is_a_typed_error() {
     let error = StandardRetryStrategy::new().try_max_attempts(0).unwrap_err();
     assert_eq!((error.setting(), error.value()), ("max_attempts", "0"));
     assert!(error.expected().starts_with("a whole number from 1 to "));
@@ -389,7 +393,7 @@ fn a_bad_setting_from_outside_is_a_typed_error() {
 
 // Rule B9.
 #[test]
-fn backoffs_grow_as_their_names_say() {
+fn backoffs_follow_their_formulas() {
     let delays = |backoff: &dyn BackoffStrategy| {
         [0, 1, 2, 3, u32::MAX].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Throttling).as_secs())
     };
@@ -421,7 +425,7 @@ fn equal_jitter_keeps_half_of_the_delay() {
 
 // Rule B8.
 #[test]
-fn strategies_that_come_and_go_do_not_draw_the_same() {
+fn short_lived_strategies_draw_different_delays() {
     let first = |_| {
         let strategy = Box::new(StandardRetryStrategy::new());
         first_delay(&strategy, Failed::SAFE).unwrap()
@@ -433,7 +437,7 @@ fn strategies_that_come_and_go_do_not_draw_the_same() {
 
 // Rules K3, Q7.
 #[test]
-fn a_quota_may_refill_over_time() {
+fn a_quota_can_refill_over_time() {
     static BUCKET: TokenBucket = TokenBucket::new(100).refill(10, secs(1));
     assert_eq!(BUCKET.refill_setting(), Some((10, secs(1))));
     assert_eq!(TokenBucket::new(1).refill_setting(), None);
@@ -449,7 +453,7 @@ fn a_quota_may_refill_over_time() {
     clock.set(secs(10));
     assert!(!BUCKET.try_acquire(1, &clock), "a clock that went backwards refills nothing");
     clock.set(secs(13));
-    assert!(BUCKET.try_acquire(30, &clock) && !BUCKET.try_acquire(1, &clock), "and time goes on from there");
+    assert!(BUCKET.try_acquire(30, &clock) && !BUCKET.try_acquire(1, &clock), "the refill continues from the new time");
     clock.set(secs(1_000_000));
     assert!(BUCKET.try_acquire(100, &clock) && !BUCKET.try_acquire(1, &clock), "never above the capacity");
 }
@@ -467,7 +471,7 @@ fn the_presets_refill_nothing_over_time() {
 }
 
 #[test]
-fn a_token_tells_its_attempt() {
+fn a_token_has_its_attempt_and_its_delay() {
     let strategy = longest();
     let token = strategy.acquire_initial_token(CLOCK).unwrap();
     assert_eq!((token.attempt(), token.retry_count(), token.delay()), (1, 0, Duration::ZERO));
@@ -477,7 +481,7 @@ fn a_token_tells_its_attempt() {
 
 // Rule R13.
 #[test]
-fn a_foreign_token_is_refused_and_the_quota_left_alone() {
+fn a_foreign_token_is_refused_and_the_quota_is_unchanged() {
     let (ours, theirs) = (longest(), longest());
     assert!(ours.quota().try_acquire(100, CLOCK));
     let foreign = || {
@@ -495,7 +499,7 @@ fn a_foreign_token_is_refused_and_the_quota_left_alone() {
 
 // Rule R13.
 #[test]
-fn a_strategy_that_moved_is_another_one() {
+fn a_token_is_foreign_after_its_strategy_moved() {
     let here = longest();
     let token = here.acquire_initial_token(CLOCK).unwrap();
     let there = Box::new(here);
@@ -504,7 +508,7 @@ fn a_strategy_that_moved_is_another_one() {
 
 // Rule Q6.
 #[test]
-fn strategies_may_share_a_quota_and_bring_their_own_backoff() {
+fn strategies_may_share_a_quota_and_have_a_custom_backoff() {
     struct Steady;
     impl BackoffStrategy for Steady {
         fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
@@ -547,8 +551,8 @@ fn a_backoff_that_names_no_longest_delay_cuts_no_hint() {
 }
 
 #[test]
-fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
-    /// Grants every other retry.
+fn a_custom_quota_replaces_the_token_bucket() {
+    /// A quota that grants every other retry.
     #[derive(Default)]
     struct EveryOther {
         asked: Cell<u32>,
@@ -579,7 +583,7 @@ fn a_quota_of_the_users_own_takes_the_place_of_the_bucket() {
 
 // Rule B7.
 #[test]
-fn a_wrong_jitter_factor_is_refused() {
+fn an_invalid_jitter_factor_is_refused() {
     for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         let built = std::panic::catch_unwind(|| StandardRetryStrategy::new().jitter(Jitter::Fixed(factor)));
         assert!(built.is_err(), "{factor}");
@@ -588,7 +592,7 @@ fn a_wrong_jitter_factor_is_refused() {
 
 // Rule Q2.
 #[test]
-fn many_threads_lose_nothing_of_the_quota() {
+fn concurrent_payments_and_refunds_are_not_lost() {
     static BUCKET: TokenBucket = TokenBucket::new(40);
     std::thread::scope(|scope| {
         for _ in 0..4 {

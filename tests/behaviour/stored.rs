@@ -1,5 +1,5 @@
-//! Calls that are kept in fields, whose types are written out, and code that is generic over them.
-#![expect(clippy::type_complexity, reason = "types that are written out are what is tested")]
+//! Calls that are stored in fields, whose types are written out, and code that is generic over calls.
+#![expect(clippy::type_complexity, reason = "the written-out types are tested")]
 
 use crate::script::{Error, SAFE, time_was_up};
 use crate::support::{Failed, assert_send, secs};
@@ -27,7 +27,7 @@ static STRATEGY: StandardRetryStrategy =
 struct Attempts(AtomicU32);
 
 impl Attempts {
-    /// One for a test of its own, for as long as the process lives.
+    /// Returns a new counter for one test, leaked because the calls need a `'static` observer.
     fn of_a_test() -> &'static Self {
         Box::leak(Box::default())
     }
@@ -43,7 +43,7 @@ impl Observer for Attempts {
 
 type Shared = &'static StandardRetryStrategy;
 
-/// All parameters but the first two have defaults, and all of them have names.
+/// Stored calls. All type parameters but the first two have defaults, and all types can be named.
 struct Calls {
     plain: Retry<Shared, fn() -> Ready<Outcome>>,
     spelled: Retry<Shared, fn() -> Ready<Outcome>, StandardRetryPolicy, DefaultTimer, Unobserved, Unlimited>,
@@ -73,7 +73,7 @@ impl Calls {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_kept_in_a_field_and_carried_out_from_there() {
+async fn a_call_can_be_stored_in_a_field_and_run_from_there() {
     let attempts = Attempts::of_a_test();
     let calls = Calls::new(attempts);
     for round in 1..=2 {
@@ -95,7 +95,7 @@ async fn a_call_is_kept_in_a_field_and_carried_out_from_there() {
     crate::support::poll_once(judged.as_mut());
 }
 
-/// Carries a call out, whatever it is made of.
+/// Runs a call of any type.
 async fn report<S, F, Fut, P, T, O, L>(call: &Retry<S, F, P, T, O, L>) -> Report<Fut::Output>
 where
     S: RetryStrategy,
@@ -110,7 +110,7 @@ where
     call.clone().report().await
 }
 
-/// Bounds a call, whatever its limits were.
+/// Sets `max_time` of a call with any limits.
 fn within<S, F, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
@@ -118,7 +118,7 @@ fn within<S, F, P, T, O, L: TimeLimits>(
     call.max_time(time)
 }
 
-/// Bounds each attempt of a call, whatever its limits were.
+/// Sets the attempt timeout of a call with any limits.
 fn with_attempts_within<S, F: AsyncAttempts, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
@@ -126,7 +126,7 @@ fn with_attempts_within<S, F: AsyncAttempts, P, T, O, L: TimeLimits>(
     call.attempt_timeout(time)
 }
 
-/// A call that keeps what a generic function made of it, and carries it out.
+/// Stores the call that a generic function returned.
 struct Bounded<F, L: TimeLimits> {
     call: Retry<Shared, F, StandardRetryPolicy, TokioTimer, Unobserved, L::WithAttemptTimeout>,
 }
@@ -143,7 +143,7 @@ where
 }
 
 #[tokio::test(start_paused = true)]
-async fn code_that_is_generic_over_limits_names_those_with_an_attempt_timeout() {
+async fn generic_code_can_name_the_limits_with_an_attempt_timeout() {
     let stuck: fn() -> Pending<Outcome> = pending;
     let call = || retry(&STRATEGY, stuck);
     let plain: Bounded<_, Unlimited> = Bounded { call: with_attempts_within(call(), secs(2)) };
@@ -161,7 +161,7 @@ async fn code_that_is_generic_over_limits_names_those_with_an_attempt_timeout() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn code_is_generic_over_calls_their_observers_and_their_limits() {
+async fn code_can_be_generic_over_calls_with_their_observers_and_limits() {
     let calls = Calls::new(Attempts::of_a_test());
     assert_eq!(report(&calls.plain).await.attempts, 5);
     assert_eq!(report(&calls.observed).await.attempts, 2);
@@ -170,10 +170,14 @@ async fn code_is_generic_over_calls_their_observers_and_their_limits() {
     assert_eq!(report(&bounded).await.elapsed, secs(1 + 2));
     let bounded = within(within(calls.limited, secs(1000)), secs(5));
     let outcome = report(&bounded).await;
-    assert_eq!((outcome.attempts, outcome.elapsed), (2, secs(5)), "attempts of at most 3 seconds, in all 5");
+    assert_eq!(
+        (outcome.attempts, outcome.elapsed),
+        (2, secs(5)),
+        "each attempt takes at most 3 seconds, and the call 5"
+    );
 }
 
-/// A client that is generic over how it is observed and limited, and keeps what belongs to each call.
+/// A client that is generic over the observer and the limits of its stored call.
 struct Client<O, L> {
     call: Retry<Shared, fn() -> Ready<Result<u32, Failed>>, StandardRetryPolicy, TokioTimer, O, L>,
 }
@@ -185,7 +189,7 @@ impl<O: OptionalObserver + Clone, L: LimitsOn<Result<u32, Failed>>> Client<O, L>
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_struct_is_generic_over_observers_and_limits() {
+async fn a_struct_can_be_generic_over_observers_and_limits() {
     let answer: fn() -> Ready<Result<u32, Failed>> = || ready(Ok(7));
     let unobserved: Client<Unobserved, Unlimited> = Client { call: retry(&STRATEGY, answer) };
     assert_eq!(unobserved.get().await, Ok(7));

@@ -1,4 +1,4 @@
-//! Where the strategy of `#[retryable]` may live, and how it is reached.
+//! The option `strategy` of `#[retryable]`: the places where a strategy may live, and the expressions for it.
 
 use crate::support::{Failed, Flaky, assert_send};
 use retry_core::strategy::{Operations, Share};
@@ -80,14 +80,14 @@ impl Client {
 
 // Rule M6.
 #[tokio::test(start_paused = true)]
-async fn methods_are_retried_with_the_strategy_of_their_own_value() {
+async fn methods_are_retried_with_a_strategy_in_a_field_or_an_argument() {
     assert_eq!(Client::new(2).shared().await, Ok(3));
     assert_eq!(assert_send(Client::new(2).exclusive(7)).await, Ok(4));
     assert_eq!(Client::new(2).by_value().await, Ok(3));
 
     let mut client = Client::new(2);
     assert_eq!(client.by_reference().await, Ok(3));
-    assert_eq!(client.shared.quota().available(), 491, "two retries were paid from it, one success gave back");
+    assert_eq!(client.shared.quota().available(), 491, "it paid for two retries and got one refund");
     client.counter = Flaky::new(1, Failed::SAFE);
     assert_eq!(client.by_handle().await, Ok(2));
     assert_eq!(client.shared.quota().available(), 487);
@@ -123,7 +123,7 @@ impl Client {
     }
 
     #[retryable(strategy = self.retry)]
-    #[expect(clippy::needless_arbitrary_self_type, reason = "it is the spelling that is tested")]
+    #[expect(clippy::needless_arbitrary_self_type, reason = "this form of the receiver is tested")]
     async fn typed_receiver(self: &mut Self, step: u32) -> Outcome<usize> {
         self.log.push(step);
         self.counter.call()?;
@@ -143,7 +143,7 @@ impl Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receivers_of_every_kind_are_taken() {
+async fn receivers_of_every_kind_are_accepted() {
     assert_eq!(Arc::new(Client::new(1)).shared_receiver().await, Ok(2));
     assert_eq!(Client::new(1).typed_receiver(7).await, Ok(2));
     let mut strategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0));
@@ -153,13 +153,13 @@ async fn receivers_of_every_kind_are_taken() {
 
 // Rules M8, Q6.
 #[tokio::test(start_paused = true)]
-async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
+async fn a_strategy_by_name_is_shared_by_all_calls_of_the_function() {
     #[retryable(strategy = "standard")]
     async fn own<T>(flaky: &Flaky, _: T) -> Outcome<u32> {
         flaky.call()
     }
 
-    // 500 pay for 100 retries, whatever the type parameter is.
+    // The quota of 500 pays for 100 retries, which both type parameters share.
     let (mut granted, mut text) = (0, true);
     loop {
         let flaky = Flaky::new(u32::MAX, Failed::SAFE);
@@ -175,21 +175,22 @@ async fn a_strategy_of_the_functions_own_is_shared_by_its_calls() {
 
 // Rules A3, M8.
 #[tokio::test(start_paused = true)]
-async fn the_adaptive_strategy_may_be_the_functions_own() {
+async fn the_adaptive_strategy_may_be_set_by_name() {
     #[retryable(strategy = "adaptive")]
     async fn own(flaky: &Flaky) -> Outcome<u32> {
         flaky.call()
     }
 
-    // A throttling limits sends from then on, and nothing was measured before: half a send per second.
+    // The throttled response limits sends to the minimum of half a send per second, because nothing was measured
+    // before.
     assert_eq!(own(&Flaky::new(1, Failed::THROTTLED)).await, Ok(2));
     let started = tokio::time::Instant::now();
     assert_eq!(own(&Flaky::new(0, Failed::SAFE)).await, Ok(1));
-    assert!(started.elapsed() > std::time::Duration::from_millis(500), "a first attempt waits, too");
+    assert!(started.elapsed() > std::time::Duration::from_millis(500), "the limit applies to first attempts, too");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_place_in_a_static_is_named_like_the_static() {
+async fn an_element_or_a_field_of_a_static_needs_no_borrow() {
     static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(2) }; 2];
     static LAZY: LazyLock<(u32, StandardRetryStrategy)> =
         LazyLock::new(|| (1, StandardRetryStrategy::new().max_attempts(3)));
@@ -212,7 +213,7 @@ async fn a_place_in_a_static_is_named_like_the_static() {
 
 // Rule M6.
 #[tokio::test(start_paused = true)]
-async fn what_is_no_place_is_evaluated_once_in_each_call() {
+async fn an_expression_that_is_not_a_place_is_evaluated_once_per_call() {
     static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(3) }; 2];
     fn next(evaluated: &AtomicU32) -> usize {
         evaluated.fetch_add(1, Ordering::Relaxed) as usize % 2

@@ -1,4 +1,5 @@
-//! What the tests share: an error that can be anything, and functions that fail as they are told.
+//! Helpers shared by the tests: a configurable error, a service that fails a number of times, clocks and a strategy
+//! that records its calls.
 
 pub(crate) mod timers;
 
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-/// An error that says what it is told to say.
+/// An error whose answers are its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub(crate) fault: ErrorFault,
@@ -29,7 +30,7 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
-    /// Worth a retry, of no particular class.
+    /// An unclassified error that is safe to retry.
     pub(crate) const SAFE: Self = Self {
         fault: ErrorFault::Other,
         safety: RetrySafety::Yes,
@@ -38,17 +39,17 @@ impl Failed {
         conflict: false,
         retry_after: None,
     };
-    /// Never worth a retry.
+    /// An error that is never retried.
     pub(crate) const FATAL: Self = Self { fault: ErrorFault::Client, safety: RetrySafety::No, ..Self::SAFE };
-    /// Too many requests.
+    /// A throttled request.
     pub(crate) const THROTTLED: Self = Self { throttle: true, ..Self::SAFE };
-    /// No answer in time.
+    /// A timeout.
     pub(crate) const TIMEOUT: Self = Self { safety: RetrySafety::Maybe, timeout: true, ..Self::SAFE };
 
-    /// A race that was lost against another request.
+    /// A conflict with another request.
     pub(crate) const CONFLICT: Self = Self { conflict: true, ..Self::SAFE };
 
-    /// All that an error can be, but for a wait.
+    /// Returns every combination of the fields, without a wait.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let faults = [ErrorFault::Client, ErrorFault::Server, ErrorFault::Other];
         let safeties = [RetrySafety::Yes, RetrySafety::No, RetrySafety::Maybe];
@@ -66,7 +67,7 @@ impl Failed {
         })
     }
 
-    /// The same, with a wait that the server asks for.
+    /// Returns the same error with a wait that the server asks for.
     pub(crate) const fn after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
     }
@@ -100,14 +101,14 @@ impl RetryInfo for Failed {
     }
 }
 
-/// What the error of an attempt that was cut is made of doesn't matter here.
+/// Needed by options with a time limit.
 impl From<TimedOut> for Failed {
     fn from(_: TimedOut) -> Self {
         Self::TIMEOUT
     }
 }
 
-/// A service that fails as often as it is told, and counts its calls.
+/// A service whose first calls fail. It counts its calls.
 pub(crate) struct Flaky {
     failures: u32,
     error: Failed,
@@ -119,7 +120,7 @@ impl Flaky {
         Self { failures, error, calls: AtomicU32::new(0) }
     }
 
-    /// One attempt.
+    /// Makes one call, which returns its number once the failures are over.
     pub(crate) fn call(&self) -> Result<u32, Failed> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if call > self.failures { Ok(call) } else { Err(self.error) }
@@ -130,7 +131,7 @@ impl Flaky {
     }
 }
 
-/// A clock that is set by hand, and counts its readings.
+/// A clock that the test sets. It counts its readings.
 pub(crate) struct ByHand {
     now: Cell<Duration>,
     readings: Cell<u32>,
@@ -149,7 +150,7 @@ impl ByHand {
         self.now.set(self.now.get() + time);
     }
 
-    /// What a reading would be, without making one.
+    /// Returns the time without counting a reading.
     pub(crate) fn time(&self) -> Duration {
         self.now.get()
     }
@@ -176,12 +177,12 @@ pub(crate) const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Polls a future once; it must be pending.
+/// Polls a future once and checks that it is pending.
 pub(crate) fn poll_once(future: Pin<&mut (impl Future + ?Sized)>) {
     assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
-/// Counts how often it is woken.
+/// A waker that counts its wakes.
 #[derive(Default)]
 pub(crate) struct Wakes(AtomicU32);
 
@@ -197,12 +198,12 @@ impl Wake for Wakes {
     }
 }
 
-/// Compiles for futures that may move to another thread only.
+/// Compiles only for values that are `Send`.
 pub(crate) fn assert_send<T: Send>(value: T) -> T {
     value
 }
 
-/// A strategy that writes down what it is asked, and answers as it is told.
+/// A strategy that records its calls and returns configured answers.
 pub(crate) struct Recorder {
     calls: RefCell<Vec<&'static str>>,
     last_failure: Cell<Option<Failure>>,
@@ -212,7 +213,7 @@ pub(crate) struct Recorder {
     forgetful: bool,
 }
 
-/// The token of a [`Recorder`]: its attempt.
+/// The token of a [`Recorder`], which holds the number of the attempt.
 pub(crate) struct Attempt(u32);
 
 impl RetryToken for Attempt {
@@ -237,22 +238,22 @@ impl Recorder {
         }
     }
 
-    /// Gives no initial token.
+    /// Refuses the initial token for this reason.
     pub(crate) fn refusing_initial_token(self, reason: RetryError) -> Self {
         Self { initial: Some(reason), ..self }
     }
 
-    /// Gives no other token.
+    /// Refuses all retries for this reason.
     pub(crate) fn refusing_retries(self, reason: RetryError) -> Self {
         Self { retries: Some(reason), ..self }
     }
 
-    /// Takes no token for one of its own when an attempt succeeded.
+    /// Treats the token of a success as foreign.
     pub(crate) fn forgetting(self) -> Self {
         Self { forgetful: true, ..self }
     }
 
-    /// Answers with these waits, one after the other, then with now.
+    /// Returns these waits from `ready`, one after the other, and then `Ready::Now`.
     pub(crate) fn waiting(self, waits: impl IntoIterator<Item = Duration>) -> Self {
         Self { waits: RefCell::new(waits.into_iter().collect()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Switches that turn retries off while a program runs.
+//! Switches that turn retries off at run time.
 
 use crate::support::{Failed, Flaky, Recorder, poll_once, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
@@ -29,7 +29,7 @@ const ON: (u32, Option<RetryError>) = (2, None);
 
 // Rule R14.
 #[tokio::test(start_paused = true)]
-async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
+async fn no_strategy_retries_while_it_is_switched_off() {
     macro_rules! check {
         ($switch:expr, $strategy:expr) => {{
             let (switch, strategy) = ($switch, $strategy);
@@ -39,7 +39,7 @@ async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
             switch.set_enabled(false);
             assert!(!switch.is_enabled());
             assert_eq!(attempts(&strategy).await, OFF);
-            assert_eq!(strategy.quota_level(), quota, "the quota is left alone");
+            assert_eq!(strategy.quota_level(), quota, "the quota is unchanged");
             switch.set_enabled(true);
             assert_eq!(attempts(&strategy).await, ON);
         }};
@@ -64,7 +64,7 @@ async fn every_strategy_makes_no_retry_while_it_is_switched_off() {
 
 // Rule R19.
 #[tokio::test(start_paused = true)]
-async fn a_map_of_scopes_switches_those_to_come_and_no_other_map() {
+async fn the_switch_of_a_map_of_scopes_applies_to_its_later_scopes_but_to_no_other_map() {
     let (one, other) = (ScopedRetryStrategy::<u32>::new(standard), ScopedRetryStrategy::<u32>::new(standard));
     let before = one.scope(&1);
     one.set_enabled(false);
@@ -78,7 +78,7 @@ async fn a_map_of_scopes_switches_those_to_come_and_no_other_map() {
 
 // Rule R14.
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_waits_already_is_sent() {
+async fn a_retry_that_is_already_waiting_is_sent() {
     let (strategy, service) = (standard(), Flaky::new(2, Failed::SAFE));
     let mut call = pin!(retry(&strategy, async || service.call()).report());
     poll_once(call.as_mut());
@@ -90,18 +90,18 @@ async fn a_retry_that_waits_already_is_sent() {
 
 // Rule R14.
 #[tokio::test(start_paused = true)]
-async fn a_limiter_goes_on_learning_and_limiting() {
+async fn a_limiter_still_learns_while_retries_are_switched_off() {
     let strategy = AdaptiveRetryStrategy::over(standard());
     strategy.set_enabled(false);
     let service = Flaky::new(1, Failed::THROTTLED);
     let report = retry(&strategy, async || service.call()).report().await;
     assert_eq!(report.reason, Some(RetryError::Disabled));
-    assert!(strategy.send_rate().is_some(), "the throttling was learned from");
+    assert!(strategy.send_rate().is_some(), "the limiter learned from the throttling");
 }
 
 // Rule R7.
 #[test]
-fn the_switch_is_asked_after_whether_a_retry_makes_sense_and_before_the_number_of_attempts() {
+fn the_switch_is_checked_after_retryability_and_before_the_number_of_attempts() {
     let strategy = standard().max_attempts(1);
     let refusal = |failure: &Failure| {
         let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
@@ -115,8 +115,8 @@ fn the_switch_is_asked_after_whether_a_retry_makes_sense_and_before_the_number_o
     assert_eq!(refusal(&fatal), RetryError::NotRetryable);
 }
 
-/// A strategy that never asks whether retries are on.
-async fn a_retry_that_is_granted_all_the_same<S: RetryStrategy>(strategy: S) -> Option<RetryError> {
+/// Runs an operation with a strategy that ignores the switch, and returns the reason to stop.
+async fn reason_despite_a_granted_retry<S: RetryStrategy>(strategy: S) -> Option<RetryError> {
     let report = retry(&strategy, async || Err::<(), _>(Failed::SAFE)).report().await;
     assert_eq!(report.attempts, 1);
     report.reason
@@ -124,18 +124,18 @@ async fn a_retry_that_is_granted_all_the_same<S: RetryStrategy>(strategy: S) -> 
 
 // Rule R18.
 #[tokio::test]
-async fn a_retry_that_a_strategy_grants_all_the_same_is_released() {
+async fn a_retry_that_a_strategy_grants_despite_the_switch_is_released() {
     let scopes: ScopedRetryStrategy<u32, Recorder> = ScopedRetryStrategy::new(Recorder::new);
     scopes.set_enabled(false);
     let scope = scopes.scope(&1);
-    assert_eq!(a_retry_that_is_granted_all_the_same(scope.clone()).await, Some(RetryError::Disabled));
+    assert_eq!(reason_despite_a_granted_retry(scope.clone()).await, Some(RetryError::Disabled));
     assert_eq!(scope.calls(), ["initial", "ready", "refresh", "release"]);
     assert_eq!(scope.last_failure().map(|failure| failure.retries_enabled()), Some(false));
 }
 
-/// The switch of the process would be seen by the tests beside this one, so this one runs in a process of its own.
+/// The switch of the process would affect other tests, so this test runs in a child process.
 #[tokio::test(start_paused = true)]
-#[ignore = "run in a process of its own by the test below"]
+#[ignore = "started in a child process by the test below"]
 async fn child() {
     let (strategy, recorder) = (standard(), Recorder::new());
     assert_eq!(attempts(&strategy).await, ON);
@@ -145,8 +145,8 @@ async fn child() {
     let quota = strategy.quota().available();
     assert_eq!(attempts(&strategy).await, OFF);
     assert_eq!(strategy.quota().available(), quota);
-    assert!(strategy.is_enabled(), "the strategy's own switch is another one");
-    assert_eq!(a_retry_that_is_granted_all_the_same(&recorder).await, Some(RetryError::Disabled));
+    assert!(strategy.is_enabled(), "the switch of the strategy is separate");
+    assert_eq!(reason_despite_a_granted_retry(&recorder).await, Some(RetryError::Disabled));
     assert_eq!(recorder.calls(), ["initial", "ready", "refresh", "release"]);
     set_retries_enabled(true);
     assert_eq!(attempts(&strategy).await, ON);
@@ -154,7 +154,7 @@ async fn child() {
 
 // Rules R14, R18, R19.
 #[test]
-fn the_process_switches_every_strategy_those_of_users_too() {
+fn the_switch_of_the_process_applies_to_all_strategies_including_custom_ones() {
     let mut child = Command::new(env::current_exe().unwrap());
     let output = child.args(["--exact", "switch::child", "--include-ignored"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -1,4 +1,4 @@
-//! `max_time` and `attempt_timeout`, in both forms: each case runs with the attribute and with a closure.
+//! `max_time` and `attempt_timeout`. Each case runs with the attribute and with a closure.
 
 mod deadline;
 mod surroundings;
@@ -14,13 +14,13 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What became of an operation.
+/// The result of an operation.
 struct Run {
     outcome: Result<u32, Error>,
-    /// When its attempts began.
+    /// The start times of its attempts.
     begun: Vec<Duration>,
     elapsed: Duration,
-    /// Only a closure's report tells.
+    /// The reason to stop; known only from the report of a closure.
     reason: Option<RetryError>,
 }
 
@@ -34,7 +34,7 @@ async fn attribute<S: RetryStrategy>(strategy: &S, limits: Limits, script: &Scri
     script.attempt().await
 }
 
-/// Runs the same operation in both forms, each with a strategy of its own.
+/// Runs the same operation in both forms, each with its own strategy.
 async fn both<S: RetryStrategy>(
     strategy: impl Fn() -> S,
     limits: Limits,
@@ -66,18 +66,18 @@ fn is_max_time(run: &Run) -> bool {
 
 // Rule T5.
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_is_cut_by_its_own_limit_is_an_outcome_that_the_policy_judges() {
+async fn the_policy_evaluates_an_attempt_that_is_cut_by_its_own_limit() {
     let attempts = [(secs(60), Ok(1)), (secs(60), Ok(2)), (secs(1), Ok(3))];
     both(standard, attempt_timeout(secs(2)), attempts, |strategy, run| {
         assert_eq!((run.outcome, run.elapsed), (Ok(3), secs(2 + 1 + 2 + 2 + 1)));
         assert_eq!(run.begun, [secs(0), secs(3), secs(7)]);
-        assert_eq!(strategy.quota().available(), 500 - 10 - 10 + 1, "it costs what a timeout costs");
+        assert_eq!(strategy.quota().available(), 500 - 10 - 10 + 1, "a cut attempt costs as much as a timeout");
     })
     .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_attempt_that_is_cut_tells_so() {
+async fn the_outcome_of_a_cut_last_attempt_is_a_timeout() {
     both(
         || standard().max_attempts(2),
         attempt_timeout(secs(2)),
@@ -93,7 +93,7 @@ async fn the_last_attempt_that_is_cut_tells_so() {
 
 // Rule T7.
 #[tokio::test(start_paused = true)]
-async fn an_outcome_that_is_there_when_the_time_is_up_counts() {
+async fn an_outcome_that_is_ready_at_the_limit_counts() {
     both(standard, attempt_timeout(secs(2)), [(secs(2), Ok(1))], |_, run| assert_eq!(run.outcome, Ok(1))).await;
     both(standard, max_time(secs(2)), [(secs(2), Ok(1))], |_, run| assert_eq!(run.outcome, Ok(1))).await;
 }
@@ -112,7 +112,7 @@ async fn a_first_attempt_that_is_cut_by_max_time_ends_the_operation() {
 
 // Rules T2, T3.
 #[tokio::test(start_paused = true)]
-async fn a_later_attempt_that_is_cut_by_max_time_leaves_the_outcome_before_it() {
+async fn the_previous_outcome_is_returned_when_max_time_cuts_a_later_attempt() {
     both(standard, max_time(secs(7)), [(secs(1), SAFE), (secs(60), Ok(1))], |strategy, run| {
         assert_eq!((run.outcome, run.elapsed), (SAFE, secs(7)));
         assert_eq!(run.begun, [secs(0), secs(2)]);
@@ -124,7 +124,7 @@ async fn a_later_attempt_that_is_cut_by_max_time_leaves_the_outcome_before_it() 
 
 // Rule T2.
 #[tokio::test(start_paused = true)]
-async fn a_cut_by_max_time_is_neither_judged_nor_learned_from() {
+async fn an_attempt_cut_by_max_time_is_neither_evaluated_nor_reported_to_the_strategy() {
     both(Recorder::new, max_time(secs(7)), [(secs(60), Ok(1))], |strategy, _| {
         assert_eq!(strategy.calls(), ["initial", "ready"]);
     })
@@ -133,11 +133,11 @@ async fn a_cut_by_max_time_is_neither_judged_nor_learned_from() {
 
 // Rule T3.
 #[tokio::test(start_paused = true)]
-async fn an_ok_that_is_retried_until_the_limit_is_returned() {
+async fn a_value_that_is_retried_until_the_limit_is_returned() {
     let limits = Limits { max_time: secs(10), attempt_timeout: secs(4) };
     both(standard, limits, [(secs(1), Ok(0))], |strategy, run| {
         assert_eq!((run.outcome, run.elapsed), (Ok(0), secs(10)));
-        assert_eq!(run.begun, [secs(0), secs(2), secs(5), secs(10)], "the third delay ends with the time");
+        assert_eq!(run.begun, [secs(0), secs(2), secs(5), secs(10)], "the third delay ends exactly at the limit");
         assert!(is_max_time(&run));
         assert_eq!(strategy.quota().available(), 485);
     })
@@ -146,18 +146,18 @@ async fn an_ok_that_is_retried_until_the_limit_is_returned() {
 
 // Rule T4.
 #[tokio::test(start_paused = true)]
-async fn a_delay_that_does_not_fit_is_not_begun() {
+async fn a_delay_that_would_end_after_max_time_is_not_started() {
     both(standard, max_time(millis(3999)), [(secs(1), SAFE)], |strategy, run| {
         assert_eq!((run.outcome, run.elapsed), (SAFE, secs(1 + 1 + 1)));
         assert!(is_max_time(&run));
-        assert_eq!(strategy.quota().available(), 495, "what is refused is not paid for");
+        assert_eq!(strategy.quota().available(), 495, "a refused retry is free");
     })
     .await;
 }
 
 // Rule T4.
 #[tokio::test(start_paused = true)]
-async fn a_delay_that_ends_with_the_time_leaves_an_attempt_that_is_polled_once() {
+async fn an_attempt_after_a_delay_that_ends_at_the_limit_is_polled_once() {
     for (outcome, time) in [(Ok(1), secs(0)), (SAFE, millis(1))] {
         both(standard, max_time(secs(5)), [(secs(1), SAFE), (secs(1), SAFE), (time, Ok(1))], |_, run| {
             assert_eq!((run.begun, run.outcome), (vec![secs(0), secs(2), secs(5)], outcome));
@@ -177,19 +177,27 @@ async fn a_delay_that_ends_with_the_time_leaves_an_attempt_that_is_polled_once()
 
 // Rule T6.
 #[tokio::test(start_paused = true)]
-async fn the_time_of_an_attempt_is_cut_to_what_remains() {
+async fn the_timeout_of_an_attempt_is_limited_to_the_remaining_time() {
     let limits = Limits { max_time: secs(8), attempt_timeout: secs(5) };
     both(standard, limits, [(secs(60), Ok(1))], |_, run| {
         assert_eq!(run.begun, [secs(0), secs(6)]);
         assert_eq!(run.elapsed, secs(8));
-        assert_eq!(time_was_up(&run.outcome), Some((TimeLimit::Attempt, secs(5))), "the last outcome that there was");
+        assert_eq!(
+            time_was_up(&run.outcome),
+            Some((TimeLimit::Attempt, secs(5))),
+            "the outcome of the first attempt is returned"
+        );
         assert!(is_max_time(&run));
     })
     .await;
 
     let limits = Limits { max_time: secs(5), attempt_timeout: secs(5) };
     both(standard, limits, [(secs(60), Ok(1))], |strategy, run| {
-        assert_eq!(time_was_up(&run.outcome), Some((TimeLimit::Operation, secs(5))), "no time is left for another");
+        assert_eq!(
+            time_was_up(&run.outcome),
+            Some((TimeLimit::Operation, secs(5))),
+            "no time is left for another attempt"
+        );
         assert_eq!(strategy.quota().available(), 500);
     })
     .await;
@@ -197,8 +205,8 @@ async fn the_time_of_an_attempt_is_cut_to_what_remains() {
 
 // Rule T8.
 #[tokio::test(start_paused = true)]
-async fn a_strategy_that_ignores_the_limit_cannot_break_it() {
-    // The first wait fits, the second does not; it is not begun, and the token goes back.
+async fn max_time_is_kept_although_the_strategy_ignores_it() {
+    // The first wait fits. The second one does not, so it is not started and the token is released.
     both(
         || Recorder::new().waiting([secs(3), secs(8)]),
         max_time(secs(10)),
@@ -215,7 +223,7 @@ async fn a_strategy_that_ignores_the_limit_cannot_break_it() {
 
 // Rule T9.
 #[tokio::test(start_paused = true)]
-async fn the_strategy_is_told_what_remains() {
+async fn the_strategy_gets_the_remaining_time() {
     both(
         || Recorder::new().refusing_retries(RetryError::MaxAttempts),
         max_time(secs(10)),
@@ -232,7 +240,7 @@ async fn the_strategy_is_told_what_remains() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_was_cut_is_dropped_before_the_next_one_waits() {
+async fn an_attempt_that_was_cut_is_dropped_before_the_next_delay() {
     struct Dropped<'a>(&'a Cell<Vec<Duration>>, Instant);
     impl Drop for Dropped<'_> {
         fn drop(&mut self) {
@@ -255,13 +263,13 @@ async fn an_attempt_that_was_cut_is_dropped_before_the_next_one_waits() {
     let (strategy, drops, started) = (standard(), Cell::default(), Instant::now());
     let outcome = call(&strategy, &drops, started).await;
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Attempt, secs(1))));
-    assert_eq!(drops.take(), [secs(1), secs(3)], "at 3 s a delay of 2 s would end too late");
+    assert_eq!(drops.take(), [secs(1), secs(3)], "at 3 s, a delay of 2 s would end after the limit of 4 s");
     assert_eq!(started.elapsed(), secs(3));
 }
 
 // Rule T7.
 #[tokio::test(start_paused = true)]
-async fn no_time_at_all_is_one_poll() {
+async fn a_limit_of_zero_allows_one_poll() {
     both(standard, max_time(Duration::ZERO), [(secs(1), Ok(1))], |_, run| {
         assert_eq!(time_was_up(&run.outcome), Some((TimeLimit::Operation, Duration::ZERO)));
         assert_eq!((run.begun.len(), run.elapsed), (1, Duration::ZERO));
@@ -273,7 +281,7 @@ async fn no_time_at_all_is_one_poll() {
 
 // Rules R7, T4.
 #[tokio::test(start_paused = true)]
-async fn a_hint_that_does_not_fit_ends_the_operation() {
+async fn a_hint_that_exceeds_the_remaining_time_ends_the_operation() {
     let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(20))));
     both(standard, max_time(secs(20)), [(secs(1), hint)], |strategy, run| {
         assert_eq!((run.outcome, run.elapsed), (hint, secs(1)));
@@ -311,7 +319,7 @@ async fn a_refused_initial_token_leaves_one_attempt_within_the_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_timed_out_attempt_of_an_operation_that_is_not_idempotent_is_not_repeated() {
+async fn a_timed_out_attempt_is_not_retried_if_the_operation_is_not_idempotent() {
     #[retryable(strategy = "standard", idempotent = false, attempt_timeout = "2s")]
     async fn transfer(sent: &Cell<u32>) -> Result<u32, Error> {
         sent.set(sent.get() + 1);
@@ -325,7 +333,7 @@ async fn a_timed_out_attempt_of_an_operation_that_is_not_idempotent_is_not_repea
 
 // Rule D1.
 #[tokio::test(start_paused = true)]
-async fn a_limited_operation_that_is_dropped_while_it_waits_gives_its_cost_back() {
+async fn a_limited_operation_that_is_dropped_while_it_waits_is_refunded() {
     let strategy = standard();
     {
         let call = pin!(retry(&strategy, || async { SAFE }).max_time(secs(60)).run());
@@ -336,7 +344,7 @@ async fn a_limited_operation_that_is_dropped_while_it_waits_gives_its_cost_back(
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_is_ready_at_once_needs_no_time_to_pass_and_a_wait_of_zero_no_timer() {
+async fn an_attempt_that_is_ready_at_once_takes_no_time_after_a_wait_of_zero() {
     let recorder = Recorder::new().waiting([Duration::ZERO]);
     let started = Instant::now();
     assert_eq!(retry(&recorder, || async { Ok::<u32, Error>(1) }).max_time(secs(1)).run().await, Ok(1));
@@ -345,7 +353,7 @@ async fn an_attempt_that_is_ready_at_once_needs_no_time_to_pass_and_a_wait_of_ze
 
 // Rule T5.
 #[test]
-fn the_error_says_which_limit_it_was() {
+fn the_error_names_the_limit() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let text = |outcome: Result<u32, Error>| match outcome {
         Err(Error::TimedOut(error)) => {
@@ -369,7 +377,7 @@ fn the_error_says_which_limit_it_was() {
 
 // Rule T12.
 #[tokio::test(start_paused = true)]
-async fn limits_of_a_closure_can_be_set_in_any_order_and_the_last_one_of_a_kind_counts() {
+async fn limits_of_a_closure_can_be_set_in_any_order_and_the_last_one_of_each_kind_counts() {
     let strategy = standard();
     macro_rules! cut {
         ($($limit:ident($seconds:literal)),+) => {{
@@ -379,7 +387,7 @@ async fn limits_of_a_closure_can_be_set_in_any_order_and_the_last_one_of_a_kind_
             (report.attempts, report.reason, script.begun.into_inner())
         }};
     }
-    // Attempts of two seconds, delays of one and two: the third attempt is cut by the operation's limit.
+    // Attempts of two seconds, delays of one and two seconds: `max_time` cuts the third attempt.
     let expected = (3, Some(RetryError::MaxTime), vec![secs(0), secs(3), secs(7)]);
     assert_eq!(cut!(attempt_timeout(2), max_time(8)), expected);
     assert_eq!(cut!(max_time(8), attempt_timeout(2)), expected);

@@ -1,4 +1,4 @@
-//! The shared test data: traces of a client, tables of delays, facts of the quota.
+//! The shared test data: traces of a client, tables of delays, and cases of the quota.
 
 use crate::support::{Failed, secs};
 use retry_core::{
@@ -17,7 +17,7 @@ struct Vectors {
     v2_1: Vec<Trace>,
     v2_1_capacity_sequences: Vec<Sequence>,
     retry_after_clamp: Vec<Clamp>,
-    quota_unit: Vec<QuotaFact>,
+    quota_unit: Vec<QuotaCase>,
     backoff_tables: BTreeMap<String, serde_json::Value>,
 }
 
@@ -39,7 +39,7 @@ struct Given {
     non_throttling_base_s: Option<f64>,
 }
 
-/// Failures and successes of one client, and what its quota holds after them.
+/// A sequence of failures and successes of one client, with the expected quota.
 #[derive(Deserialize)]
 struct Sequence {
     name: String,
@@ -49,7 +49,7 @@ struct Sequence {
     expect_remaining: u32,
 }
 
-/// A wait that the server asks for, and what comes of it.
+/// A hint of the server, with the expected wait.
 #[derive(Deserialize)]
 struct Clamp {
     #[serde(rename = "t_i_s")]
@@ -70,7 +70,7 @@ struct Step {
 struct Response {
     kind: String,
     retry_after_s: Option<f64>,
-    /// The header as it came.
+    /// The raw header.
     retry_after_ms: Option<String>,
 }
 
@@ -82,7 +82,7 @@ struct Expected {
 }
 
 #[derive(Deserialize)]
-struct QuotaFact {
+struct QuotaCase {
     name: String,
     start: u32,
     max: u32,
@@ -131,7 +131,7 @@ fn response(response: &Response) -> Result<(), Failed> {
     Err(Failed { retry_after: header.or(response.retry_after_s.map(Duration::from_secs_f64)), ..error })
 }
 
-/// One client's trace: step by step the outcome, the balance of the quota, and the sleep.
+/// Replays the trace of one client: checks the outcome, the quota and the sleep of each step.
 async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
     let steps = RefCell::new(trace.steps.iter());
     while steps.borrow().len() > 0 {
@@ -146,7 +146,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
         };
         let attempt = || async {
             check_retry();
-            // A trace may end with a granted retry: what becomes of it is not said.
+            // A trace may end with a granted retry, whose outcome it does not include.
             let Some(step) = steps.borrow_mut().next() else { return Ok(()) };
             before.set(Some((step, Instant::now())));
             response(&step.response)
@@ -169,7 +169,7 @@ async fn replay(trace: &Trace, strategy: &StandardRetryStrategy) {
 
 // Rules N9, Q4.
 #[tokio::test(start_paused = true)]
-async fn traces_of_the_former_aws_mode() {
+async fn traces_of_aws_2_0_are_reproduced() {
     let traces = vectors().v2_0;
     for trace in &traces {
         let Given { max_attempts, initial_tokens, jitter, max_backoff_s, .. } = trace.given;
@@ -185,7 +185,7 @@ async fn traces_of_the_former_aws_mode() {
 
 // Rules N7, N9, Q4.
 #[tokio::test(start_paused = true)]
-async fn traces_of_the_aws_mode() {
+async fn traces_of_aws_2_1_are_reproduced() {
     let mut traces = vectors().v2_1;
     traces.retain(|trace| !trace.given.long_polling);
     for trace in &traces {
@@ -205,7 +205,7 @@ async fn traces_of_the_aws_mode() {
 }
 
 #[test]
-fn sequences_of_the_aws_quota() {
+fn quota_sequences_of_aws_2_1_are_reproduced() {
     let sequences = vectors().v2_1_capacity_sequences;
     for Sequence { name, ops, last_op_granted, expect_last_acquired, expect_remaining } in &sequences {
         let strategy = StandardRetryStrategy::aws_2_1();
@@ -237,7 +237,7 @@ fn sequences_of_the_aws_quota() {
 
 // Rules B4, N13.
 #[test]
-fn hints_of_the_aws_mode() {
+fn hints_are_limited_as_in_aws_2_1() {
     let clamps = vectors().retry_after_clamp;
     for Clamp { backoff, hint, wait } in &clamps {
         let strategy =
@@ -257,7 +257,7 @@ fn backoff(base_s: f64, max_s: f64, jitter: f64) -> ExponentialBackoff {
 
 // Rule B1.
 #[test]
-fn tables_of_delays() {
+fn delays_agree_with_the_tables() {
     let mut checked = 0;
     let mut check = |backoff: &ExponentialBackoff, index: u32, expected: Duration, name: &str| {
         let delay = backoff.compute_next_backoff_delay(index, RetryErrorType::Other);
@@ -300,24 +300,24 @@ fn tables_of_delays() {
 
 // Rules N8, N10, Q1.
 #[tokio::test(start_paused = true)]
-async fn facts_of_the_quota() {
-    let facts = vectors().quota_unit;
-    for fact in &facts {
-        let strategy = StandardRetryStrategy::aws_2_0().quota_capacity(fact.max);
+async fn quota_cases_are_reproduced() {
+    let cases = vectors().quota_unit;
+    for case in &cases {
+        let strategy = StandardRetryStrategy::aws_2_0().quota_capacity(case.max);
         let bucket: &TokenBucket = strategy.quota();
-        assert!(bucket.try_acquire(fact.max - fact.start, &TokioTimer));
-        match (fact.event.as_str(), fact.amount) {
+        assert!(bucket.try_acquire(case.max - case.start, &TokioTimer));
+        match (case.event.as_str(), case.amount) {
             ("success_without_retry", None) => retry(&strategy, || async { Ok::<_, Failed>(()) }).run().await.unwrap(),
             ("final_failure", None) => {
                 retry(&strategy, || async { Err::<(), _>(Failed::FATAL) }).run().await.unwrap_err();
             }
             ("release", Some(amount)) => bucket.refund(amount),
             ("acquire", Some(amount)) => {
-                assert_eq!(Some(bucket.try_acquire(amount, &TokioTimer)), fact.granted, "{}", fact.name);
+                assert_eq!(Some(bucket.try_acquire(amount, &TokioTimer)), case.granted, "{}", case.name);
             }
             other => panic!("unknown event: {other:?}"),
         }
-        assert_eq!(bucket.available(), fact.expect, "{}", fact.name);
+        assert_eq!(bucket.available(), case.expect, "{}", case.name);
     }
-    assert_eq!(facts.len(), 5);
+    assert_eq!(cases.len(), 5);
 }

@@ -5,14 +5,14 @@ use core::time::Duration;
 use retry_core::{RetryInfo, TimedOut, classify};
 use std::io;
 
-/// Everything that a variant can say.
+/// All options of a variant.
 #[derive(Debug, RetryInfo)]
 #[retry(fault = "server", crate = ::retry_core)]
 pub enum Every {
-    /// Throttling, with a wait that is known.
+    /// Throttling, with a constant wait.
     #[retry(throttling, fault = "client", retry_after = "1500ms")]
     Throttling,
-    /// A race that was lost, with a status.
+    /// A conflict, with a status.
     #[retry(conflict, http_status = 412)]
     Conflict,
     /// A wait in a field.
@@ -21,7 +21,7 @@ pub enum Every {
         /// The wait.
         #[retry(retry_after)]
         wait: Option<Duration>,
-        /// Anything else.
+        /// An unmarked field.
         other: u8,
     },
     /// Seconds.
@@ -36,38 +36,38 @@ pub enum Every {
     /// Never.
     #[retry(never)]
     Never(String),
-    /// Another error's answers.
+    /// Forwards to another error.
     #[retry(transparent)]
     TimedOut(TimedOut),
-    /// The same, by mark.
+    /// Forwards to a marked field.
     Marked {
-        /// Where the answers come from.
+        /// The error to forward to.
         #[retry(transparent)]
         inner: Box<Other>,
-        /// Anything else.
+        /// An unmarked field.
         other: u8,
     },
-    /// Nothing said.
+    /// No options.
     Unlabelled,
 }
 
-/// One answer for all.
+/// Options on a struct.
 #[derive(Clone, Copy, Debug, RetryInfo)]
 #[retry(timeout, safe = "maybe", fault = "client", retry_after = "2s")]
 pub struct Other;
 
-/// Nothing to say.
+/// An empty enum.
 #[derive(Clone, Copy, Debug, RetryInfo)]
 pub enum Empty {}
 
-/// Fields that nothing is asked of.
+/// A field without options.
 #[derive(Clone, Copy, Debug, RetryInfo)]
 pub struct Silent {
     /// A field.
     pub code: u16,
 }
 
-/// A wait that may be of any type.
+/// A wait of a generic type.
 #[derive(Debug, RetryInfo)]
 #[retry(throttling)]
 pub struct Busy<W> {
@@ -76,7 +76,7 @@ pub struct Busy<W> {
     pub wait: W,
 }
 
-/// Lifetimes, bounds, constants.
+/// Lifetimes, bounds and const generics.
 #[derive(Debug, RetryInfo)]
 pub enum Generic<'error, E: ?Sized, F, const N: usize>
 where
@@ -85,7 +85,7 @@ where
     /// A borrowed error.
     #[retry(transparent)]
     Borrowed(&'error E),
-    /// An owned one.
+    /// An owned error.
     #[retry(transparent)]
     Owned(F),
     /// Bytes.
@@ -93,25 +93,25 @@ where
     Bytes([u8; N]),
 }
 
-/// Types that contain each other.
+/// One of two types that contain each other.
 #[derive(Debug, RetryInfo)]
 pub enum Session<E: Debug + Send> {
-    /// Caused by the other one.
+    /// Caused by the other type.
     Caused(#[retry(source)] Option<Box<Transport<E>>>),
 }
 
-/// The other one.
+/// The other type.
 #[derive(Debug, RetryInfo)]
 pub enum Transport<E: Debug + Send> {
-    /// Caused by the first.
+    /// Caused by the first type.
     #[retry(transparent)]
     Session(Session<E>),
-    /// Caused by neither.
+    /// Caused by neither type.
     #[retry(fault = "server")]
     Other(#[retry(source)] Option<E>),
 }
 
-/// A deprecated variant is used by nobody, its impl included.
+/// A deprecated variant, which the expansion may name without a warning.
 #[derive(Debug, RetryInfo)]
 #[non_exhaustive]
 pub enum Old {
@@ -124,26 +124,26 @@ pub enum Old {
     Latter,
 }
 
-/// A name that is not in camel case, and one that is a keyword.
+/// A field whose name is a keyword.
 #[derive(Clone, Copy, Debug, RetryInfo)]
 pub enum Raw {
-    /// A keyword.
+    /// A variant.
     #[retry(safe)]
     Field {
-        /// A keyword, too.
+        /// A keyword as name.
         #[retry(retry_after)]
         r#type: Duration,
     },
 }
 
-/// Statuses, codes, verdicts and sources.
+/// Statuses, codes, functions and sources.
 #[derive(Debug, RetryInfo)]
 #[retry(exhaustive, http_status = 500)]
 pub enum Judged<S> {
     /// A constant status.
     #[retry(http_status = 429)]
     TooMany,
-    /// One that is judged with the wait beside it.
+    /// A constant status, classified together with a wait.
     #[retry(http_status = 503)]
     Unavailable(#[retry(retry_after(secs))] Option<u64>),
     /// A status and a code in fields.
@@ -158,19 +158,19 @@ pub enum Judged<S> {
         #[retry(retry_after)]
         wait: Option<Duration>,
     },
-    /// A verdict in a field.
+    /// An answer in a field.
     Told(#[retry(safe)] Option<bool>),
-    /// A verdict of a fn.
+    /// The answer of a function.
     #[retry(with = judge_both, timeout)]
     Both([u64; 3], String),
-    /// A verdict of a fn on one field.
+    /// The answer of a function about one field.
     Io(#[retry(with = classify::io::error)] io::Error),
-    /// What is not said comes from a field.
+    /// Answers that are not set here come from a field.
     #[retry(fault = "client")]
     Sourced(#[retry(source)] Box<S>),
 }
 
-/// Judges two fields.
+/// Answers from two fields.
 const fn judge_both(numbers: &[u64; 3], text: &str) -> Option<bool> {
     if text.is_empty() { None } else { Some(!numbers.is_empty()) }
 }

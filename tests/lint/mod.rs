@@ -1,4 +1,4 @@
-//! Whatever lints users turn on, an expansion triggers none of them.
+//! Expansions trigger no lint that users may turn on.
 
 pub mod derive;
 pub mod retryable;

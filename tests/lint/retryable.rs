@@ -14,7 +14,7 @@ use retry_core::{
 
 /// A strategy.
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
-/// Another one.
+/// An adaptive strategy.
 static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 /// A timer.
 static TIMER: TokioTimer = TokioTimer;
@@ -24,16 +24,16 @@ static SILENT: Silent = Silent;
 /// A time.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What can be taken apart.
+/// A struct for patterns.
 #[derive(Debug)]
 pub struct Pair {
-    /// One.
+    /// The first field.
     pub left: String,
-    /// The other.
+    /// The second field.
     pub right: Cell<u32>,
 }
 
-/// Hears and says nothing.
+/// An observer without interest in any event.
 struct Silent;
 
 impl Observer for Silent {
@@ -53,41 +53,41 @@ impl From<TimedOut> for Every {
     }
 }
 
-/// Nothing but a strategy.
+/// Only a strategy.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 pub async fn plain(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// A strategy of its own.
+/// A strategy by name.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = "standard", idempotent)]
 pub async fn own(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// The other one.
+/// The adaptive strategy by name.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = "adaptive", idempotent = false, crate = ::retry_core)]
 pub async fn own_adaptive(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// A static that is borrowed already.
+/// A borrowed static.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = &ADAPTIVE)]
 pub async fn borrowed(key: &str) -> Result<usize, Every> {
     attempt(key).await
@@ -97,17 +97,17 @@ pub async fn borrowed(key: &str) -> Result<usize, Every> {
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = strategy())]
 pub async fn from_a_call(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// A strategy that is passed.
+/// A strategy in an argument.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = strategy)]
 pub async fn passed(strategy: &StandardRetryStrategy, key: &str) -> Result<usize, Every> {
     attempt(key).await
@@ -117,27 +117,27 @@ pub async fn passed(strategy: &StandardRetryStrategy, key: &str) -> Result<usize
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = *strategies.0)]
 pub async fn element(strategies: (&StandardRetryStrategy, u8), key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// A limit on all attempts, and one on each.
+/// Limits on the operation and on each attempt.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, max_time = "30s", attempt_timeout = "5s")]
 pub async fn limited(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// A limit that is computed.
+/// A computed limit.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, max_time = Duration::from_secs(seconds))]
 pub async fn limited_by_an_argument(seconds: u64, key: &str) -> Result<usize, Every> {
     attempt(key).await
@@ -147,7 +147,7 @@ pub async fn limited_by_an_argument(seconds: u64, key: &str) -> Result<usize, Ev
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, attempt_timeout = "5s")]
 pub async fn each_limited(key: &str) -> Result<usize, Every> {
     attempt(key).await
@@ -178,31 +178,31 @@ pub fn told_to_a_function(deadline: Timestamp, key: &str) -> Result<usize, Every
 /// Ignores a failure.
 const fn ignore(_: &Every, _: &Event) {}
 
-/// Observer and timer, each a static.
+/// An observer and a timer in statics.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, observer = SILENT, timer = TIMER)]
 pub async fn observed(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// Observer and timer, made for the call; a limit, too.
+/// An observer and a timer made for the call, and a limit.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, observer = silent(), timer = timer(), max_time = "1s")]
 pub async fn observed_by_calls(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// Observer and timer, passed.
+/// An observer and a timer in arguments.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, observer = observer, timer = timer)]
 pub async fn observed_by_arguments<O: Observer + Sync>(
     observer: &O,
@@ -212,27 +212,27 @@ pub async fn observed_by_arguments<O: Observer + Sync>(
     attempt(key).await
 }
 
-/// A closure as policy.
+/// A closure as the policy.
 #[retryable(strategy = STORE, policy = |length| if *length == 0 { again() } else { RetryDirective::succeed() })]
 pub async fn judged_by_a_closure(key: &str) -> usize {
     attempt(key).await.unwrap_or_default()
 }
 
-/// A value as policy.
+/// A value as the policy.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, policy = StandardRetryPolicy::new().idempotent(true))]
 pub async fn judged_by_a_value(key: &str) -> Result<usize, Every> {
     attempt(key).await
 }
 
-/// Arguments that are used up, changed, taken apart, lent.
+/// Arguments that are consumed, changed, destructured and lent.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, clone(owned, changed))]
 pub async fn arguments(
     owned: String,
@@ -254,7 +254,7 @@ pub async fn arguments(
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, clone(cloned))]
 pub async fn owned_arguments<T: Display + Send>(
     source: Box<dyn Display + Send>,
@@ -270,11 +270,11 @@ pub async fn owned_arguments<T: Display + Send>(
     Ok(format!("{shown} {source} {first} {length} {changed} {left} {}", other.get()))
 }
 
-/// Arguments that stand in a text only.
+/// Arguments that occur only in a format string.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 pub async fn formatted_arguments(shown: String, r#type: Box<dyn Display + Send>) -> Result<String, Every> {
     let length = attempt("").await?;
@@ -285,7 +285,7 @@ pub async fn formatted_arguments(shown: String, r#type: Box<dyn Display + Send>)
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 pub async fn lent_arguments(
     log: Option<&mut Vec<String>>,
@@ -304,21 +304,21 @@ pub async fn lent_arguments(
     Ok(sum)
 }
 
-/// Arguments that the body has no use for.
+/// Arguments that the body does not use.
 ///
 /// # Errors
 ///
-/// None.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, clone(_owned))]
 pub async fn idle_arguments(_owned: String, _lent: &mut u32) -> Result<(), Every> {
     attempt("").await.map(drop)
 }
 
-/// Lifetimes, types, constants, `impl Trait`.
+/// Lifetimes, types, const generics and `impl Trait`.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 pub async fn generic<'item, T, const N: usize>(
     items: [&'item T; N],
@@ -330,11 +330,11 @@ where
     attempt(&shown.to_string()).await.map(|_| items.into_iter())
 }
 
-/// A return type that the value is coerced to.
+/// A value that is coerced to the return type.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 pub async fn coerced(key: &str) -> Result<Box<dyn Display>, Every> {
     if key.is_empty() {
@@ -348,7 +348,7 @@ pub async fn coerced(key: &str) -> Result<Box<dyn Display>, Every> {
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE)]
 #[inline]
 #[must_use = "it is"]
@@ -358,18 +358,18 @@ pub(crate) async fn attributes(key: &str) -> Result<usize, Every> {
     outcome
 }
 
-/// What its context tells.
+/// A context.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, context = context, max_time = "30s", attempt_timeout = TIMEOUT)]
 pub async fn with_context(key: &str) -> Result<usize, Every> {
     let attempt_number = usize::try_from(context.attempt()).unwrap_or(usize::MAX);
     attempt(key).await.map(|length| length.saturating_add(attempt_number))
 }
 
-/// One that ends with an `async` block.
+/// A function that ends with an `async` block.
 #[retryable(strategy = STORE)]
 pub fn tail(key: &str, mut tries: usize) -> impl Future<Output = Result<usize, Every>> {
     let all = key.len();
@@ -379,13 +379,13 @@ pub fn tail(key: &str, mut tries: usize) -> impl Future<Output = Result<usize, E
     }
 }
 
-/// One that ends with a box.
+/// A function that ends with a boxed block.
 #[retryable(strategy = STORE, attempt_timeout = "5s")]
 pub fn boxed(key: &str) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + '_>> {
     Box::pin(async move { attempt(key).await })
 }
 
-/// One that names its block.
+/// A function that binds its block to a name.
 #[retryable(strategy = STORE)]
 pub fn named(key: &str, text: String) -> Pin<Box<dyn Future<Output = Result<usize, Every>> + Send + '_>> {
     let length = text.len();
@@ -393,84 +393,84 @@ pub fn named(key: &str, text: String) -> Pin<Box<dyn Future<Output = Result<usiz
     Box::pin(future)
 }
 
-/// One that blocks.
+/// A blocking function.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, blocking)]
 pub fn blocking(key: &str, mut tries: usize) -> Result<usize, Every> {
     tries = tries.saturating_add(1);
     if key.is_empty() { Err(Every::Unlabelled) } else { Ok(tries) }
 }
 
-/// One that blocks within limits.
+/// A blocking function with limits, an observer and a context.
 ///
 /// # Errors
 ///
-/// As it comes.
+/// Returns the error of the last attempt.
 #[retryable(strategy = STORE, max_time = TIMEOUT, timer = StdTimer, observer = SILENT, context = context, blocking)]
 pub fn blocking_within(key: &mut String) -> Result<impl Display, Every> {
     key.push_str(&context.operation_id().to_string());
     if key.is_empty() { Err(Every::Unlabelled) } else { Ok(key.len()) }
 }
 
-/// Methods.
+/// A type with methods.
 #[derive(Debug)]
 pub struct Client {
-    /// Its strategy.
+    /// The strategy.
     retry: StandardRetryStrategy,
-    /// How much was sent.
+    /// The number of requests sent.
     sent: usize,
 }
 
 impl Client {
-    /// A field as strategy.
+    /// A field as the strategy.
     ///
     /// # Errors
     ///
-    /// As it comes.
+    /// Returns the error of the last attempt.
     #[retryable(strategy = self.retry)]
     pub async fn get(&self, key: &str) -> Result<usize, Every> {
         attempt(key).await.map(|length| length.saturating_add(self.sent))
     }
 
-    /// A field as strategy of a method that changes another one.
+    /// A field as the strategy of a method that changes another field.
     ///
     /// # Errors
     ///
-    /// As it comes.
+    /// Returns the error of the last attempt.
     #[retryable(strategy = self.retry)]
     pub async fn put(&mut self, key: &str) -> Result<usize, Every> {
         self.sent = self.sent.saturating_add(1);
         attempt(key).await.map(|length| self.sent.saturating_add(length))
     }
 
-    /// A method that uses its receiver up.
+    /// A method that takes its receiver by value.
     ///
     /// # Errors
     ///
-    /// As it comes.
+    /// Returns the error of the last attempt.
     #[retryable(strategy = STORE)]
     pub async fn close(self) -> Result<(), Every> {
         attempt("").await.map(drop)
     }
 
-    /// A method that looks at a receiver of its own.
+    /// A field of a receiver by value as the strategy.
     ///
     /// # Errors
     ///
-    /// As it comes.
+    /// Returns the error of the last attempt.
     #[retryable(strategy = self.retry)]
     pub async fn count(self) -> Result<usize, Every> {
         attempt("").await.map(|length| length.saturating_add(self.sent))
     }
 
-    /// The same with a box.
+    /// The same with a boxed receiver.
     ///
     /// # Errors
     ///
-    /// As it comes.
+    /// Returns the error of the last attempt.
     #[retryable(strategy = self.retry)]
     pub async fn count_in_a_box(self: Box<Self>) -> Result<usize, Every> {
         attempt("").await.map(|length| length.saturating_add(self.sent))
@@ -490,27 +490,27 @@ impl Get for StandardRetryStrategy {
     }
 }
 
-/// What an attempt comes to.
+/// Makes one attempt.
 async fn attempt(key: &str) -> Result<usize, Every> {
     ready(if key.is_empty() { Err(Every::Unlabelled) } else { Ok(key.len()) }).await
 }
 
-/// A strategy that a call gives.
+/// Returns a strategy.
 const fn strategy() -> &'static StandardRetryStrategy {
     &STORE
 }
 
-/// An observer that a call gives.
+/// Returns an observer.
 const fn silent() -> Silent {
     Silent
 }
 
-/// A timer that a call gives.
+/// Returns a timer.
 const fn timer() -> TokioTimer {
     TokioTimer
 }
 
-/// What a failure asks for.
+/// Asks for a retry.
 const fn again() -> RetryDirective {
     RetryDirective::retry(RetryErrorType::Other)
 }

@@ -1,13 +1,13 @@
-//! `crate = path`, where nothing is called `retry_core`.
+//! The option `crate = path`, in a crate without a dependency called `retry_core`.
 //!
-//! It is a crate of its own since a crate can't depend on another under two names.
+//! This is a separate crate because a crate can't depend on another one under two names.
 
-/// What a crate that users depend on instead may look like.
+/// A facade crate that re-exports the library.
 pub mod facade {
     pub use ::retry as retries;
 }
 
-/// The dependency, by the name that it has here.
+/// The macros with the renamed dependency.
 pub mod dependency {
     use ::retry::{RetryInfo, TimedOut, TokioTimer, retryable};
 
@@ -15,10 +15,10 @@ pub mod dependency {
     #[derive(Debug, RetryInfo)]
     #[retry(crate = ::retry)]
     pub enum Error {
-        /// With a wait.
+        /// An error with a wait.
         #[retry(throttling, retry_after = "1ms")]
         Busy(#[retry(retry_after(millis))] u64),
-        /// Another's answers.
+        /// An error that forwards to its field.
         #[retry(transparent)]
         TimedOut(TimedOut),
     }
@@ -29,11 +29,11 @@ pub mod dependency {
         }
     }
 
-    /// Takes what is left, once it is not more than one.
+    /// Subtracts a step from `left` in each attempt, and succeeds once at most one is left.
     ///
     /// # Errors
     ///
-    /// Until then.
+    /// Returns an error until then.
     #[retryable(strategy = "standard", timer = TokioTimer, max_time = "9s", attempt_timeout = "9s", crate = ::retry)]
     pub async fn take(left: &mut u64, mut step: u64) -> Result<u64, Error> {
         step += 1;
@@ -42,7 +42,7 @@ pub mod dependency {
     }
 }
 
-/// The facade.
+/// The macros with the facade.
 pub mod through_the_facade {
     use crate::facade::retries::{RetryInfo, StandardRetryPolicy, retryable};
 
@@ -51,11 +51,11 @@ pub mod through_the_facade {
     #[retry(safe, crate = crate::facade::retries)]
     pub struct Error;
 
-    /// Counts to two.
+    /// Counts its calls, and succeeds with the second one.
     ///
     /// # Errors
     ///
-    /// Until then.
+    /// Returns an error until then.
     #[retryable(strategy = "adaptive", policy = StandardRetryPolicy::new(), crate = crate::facade::retries)]
     pub async fn count(calls: &mut u32) -> Result<u32, Error> {
         *calls += 1;

@@ -1,4 +1,4 @@
-//! What the errors of reqwest mean, each shown with a real socket on the loopback interface.
+//! How the errors of reqwest are classified. Each test uses real sockets on the loopback interface.
 
 mod server;
 
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use ErrorFault::{Other, Server as ServerSide};
 use RetrySafety::{Maybe, No, Yes};
 
-/// Long enough for anything that is expected to happen, and an end if it doesn't.
+/// A timeout for requests that are expected to finish. It only bounds a failing test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error, RetryInfo)]
@@ -37,35 +37,35 @@ fn builder() -> ClientBuilder {
     Client::builder().timeout(PATIENCE).retry(reqwest::retry::never()).no_proxy()
 }
 
-/// One attempt of a request whose answer is JSON.
+/// Sends one request and parses the answer as JSON.
 async fn post(client: &Client, url: &str) -> Result<String, Failed> {
     Ok(client.post(url).body("{}").send().await?.error_for_status()?.json().await?)
 }
 
-/// What the failure of a request to this URL means.
+/// Returns the classification of the error of a request to this URL.
 async fn verdict(builder: ClientBuilder, url: &str) -> Classification {
     let error = post(&builder.build().unwrap(), url).await.unwrap_err();
     Classification::of(&error)
 }
 
-/// What it means if a server reacts in this way.
+/// Returns the classification of the error of a request to a server that reacts in this way.
 async fn reaction(reaction: Reaction) -> Classification {
     let server = Server::start(reaction).await;
     let verdict = verdict(builder(), &server.url).await;
-    assert_eq!(server.requests(), 1, "the request was not sent once");
+    assert_eq!(server.requests(), 1, "the request was not sent exactly once");
     verdict
 }
 
 #[tokio::test]
-async fn an_unresolvable_name_is_safe() {
+async fn a_failed_name_resolution_is_safe_to_retry() {
     // The top-level domain is reserved for names that don't exist (RFC 6761, 6.4).
     let verdict = verdict(builder(), "http://retry.invalid/").await;
     assert_eq!(verdict, Classification::new(Yes));
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_safe() {
-    // A port that was free a moment ago.
+async fn a_refused_connection_is_safe_to_retry() {
+    // A port that nothing listens on any more.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -73,9 +73,9 @@ async fn a_refused_connection_is_safe() {
     assert_eq!(verdict, Classification::new(Yes));
 }
 
-/// Without TLS among the features, a resolver stands for what rustls reports when it refuses a certificate.
+/// TLS is not among the features, so a resolver returns the error that rustls reports when it refuses a certificate.
 #[tokio::test]
-async fn a_connection_that_fails_for_invalid_data_is_final() {
+async fn a_refused_certificate_is_not_retried() {
     struct Refusing;
 
     impl Resolve for Refusing {
@@ -90,14 +90,15 @@ async fn a_connection_that_fails_for_invalid_data_is_final() {
 }
 
 #[tokio::test]
-async fn a_timeout_while_connecting_is_safe_and_a_timeout() {
+async fn a_timeout_while_connecting_is_safe_to_retry() {
     let (address, _full) = full_backlog().await;
     let builder = builder().connect_timeout(Duration::from_millis(200));
     let verdict = verdict(builder, &format!("http://{address}/")).await;
     assert_eq!(verdict, Classification::new(Yes).with_timeout());
 }
 
-/// A server that accepts nothing, and whose queue is full: the address, and what keeps it so.
+/// Returns the address of a server that accepts no connection and whose backlog is full, and the sockets that keep it
+/// so.
 async fn full_backlog() -> (SocketAddr, (TcpListener, Vec<TcpStream>)) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -106,7 +107,7 @@ async fn full_backlog() -> (SocketAddr, (TcpListener, Vec<TcpStream>)) {
     let mut queued = Vec::new();
     while let Ok(connected) = timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
         queued.push(connected.unwrap());
-        assert!(queued.len() < 64, "the queue has no end");
+        assert!(queued.len() < 64, "the backlog is not bounded");
     }
     (address, (listener, queued))
 }
@@ -173,7 +174,7 @@ async fn a_request_body_that_fails_is_not_the_servers_fault() {
 }
 
 #[tokio::test]
-async fn a_complete_answer_that_cannot_be_parsed_is_final() {
+async fn a_complete_answer_that_cannot_be_parsed_is_not_retried() {
     for sent in [
         "HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n\"half\r\n",
         "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
@@ -184,7 +185,7 @@ async fn a_complete_answer_that_cannot_be_parsed_is_final() {
 }
 
 #[tokio::test]
-async fn a_status_means_what_its_table_says() {
+async fn a_status_is_classified_as_by_the_library() {
     for status in [400, 404, 408, 409, 425, 429, 500, 501, 502, 503, 504, 509] {
         let verdict = reaction(Reaction::Answer(status)).await;
         let status = StatusCode::from_u16(status).unwrap();
@@ -193,19 +194,19 @@ async fn a_status_means_what_its_table_says() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_made_is_final() {
+async fn an_invalid_url_is_final() {
     assert_eq!(verdict(builder(), "no url").await, Classification::new(No));
     assert_eq!(verdict(builder(), "ftp://localhost/").await, Classification::new(No));
 }
 
 #[tokio::test]
-async fn redirects_without_an_end_are_final() {
+async fn endless_redirects_are_final() {
     let server =
         Server::start(Reaction::SendAndClose("HTTP/1.1 307 Again\r\nlocation: /\r\ncontent-length: 0\r\n\r\n")).await;
     assert_eq!(verdict(builder(), &server.url).await, Classification::new(No));
 }
 
-/// The order was placed, though the answer makes no sense: sent again, it would be placed twice.
+/// The order was placed although its answer can't be parsed. Sent again, it would be placed twice.
 #[tokio::test]
 async fn an_order_whose_confirmation_cannot_be_parsed_is_not_sent_again() {
     static ORDERS: StandardRetryStrategy =
@@ -221,7 +222,7 @@ async fn an_order_whose_confirmation_cannot_be_parsed_is_not_sent_again() {
     order(&client, &unparsable.url).await.unwrap_err();
     assert_eq!(unparsable.requests(), 1);
 
-    // The retries are there: the same function makes five attempts if the server turns it away.
+    // The function does retry: it makes five attempts if the server throttles it.
     let busy = Server::start(Reaction::Answer(429)).await;
     order(&client, &busy.url).await.unwrap_err();
     assert_eq!(busy.requests(), 5);

@@ -1,4 +1,4 @@
-//! A server that does one thing with every request, and counts them.
+//! A server that reacts to every request in the same way, and counts the requests.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -10,10 +10,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// What the server does once it has read a request.
+/// The server's reaction to a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reaction {
-    /// Answers with this status and nothing else.
+    /// Answers with this status and an empty body.
     Answer(u16),
     /// Sends this and closes the connection.
     SendAndClose(&'static str),
@@ -27,7 +27,7 @@ pub(crate) enum Reaction {
 
 /// A running server. It stops when this is dropped.
 pub(crate) struct Server {
-    /// Where it is.
+    /// The URL of the server.
     pub(crate) url: String,
     requests: Arc<AtomicUsize>,
     task: JoinHandle<()>,
@@ -48,7 +48,7 @@ impl Server {
         Self { url, requests, task }
     }
 
-    /// How many requests have arrived.
+    /// Returns the number of requests received.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
@@ -60,9 +60,9 @@ impl Drop for Server {
     }
 }
 
-/// Serves one request. Each has a connection of its own.
+/// Serves one request per connection.
 async fn react(mut connection: TcpStream, reaction: Reaction, requests: Arc<AtomicUsize>) -> io::Result<()> {
-    if !request(&mut connection).await? {
+    if !read_request(&mut connection).await? {
         return Ok(());
     }
     requests.fetch_add(1, Ordering::SeqCst);
@@ -85,9 +85,9 @@ async fn react(mut connection: TcpStream, reaction: Reaction, requests: Arc<Atom
     Ok(())
 }
 
-/// Reads a request with a body of two bytes, and says whether there was one. What is left unread would reset the
-/// connection when it is closed.
-async fn request(connection: &mut TcpStream) -> io::Result<bool> {
+/// Reads a request with the body `{}`. Returns false if the client closed the connection first. The whole request is
+/// read because closing a connection with unread data resets it.
+async fn read_request(connection: &mut TcpStream) -> io::Result<bool> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n{}") {
         if connection.read_buf(&mut request).await? == 0 {

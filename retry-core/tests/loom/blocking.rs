@@ -1,4 +1,4 @@
-//! Threads that are parked for a limiter, and woken from another thread.
+//! Threads that are parked by a limiter and woken by another thread.
 
 use super::early_wake::{Failed, Gate};
 use loom::thread;
@@ -7,7 +7,7 @@ use retry_core::{Clock, retryable};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer that parks the thread until it is unparked: a wake that is lost is a deadlock, which the model finds.
+/// A timer that parks the thread until it is unparked. A lost wake is a deadlock, which loom reports.
 struct Endless;
 
 impl Clock for Endless {
@@ -32,7 +32,7 @@ fn call(gate: &Gate) -> Result<u32, Failed> {
 }
 
 #[test]
-fn a_wake_is_not_lost_wherever_the_thread_is() {
+fn a_wake_is_not_lost_at_any_point_of_the_wait() {
     loom::model(|| {
         let gate = Gate::new(0);
         let other = Arc::clone(&gate);
@@ -44,7 +44,7 @@ fn a_wake_is_not_lost_wherever_the_thread_is() {
 }
 
 #[test]
-fn a_wake_for_nothing_does_not_cover_the_one_that_follows() {
+fn a_spurious_wake_does_not_hide_the_next_one() {
     loom::model(|| {
         let gate = Gate::new(0);
         let other = Arc::clone(&gate);

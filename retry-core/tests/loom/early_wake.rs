@@ -1,4 +1,4 @@
-//! Waits that a strategy ends early, while the task asks, begins to wait, moves to another one or goes away.
+//! Waits that a strategy ends early: while the operation asks, begins to wait, moves to another task, or is dropped.
 
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Mutex, Notify};
@@ -20,7 +20,7 @@ impl ErrorInfo for Failed {}
 
 impl RetryInfo for Failed {}
 
-/// A timer whose sleeps never end: a wake that is lost is a deadlock, which the model finds.
+/// A timer whose sleeps never end. A lost wake is a deadlock, which loom reports.
 struct Endless;
 
 impl Clock for Endless {
@@ -37,7 +37,7 @@ impl Timer for Endless {
     }
 }
 
-/// Lets a number of attempts be in flight, and wakes the one that waits.
+/// A strategy that limits the number of attempts in flight, and wakes the waiting one.
 pub(super) struct Gate(Mutex<Inside>);
 
 struct Inside {
@@ -62,7 +62,7 @@ impl Gate {
         Arc::new(Self(Mutex::new(Inside { free, waiting: None })))
     }
 
-    /// Wakes the attempt that waits, and lets it go on if it may.
+    /// Frees a number of slots and wakes the waiting attempt.
     pub(super) fn wake(&self, freed: u32) {
         let waiting = {
             let mut inside = self.0.lock().unwrap();
@@ -74,7 +74,7 @@ impl Gate {
         }
     }
 
-    /// Returns how many attempts may begin.
+    /// Returns the number of free slots.
     pub(super) fn free(&self) -> u32 {
         self.0.lock().unwrap().free
     }
@@ -108,7 +108,7 @@ impl RetryStrategy for Gate {
     }
 }
 
-/// A task that counts how often it is woken.
+/// A task that counts its wakes.
 struct Task {
     notify: Notify,
     wakes: AtomicU32,
@@ -150,7 +150,7 @@ fn operation(gate: &Arc<Gate>) -> impl Future<Output = Result<u32, Failed>> + us
 }
 
 #[test]
-fn a_wake_is_not_lost_wherever_the_task_is() {
+fn a_wake_is_not_lost_at_any_point_of_the_wait() {
     loom::model(|| {
         let gate = Gate::new(0);
         let other = Arc::clone(&gate);
@@ -161,7 +161,7 @@ fn a_wake_is_not_lost_wherever_the_task_is() {
 }
 
 #[test]
-fn a_wake_for_nothing_does_not_cover_the_one_that_follows() {
+fn a_spurious_wake_does_not_hide_the_next_one() {
     loom::model(|| {
         let gate = Gate::new(0);
         let other = Arc::clone(&gate);
@@ -201,7 +201,7 @@ fn an_answer_wakes_the_operation_that_waits_for_the_slot() {
 }
 
 #[test]
-fn an_operation_that_goes_away_while_it_is_woken_leaves_its_task_alone() {
+fn an_operation_that_was_dropped_does_not_wake_its_task() {
     loom::model(|| {
         let (gate, task, is_gone) = (Gate::new(0), Task::new(), Arc::new(AtomicBool::new(false)));
         let mut waiting = Box::pin(operation(&gate));
@@ -215,7 +215,7 @@ fn an_operation_that_goes_away_while_it_is_woken_leaves_its_task_alone() {
         drop(waiting);
         is_gone.store(true, Ordering::Release);
         let was_gone = thread.join().unwrap();
-        assert!(!was_gone || task.wakes() == 0, "it was woken although it was gone");
+        assert!(!was_gone || task.wakes() == 0, "the task was woken after the operation was dropped");
         assert_eq!(Arc::strong_count(&task), 1);
     });
 }

@@ -1,4 +1,4 @@
-//! Those who wait for a send: their order, their lateness, and what becomes of their sends.
+//! Waiters: their order, their lateness, and the sends reserved for them.
 
 use super::{Token, ask, limiting, new_token, respond, slowest, wait_for};
 use crate::support::{ByHand, Failed, millis, secs};
@@ -17,7 +17,7 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
     let mut served = Vec::new();
     while !waiters.is_empty() {
         clock.advance(millis(5));
-        // The last ones ask first.
+        // The last waiters ask first.
         waiters.reverse();
         waiters.retain_mut(|(index, token)| {
             let granted = ask(&strategy, &clock, token).is_none();
@@ -33,7 +33,7 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
 
 // Rule A10.
 #[test]
-fn a_newcomer_does_not_overtake_those_who_wait() {
+fn a_new_operation_does_not_overtake_waiters() {
     let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     let mut first = new_token(&strategy, &clock);
@@ -41,7 +41,7 @@ fn a_newcomer_does_not_overtake_those_who_wait() {
     clock.advance(wait);
     let second = ask(&strategy, &clock, &mut first).unwrap();
     clock.advance(second);
-    // A send is due now, but it is not for the newcomer.
+    // A send is due now, but it belongs to the first waiter.
     let mut newcomer = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut newcomer).is_some());
     assert_eq!(ask(&strategy, &clock, &mut first), None);
@@ -49,7 +49,7 @@ fn a_newcomer_does_not_overtake_those_who_wait() {
 
 // Rules A9, A13.
 #[test]
-fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
+fn a_waiter_that_leaves_is_not_charged() {
     let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     for _ in 0..1000 {
@@ -59,36 +59,37 @@ fn a_waiter_that_goes_away_leaves_its_place_and_nothing_else() {
     }
     let interval = Duration::from_secs_f64(1.0 / strategy.send_rate().unwrap());
     let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
-    assert!(waited <= interval + millis(1), "nothing was charged for those who left: {waited:?}");
+    assert!(waited <= interval + millis(1), "nothing was charged for the waiters that left: {waited:?}");
 }
 
 // Rule A12.
 #[test]
-fn the_send_of_a_waiter_that_is_late_is_kept_for_it_and_those_behind_go_on() {
+fn the_send_of_a_late_waiter_is_reserved_and_those_behind_it_continue() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
     let mut sleeper = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut sleeper).is_some());
-    // The first send is the sleeper's, the next ones are for those behind: nothing is lost, and they wait for it once.
+    // The first send is reserved for the sleeper, the next ones go to the waiters behind it: no send is lost, and they
+    // wait for the sleeper only once.
     for seconds in [4, 2, 2] {
         let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
         assert!(waited.abs_diff(secs(seconds)) <= millis(1), "{waited:?}");
     }
-    assert_eq!(ask(&strategy, &clock, &mut sleeper), None, "whenever it asks");
+    assert_eq!(ask(&strategy, &clock, &mut sleeper), None, "it gets its send whenever it asks");
     let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
-    assert!(waited.abs_diff(secs(2)) <= millis(1), "and it is charged once: {waited:?}");
+    assert!(waited.abs_diff(secs(2)) <= millis(1), "its send is charged once: {waited:?}");
 }
 
 // Rules A12, A13.
 #[test]
-fn a_kept_send_comes_back_when_its_waiter_leaves_or_is_gone_for_long() {
+fn a_reserved_send_is_returned_when_its_waiter_leaves_or_stays_away_for_long() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
     let mut leaving = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut leaving).is_some());
     clock.advance(millis(2050));
     let mut behind = new_token(&strategy, &clock);
-    assert!(ask(&strategy, &clock, &mut behind).is_some(), "kept for the one ahead");
+    assert!(ask(&strategy, &clock, &mut behind).is_some(), "it is reserved for the waiter ahead");
     strategy.release(leaving);
     assert_eq!(ask(&strategy, &clock, &mut behind), None);
 
@@ -98,34 +99,34 @@ fn a_kept_send_comes_back_when_its_waiter_leaves_or_is_gone_for_long() {
     let mut behind = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut behind).is_some());
     clock.advance(secs(11));
-    // Two seconds fill one send, which is as much as the bucket holds at this rate.
+    // One send becomes available in two seconds, which is the capacity at this rate.
     assert_eq!(ask(&strategy, &clock, &mut behind), None);
     let waited = wait_for(&strategy, &clock, &mut new_token(&strategy, &clock));
-    assert!(waited.abs_diff(secs(2)) <= millis(1), "the dead one is in nobody's way any more: {waited:?}");
+    assert!(waited.abs_diff(secs(2)) <= millis(1), "the dead waiter does not block others any more: {waited:?}");
     let waited = wait_for(&strategy, &clock, &mut dead);
-    assert!(waited <= secs(2), "and has kept its place: {waited:?}");
+    assert!(waited <= secs(2), "the dead waiter has kept its place: {waited:?}");
 }
 
 // Rule A12.
 #[test]
-fn a_waiter_that_is_late_beyond_the_grace_is_passed_over() {
+fn a_waiter_that_is_late_beyond_the_grace_period_is_passed_over() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
     let mut sleepers = [(); 3].map(|()| new_token(&strategy, &clock));
     for sleeper in &mut sleepers {
         assert!(ask(&strategy, &clock, sleeper).is_some());
     }
-    // Nobody asks until they are all late by more than an interval, which is the grace at this rate.
+    // All of them are late by more than an interval, which is the grace period at this rate.
     clock.advance(millis(2150));
     assert_eq!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)), None);
-    // Within the grace, none of them would have been passed over.
+    // Within the grace period, a waiter is not passed over.
     let strategy = slowest(&clock);
     let mut sleeper = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut sleeper).is_some());
     clock.advance(millis(2090));
     assert!(ask(&strategy, &clock, &mut new_token(&strategy, &clock)).is_some());
 
-    // It keeps its place: whoever asks later comes later.
+    // It keeps its place ahead of later operations.
     let mut newcomer = new_token(&strategy, &clock);
     assert!(ask(&strategy, &clock, &mut newcomer).is_some());
     assert_eq!(ask(&strategy, &clock, &mut sleeper), None);
@@ -133,12 +134,12 @@ fn a_waiter_that_is_late_beyond_the_grace_is_passed_over() {
 
 // Rule A12.
 #[test]
-fn however_late_a_waiter_always_is_it_is_served_and_costs_the_others_nothing() {
+fn a_waiter_that_is_always_late_is_served_and_does_not_slow_down_the_others() {
     for (rate, lateness) in [(0.5, 2500), (0.5, 1500), (7.0, 150), (7.0, 400)] {
         let clock = ByHand::at(secs(100_000));
         let strategy = if rate < 1.0 { slowest(&clock) } else { limiting(&clock) };
         let started = clock.time();
-        // Each waiter, and when it asks next. The first one is always late.
+        // Each waiter, with the time of its next question. The first waiter is always late.
         let mut waiters: Vec<(Duration, Token)> = (0..6).map(|_| (started, new_token(&strategy, &clock))).collect();
         let (mut sent, mut served) = (0.0, 0);
         while clock.time() < started + secs(120) {
@@ -170,7 +171,7 @@ fn however_late_a_waiter_always_is_it_is_served_and_costs_the_others_nothing() {
 
 // Rule A13.
 #[test]
-fn an_operation_that_does_not_wait_to_the_end_leaves_no_place_behind() {
+fn an_operation_that_ends_while_it_waits_leaves_the_queue() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
     let fatal = Failure::of(&Failed::FATAL);
@@ -187,7 +188,7 @@ fn an_operation_that_does_not_wait_to_the_end_leaves_no_place_behind() {
 
 // Rule A13.
 #[test]
-fn a_send_that_was_granted_and_is_not_made_comes_back() {
+fn a_granted_send_that_is_not_made_is_returned() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
     clock.advance(secs(2));
@@ -199,12 +200,13 @@ fn a_send_that_was_granted_and_is_not_made_comes_back() {
 }
 
 // Rule A11.
-/// The trap: whoever keeps a wait that was computed at an old rate waits for far too long.
+/// A waiter that kept a wait computed at an old rate would wait for far too long.
 #[test]
-fn a_waiter_learns_of_a_new_rate() {
+fn waits_are_replanned_when_the_rate_changes() {
     let clock = ByHand::at(secs(100_000));
     let strategy = slowest(&clock);
-    // Half a send per second, and fifty waiters: the last one would have to wait for 100 seconds. Each sleeps as told.
+    // At half a send per second, the last of fifty waiters would wait for 100 seconds. Each one asks again after its
+    // wait.
     let started = clock.time();
     let mut waiters: Vec<(Duration, Token)> = (0..50).map(|_| (started, new_token(&strategy, &clock))).collect();
     while !waiters.is_empty() {
@@ -219,7 +221,7 @@ fn a_waiter_learns_of_a_new_rate() {
             granted += u32::from(wait.is_none());
             wait.is_some()
         });
-        // Each that goes is answered, so that the rate grows.
+        // Each send succeeds, so that the rate grows.
         for _ in 0..granted {
             respond(&strategy, &clock, None);
         }
@@ -230,11 +232,11 @@ fn a_waiter_learns_of_a_new_rate() {
 
 // Rules A10, A13.
 #[test]
-fn sends_that_come_back_go_to_those_who_wait_and_not_to_a_newcomer() {
+fn returned_sends_go_to_the_waiters_and_not_to_a_new_operation() {
     let clock = ByHand::at(secs(100_000));
     let strategy = limiting(&clock);
     clock.advance(millis(500));
-    // Three sends came in, and were granted.
+    // Three sends became available and were granted.
     let mut granted = [(); 3].map(|()| new_token(&strategy, &clock));
     for token in &mut granted {
         assert_eq!(ask(&strategy, &clock, token), None);
@@ -247,7 +249,7 @@ fn sends_that_come_back_go_to_those_who_wait_and_not_to_a_newcomer() {
         strategy.release(token);
     }
     let mut newcomer = new_token(&strategy, &clock);
-    assert!(ask(&strategy, &clock, &mut newcomer).is_some(), "three came back, and five wait for them");
+    assert!(ask(&strategy, &clock, &mut newcomer).is_some(), "three sends were returned, and five waiters are ahead");
     let served: Vec<bool> = waiters.iter_mut().map(|token| ask(&strategy, &clock, token).is_none()).collect();
     assert_eq!(served, [true, true, true, false, false]);
 }

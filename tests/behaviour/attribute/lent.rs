@@ -1,4 +1,4 @@
-//! What holds a `&mut` is lent to one attempt after the other, as the `&mut` itself is.
+//! Arguments that contain a `&mut` are lent to one attempt after the other, as a plain `&mut` is.
 
 use super::{Outcome, STRATEGY};
 use crate::support::{Failed, Flaky, assert_send};
@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Counts how often it is polled; it can't be copied.
+/// A future that counts its polls. It can't be copied.
 struct Polled(Cell<u32>);
 
 impl Future for Polled {
@@ -129,7 +129,7 @@ impl Reads for Flaky {
 }
 
 #[tokio::test(start_paused = true)]
-async fn references_are_lent_in_each_form() {
+async fn references_are_lent_in_each_form_of_function() {
     #[retryable(strategy = strategy)]
     fn tail<'a>(
         strategy: &'a StandardRetryStrategy,
@@ -159,7 +159,7 @@ async fn references_are_lent_in_each_form() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reference_behind_an_alias_is_used_where_it_is() {
+async fn a_reference_behind_a_type_alias_is_lent_to_each_attempt() {
     type Lent<'a> = &'a mut Vec<u32>;
 
     #[retryable(strategy = STRATEGY)]

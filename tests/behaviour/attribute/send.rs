@@ -1,4 +1,4 @@
-//! The future is `Send` where it is without the attribute: an argument need not be `Sync` for that.
+//! The future is `Send` if it is `Send` without the attribute. Arguments need not be `Sync`.
 
 use super::{Outcome, STRATEGY};
 use crate::support::{Failed, Flaky, assert_send};
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// What attempts read from. Nothing says that it may be shared between threads.
+/// A source that attempts read from. It need not be `Sync`.
 trait Source {
     fn calls(&self) -> u32;
 }
@@ -31,7 +31,7 @@ async fn pause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn boxed_generic_and_plain_arguments_are_lent_to_one_attempt_after_the_other() {
+async fn boxed_generic_and_plain_arguments_are_lent_to_each_attempt() {
     #[retryable(strategy = STRATEGY)]
     async fn boxed(flaky: &Flaky, source: Box<dyn Source + Send>) -> Outcome<u32> {
         pause().await;
@@ -64,7 +64,7 @@ async fn boxed_generic_and_plain_arguments_are_lent_to_one_attempt_after_the_oth
     assert_eq!(assert_send(generic(&flaky(), 7)).await.as_deref(), Ok("7 7 3"));
     let seven = Cell::new(7);
     assert_eq!(assert_send(any(&flaky(), move || seven.get())).await, Ok(10));
-    assert_eq!(assert_send(cell(&flaky(), Cell::new(0))).await, Ok(3), "it stays the same cell");
+    assert_eq!(assert_send(cell(&flaky(), Cell::new(0))).await, Ok(3), "all attempts use the same cell");
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +99,7 @@ async fn mut_cloned_and_destructured_arguments_are_lent_in_the_same_way() {
     }
 
     #[retryable(strategy = STRATEGY)]
-    #[expect(clippy::toplevel_ref_arg, reason = "it is taken as well")]
+    #[expect(clippy::toplevel_ref_arg, reason = "such arguments are accepted, too")]
     async fn borrowed(flaky: &Flaky, ref mut cell: Cell<u32>) -> Outcome<u32> {
         cell.set(cell.get() + 1);
         pause().await;
@@ -118,7 +118,7 @@ async fn mut_cloned_and_destructured_arguments_are_lent_in_the_same_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_argument_that_stands_in_a_format_string_only_is_lent_too() {
+async fn an_argument_that_occurs_only_in_a_format_string_is_lent() {
     struct Shown(Cell<u32>);
     impl Display for Shown {
         fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -139,7 +139,7 @@ async fn an_argument_that_stands_in_a_format_string_only_is_lent_too() {
     assert_eq!(text.as_deref(), Ok(" 3, 3"));
 }
 
-/// It may move to another thread, and not be shared.
+/// A client that is `Send` but not `Sync`.
 struct Client {
     retry: StandardRetryStrategy,
     calls: Cell<u32>,
@@ -199,7 +199,7 @@ impl Sends for Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receiver_by_value_is_lent_in_each_form() {
+async fn a_receiver_by_value_is_lent_in_each_form_of_function() {
     assert_eq!(assert_send(Client::new().by_value()).await, Ok(3));
     assert_eq!(assert_send(Box::new(Client::new()).boxed()).await, Ok(3));
     assert_eq!(assert_send(Client::argument(Client::new())).await, Ok(3));
@@ -208,7 +208,7 @@ async fn a_receiver_by_value_is_lent_in_each_form() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_method_that_a_trait_provides_may_take_its_receiver_by_value() {
+async fn a_provided_method_of_a_trait_may_take_its_receiver_by_value() {
     trait Close: Sized {
         fn call(&self) -> Outcome<u32>;
 
@@ -254,7 +254,7 @@ async fn an_outcome_may_borrow_what_an_owned_argument_borrows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_option_borrows_is_shared_with_the_attempts() {
+async fn an_argument_that_an_option_borrows_is_shared_with_the_attempts() {
     struct Stores(Vec<StandardRetryStrategy>);
     impl Stores {
         fn pick(&self) -> &StandardRetryStrategy {

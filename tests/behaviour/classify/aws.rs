@@ -1,4 +1,4 @@
-//! What error codes of AWS mean, and the shared test data about them.
+//! The error codes of AWS, and the shared test data about them.
 
 use super::verdict;
 use retry_core::classify::{Classification, aws, http};
@@ -26,7 +26,7 @@ struct Case {
     expect: String,
 }
 
-/// A row on which implementations differ, with what each says.
+/// A row on which implementations differ, with the answer of each.
 #[derive(Deserialize)]
 struct Disputed {
     status: u16,
@@ -43,19 +43,19 @@ fn judged(status: u16, code: Option<&str>) -> Classification {
     code.map_or_else(|| aws::status(status), |code| aws::error_code(code, Some(status)))
 }
 
-/// In the words of the data.
+/// Returns the classification in the words of the data.
 fn kind(verdict: Classification) -> &'static str {
     match (verdict.is_retry_safe(), verdict.is_throttle()) {
         (Yes, true) => "throttling",
         (Yes, false) => "transient",
         (No, false) => "none",
-        other => panic!("no verdict of AWS: {other:?}"),
+        other => panic!("AWS has no such classification: {other:?}"),
     }
 }
 
 // Rules E6, E9.
 #[test]
-fn every_case_of_the_shared_data_is_judged_as_agreed() {
+fn every_undisputed_case_of_the_shared_data_is_classified_as_expected() {
     let cases = vectors().cases;
     for Case { status, code, expect } in &cases {
         assert_eq!(kind(judged(*status, code.as_deref())), expect, "{status} {code:?}");
@@ -63,9 +63,9 @@ fn every_case_of_the_shared_data_is_judged_as_agreed() {
     assert_eq!(cases.len(), 27);
 }
 
-/// Where implementations differ, the verdict is that of the ones named here.
+/// Where implementations differ, the library agrees with the one named here.
 #[test]
-fn every_disputed_case_has_a_side() {
+fn every_disputed_case_is_classified_as_by_a_named_implementation() {
     let sides = [
         (429, None, "throttling", "smithy_python"),
         (503, None, "transient", "smithy_rs"),
@@ -79,16 +79,16 @@ fn every_disputed_case_has_a_side() {
         assert_eq!(kind(judged(status, code)), expected, "{status} {code:?}");
         assert!(row.says[side].contains(expected), "{status}: {}", row.says[side]);
     }
-    // Outside of AWS a 408 may be retried, as its RFC says.
+    // Outside AWS, a 408 is retried, as its RFC says.
     assert_eq!(http::status(408).is_retry_safe(), Yes);
 }
 
 // Rules E6, E8.
 #[test]
-fn every_error_code_means_what_its_list_says() {
+fn every_error_code_is_classified_as_in_its_list() {
     let Vectors { throttling_codes, transient_codes_core, clock_skew_codes_smithy_typescript, .. } = vectors();
     let mut skew_codes = clock_skew_codes_smithy_typescript;
-    // It is about permissions at least as often as about clocks.
+    // This code is mostly about permissions, not about clocks.
     skew_codes.retain(|code| code != "AccessDeniedException");
     let lists = [
         (throttling_codes, 14, verdict(Yes, "throttling", Client)),
@@ -111,7 +111,7 @@ fn every_error_code_means_what_its_list_says() {
 
 // Rule E9.
 #[test]
-fn an_unknown_code_leaves_the_word_to_the_status() {
+fn an_unknown_code_is_ignored_and_the_status_decides() {
     let transient = vectors().transient_status;
     assert_eq!(transient.len(), 4);
     let unknown = [
@@ -147,7 +147,7 @@ fn an_unknown_code_leaves_the_word_to_the_status() {
 
 // Rule E7.
 #[test]
-fn a_conflict_is_nobodys_fault_whatever_the_status() {
+fn a_conflict_has_the_fault_other_whatever_the_status() {
     for code in ["ConditionalRequestConflict", "TransactionConflictException"] {
         let expected = verdict(Yes, "conflict", Other);
         assert_eq!(aws::code(code), Some(expected), "{code}");
@@ -157,7 +157,7 @@ fn a_conflict_is_nobodys_fault_whatever_the_status() {
             assert_eq!(aws::error_code(code, Some(status)), expected, "{code} {status}");
         }
     }
-    // The same condition fails again, unless the attempt reads anew, and only its author knows that it does.
+    // The same condition fails again, unless the attempt reads again, which only its author knows.
     for status in [409, 412] {
         assert_eq!(aws::error_code("ConditionalCheckFailedException", Some(status)), verdict(No, "", Client));
         assert_eq!((aws::status(status), http::status(status)), (verdict(No, "", Client), verdict(No, "", Client)));

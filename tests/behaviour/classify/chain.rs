@@ -1,4 +1,4 @@
-//! Chains of errors: the first link that is known answers.
+//! Chains of errors: the first known link decides.
 
 use crate::support::{millis, secs};
 use retry_core::classify::{Classification, chain, io};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
-/// An error that says nothing but its source.
+/// An error with no information except its source.
 #[derive(Debug)]
 struct Layer(AnyError);
 
@@ -40,7 +40,7 @@ fn refused() -> std::io::Error {
     ErrorKind::ConnectionRefused.into()
 }
 
-/// An attempt that the library cut.
+/// Returns the error of an attempt that the library cut.
 async fn timed_out() -> TimedOut {
     static NO_RETRIES: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(1);
 
@@ -48,7 +48,7 @@ async fn timed_out() -> TimedOut {
     call.attempt_timeout(secs(1)).run().await.unwrap_err()
 }
 
-/// A timeout that tokio reported.
+/// Returns the error of a timeout of tokio.
 async fn elapsed() -> tokio::time::error::Elapsed {
     tokio::time::timeout(secs(1), std::future::pending::<()>()).await.unwrap_err()
 }
@@ -57,7 +57,7 @@ const TIMEOUT: Option<Classification> = Some(Classification::new(RetrySafety::Ma
 
 // Rule E12.
 #[test]
-fn a_chain_means_what_its_first_known_link_means() {
+fn a_chain_is_classified_by_its_first_known_link() {
     let known_outside = std::io::Error::new(ErrorKind::TimedOut, refused());
     let unknown_outside = std::io::Error::new(ErrorKind::InvalidData, refused());
     let cases: [(AnyError, Option<ErrorKind>); 10] = [
@@ -65,7 +65,7 @@ fn a_chain_means_what_its_first_known_link_means() {
         (layers(3, refused()), Some(ErrorKind::ConnectionRefused)),
         (layers(3, "text"), None),
         (layers(2, known_outside), Some(ErrorKind::TimedOut)),
-        // An I/O error whose kind doesn't tell is no end: what is in it is asked, though `source` skips that.
+        // The search continues inside an I/O error of an unknown kind, although `source` skips the inner error.
         (layers(2, unknown_outside), Some(ErrorKind::ConnectionRefused)),
         (layers(2, std::io::Error::other(refused())), Some(ErrorKind::ConnectionRefused)),
         (layers(1, std::io::Error::other(layers(1, refused()))), Some(ErrorKind::ConnectionRefused)),
@@ -104,7 +104,7 @@ async fn pointers_to_known_errors_are_seen_through() {
         assert_eq!(chain::known(&error), expected, "case {number}, bare");
         assert_eq!(chain::known(&layers(2, error)), expected, "case {number}, in layers");
     }
-    // Without `Send` and `Sync` it can't be in a layer of these.
+    // Errors without `Send` and `Sync` can't be in a `Layer`, so they are tested alone.
     let local: Arc<dyn Error> = Arc::new(refused());
     assert_eq!(chain::known(&local), refused_kind);
     let local: Arc<dyn Error + Send> = Arc::new(refused());
@@ -112,7 +112,7 @@ async fn pointers_to_known_errors_are_seen_through() {
 }
 
 #[test]
-fn a_field_of_any_error_type_can_be_judged() {
+fn a_field_of_any_error_type_can_be_classified() {
     #[derive(RetryInfo)]
     enum Failure<E: Error + 'static> {
         Concrete(#[retry(with = chain::known)] std::io::Error),
@@ -150,7 +150,7 @@ fn a_field_of_any_error_type_can_be_judged() {
     }
     assert_eq!(Failure::<Layer>::Boxed("text".into()).is_retry_safe(), RetrySafety::No);
 
-    // And outside of a field, by a reference to the error or to its owner.
+    // Outside a field, the helper takes a reference to the error or to its owner.
     let boxed = layers(1, refused());
     let borrowed: &(dyn Error + 'static) = &*boxed;
     assert_eq!(chain::known(borrowed), chain::known(&boxed));
@@ -169,7 +169,7 @@ fn by_known_links<T>(outcome: &anyhow::Result<T>) -> RetryDirective {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_anyhow_function_retries_a_timed_out_attempt() {
+async fn a_function_with_anyhow_errors_retries_a_timed_out_attempt() {
     static SLOW: StandardRetryStrategy = StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0));
 
     #[retryable(strategy = SLOW, policy = policy_fn(by_known_links), attempt_timeout = "100ms")]
@@ -190,7 +190,7 @@ async fn an_anyhow_function_retries_a_timed_out_attempt() {
 }
 
 #[test]
-fn links_of_other_types_are_for_the_caller_to_judge() {
+fn the_caller_can_classify_links_of_other_types() {
     #[derive(Debug)]
     struct Busy;
     impl Display for Busy {
@@ -212,7 +212,7 @@ fn links_of_other_types_are_for_the_caller_to_judge() {
 
 // Rule E12.
 #[test]
-fn a_chain_that_leads_into_itself_has_an_end() {
+fn a_cyclic_chain_is_searched_to_a_bounded_depth() {
     #[derive(Debug)]
     struct Circle;
     impl Display for Circle {

@@ -1,4 +1,4 @@
-//! What I/O errors mean, by their kind.
+//! The classification of I/O errors by their kind.
 
 use super::verdict;
 use retry_core::classify::{Classification, io};
@@ -10,7 +10,7 @@ use RetrySafety::{Maybe, No, Yes};
 
 // Rule E11.
 #[test]
-fn every_kind_of_io_error_means_what_its_row_says() {
+fn every_kind_of_io_error_is_classified_as_in_its_row() {
     let rows: [(&[K], Classification); 4] = [
         (&[K::ConnectionRefused], verdict(Yes, "", Other)),
         (&[K::TimedOut, K::WouldBlock], verdict(Maybe, "timeout", Other)),
@@ -40,8 +40,8 @@ fn every_kind_of_io_error_means_what_its_row_says() {
 
 // Rule E11.
 #[test]
-fn any_other_kind_is_no_answer() {
-    // All others that have a name.
+fn any_other_kind_has_no_classification() {
+    // All other kinds that have a stable name.
     let kinds = [
         K::NotFound,
         K::PermissionDenied,

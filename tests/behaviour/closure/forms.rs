@@ -1,4 +1,4 @@
-//! Closures that block their thread, and closures that are handed a context.
+//! Closures that block their thread, and closures that get a context.
 
 use crate::script::{Error, time_was_up};
 use crate::support::timers::{Noted, since_start};
@@ -19,7 +19,7 @@ fn standard() -> StandardRetryStrategy {
 
 // Rules M9, O8.
 #[test]
-fn a_blocking_call_sleeps_on_its_thread_and_reports() {
+fn a_blocking_call_sleeps_on_its_thread_and_returns_a_report() {
     let (strategy, time, service) = (standard(), Noted::default(), Flaky::new(2, Failed::THROTTLED));
     let report = retry_blocking(&strategy, || service.call()).timer(&time).report();
     assert_eq!((report.outcome, report.attempts, report.reason), (Ok(3), 3, None));
@@ -42,7 +42,7 @@ fn a_blocking_call_without_a_retry_needs_no_timer() {
 }
 
 #[test]
-fn a_blocking_call_takes_foreign_errors_waits_and_policies() {
+fn a_blocking_call_accepts_when_retry_after_and_policy() {
     let (strategy, time) = (standard(), Noted::default());
     let refused = || Err::<(), _>(io::Error::from(ErrorKind::ConnectionRefused));
     let call = retry_blocking(&strategy, refused).timer(&time);
@@ -72,7 +72,7 @@ fn max_time_bounds_the_waits_of_a_blocking_call_and_keeps_the_last_outcome() {
     assert_eq!((report.outcome, report.attempts), (fails(), 3));
     assert_eq!((report.reason, report.elapsed), (Some(RetryError::MaxTime), secs(3)));
 
-    // An attempt that blocks for longer is not cut, and no other one begins.
+    // A longer attempt is not interrupted, and no other attempt begins.
     let slow = || {
         time.timer.advance(secs(6));
         fails()
@@ -82,7 +82,7 @@ fn max_time_bounds_the_waits_of_a_blocking_call_and_keeps_the_last_outcome() {
 }
 
 #[test]
-fn a_limiter_that_holds_a_blocking_call_back_for_too_long_ends_it() {
+fn a_blocking_call_ends_if_its_send_would_come_after_max_time() {
     let strategy = AdaptiveRetryStrategy::over(standard());
     let time = Noted::default();
     for _ in 0..2 {
@@ -96,7 +96,7 @@ fn a_limiter_that_holds_a_blocking_call_back_for_too_long_ends_it() {
 }
 
 #[test]
-fn an_observer_is_told_of_a_blocking_call_by_its_name() {
+fn the_events_of_a_blocking_call_have_its_name() {
     struct Names(Mutex<Vec<String>>);
     impl Observer for Names {
         fn observe(&self, event: &Event) {
@@ -110,7 +110,7 @@ fn an_observer_is_told_of_a_blocking_call_by_its_name() {
     assert_eq!(names.0.into_inner().unwrap(), ["read attempt_started", "read succeeded"]);
 }
 
-/// What two attempts are told of each other.
+/// Checks the contexts of two attempts of one operation.
 fn expect_two_contexts(contexts: &[AttemptContext]) {
     let [first, second] = contexts else { panic!("{contexts:?}") };
     assert_eq!((first.attempt(), second.attempt()), (1, 2));
@@ -121,7 +121,7 @@ fn expect_two_contexts(contexts: &[AttemptContext]) {
 
 // Rule M11.
 #[tokio::test(start_paused = true)]
-async fn a_closure_is_handed_the_context_of_each_attempt() {
+async fn a_closure_gets_the_context_of_each_attempt() {
     let (strategy, service, seen) = (standard(), Flaky::new(1, Failed::THROTTLED), RefCell::default());
     let call = retry_with_context(&strategy, |context| {
         let (service, seen): (_, &RefCell<Vec<_>>) = (&service, &seen);
@@ -139,7 +139,7 @@ async fn a_closure_is_handed_the_context_of_each_attempt() {
 
 // Rule M11.
 #[test]
-fn a_blocking_closure_is_handed_the_context_of_each_attempt() {
+fn a_blocking_closure_gets_the_context_of_each_attempt() {
     let (strategy, time, service) = (standard(), ManualTimer::new(), Flaky::new(1, Failed::THROTTLED));
     let mut seen = Vec::new();
     let call = retry_blocking_with_context(&strategy, |context| {
@@ -153,7 +153,7 @@ fn a_blocking_closure_is_handed_the_context_of_each_attempt() {
 }
 
 #[test]
-fn the_timer_of_a_blocking_call_is_the_standard_librarys_unless_set() {
+fn the_default_timer_of_a_blocking_call_is_that_of_the_standard_library() {
     let before = StdTimer.now();
     let report = retry_blocking(&standard(), || Ok::<_, Failed>(())).report();
     assert!(report.elapsed <= StdTimer.now().saturating_since(before));

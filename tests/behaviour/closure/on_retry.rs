@@ -1,4 +1,4 @@
-//! Closures that are told of failures, with the error itself.
+//! Closures that are called with each failure and its error.
 
 use crate::script::{Error, SAFE};
 use crate::support::timers::Noted;
@@ -18,16 +18,16 @@ fn standard() -> StandardRetryStrategy {
 
 // Rule O9.
 #[tokio::test(start_paused = true)]
-async fn each_failure_is_told_with_its_error_and_the_delay_and_the_last_one_with_the_reason() {
-    let (strategy, mut told) = (standard().max_attempts(2), Vec::new());
+async fn on_retry_gets_each_error_with_the_delay_and_the_last_error_with_the_reason() {
+    let (strategy, mut calls) = (standard().max_attempts(2), Vec::new());
     let mut errors = [Failed::THROTTLED.after(secs(3)), Failed::TIMEOUT].into_iter();
     let call = retry(&strategy, || {
         let error = errors.next().unwrap();
         async move { Err::<(), _>(error) }
     });
-    let outcome = call.name("get").on_retry(|error, event| told.push((*error, event.clone()))).run().await;
+    let outcome = call.name("get").on_retry(|error, event| calls.push((*error, event.clone()))).run().await;
     assert_eq!(outcome, Err(Failed::TIMEOUT));
-    let [(first, scheduled), (second, stopped)] = &told[..] else { panic!("{told:?}") };
+    let [(first, scheduled), (second, stopped)] = &calls[..] else { panic!("{calls:?}") };
     assert_eq!((*first, *second), (Failed::THROTTLED.after(secs(3)), Failed::TIMEOUT));
     assert_eq!((scheduled.operation, scheduled.attempt, scheduled.elapsed), ("get", 1, Duration::ZERO));
     assert_eq!(scheduled.kind.delay(), Some(secs(3)));
@@ -47,16 +47,16 @@ async fn each_failure_is_told_with_its_error_and_the_delay_and_the_last_one_with
 
 // Rule O9.
 #[tokio::test(start_paused = true)]
-async fn a_success_is_not_told() {
-    let (strategy, service, mut told) = (standard(), Flaky::new(1, Failed::SAFE), 0);
-    assert_eq!(retry(&strategy, async || service.call()).on_retry(|_, _| told += 1).run().await, Ok(2));
-    assert_eq!(told, 1);
+async fn on_retry_is_not_called_for_a_success() {
+    let (strategy, service, mut calls) = (standard(), Flaky::new(1, Failed::SAFE), 0);
+    assert_eq!(retry(&strategy, async || service.call()).on_retry(|_, _| calls += 1).run().await, Ok(2));
+    assert_eq!(calls, 1);
 }
 
 // Rule O9.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_its_time_ends_tells_the_error_that_it_returns() {
-    let (strategy, mut told) = (standard(), Vec::new());
+async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
+    let (strategy, mut calls) = (standard(), Vec::new());
     let mut is_first = true;
     let call = retry(&strategy, || {
         let first = std::mem::take(&mut is_first);
@@ -67,46 +67,46 @@ async fn a_call_that_its_time_ends_tells_the_error_that_it_returns() {
             SAFE
         }
     });
-    let call = call.max_time(millis(1500)).on_retry(|error: &Error, event| told.push((*error, event.kind)));
+    let call = call.max_time(millis(1500)).on_retry(|error: &Error, event| calls.push((*error, event.kind)));
     assert_eq!(call.run().await, SAFE);
-    let kinds: Vec<_> = told.iter().map(|(_, kind)| kind.as_str()).collect();
+    let kinds: Vec<_> = calls.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["retry_scheduled", "stopped"]);
     let reason = RetryError::MaxTime;
-    assert_eq!(told[1], (SAFE.unwrap_err(), EventKind::Stopped { reason, error_type: None, quota: Some(495) }));
+    assert_eq!(calls[1], (SAFE.unwrap_err(), EventKind::Stopped { reason, error_type: None, quota: Some(495) }));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_strategy_that_gives_no_token_is_a_reason_to_tell_too() {
-    let (strategy, mut told) = (Recorder::new().refusing_initial_token(RetryError::Refused), Vec::new());
+async fn on_retry_is_called_when_the_strategy_refused_the_initial_token() {
+    let (strategy, mut calls) = (Recorder::new().refusing_initial_token(RetryError::Refused), Vec::new());
     let call = retry(&strategy, async || Err::<(), _>(Failed::SAFE));
-    let _ = call.on_retry(|_, event| told.push(event.kind)).run().await;
+    let _ = call.on_retry(|_, event| calls.push(event.kind)).run().await;
     let (reason, error_type) = (RetryError::Refused, Some(RetryErrorType::Other));
-    assert_eq!(told, [EventKind::Stopped { reason, error_type, quota: None }]);
+    assert_eq!(calls, [EventKind::Stopped { reason, error_type, quota: None }]);
 }
 
 #[test]
-fn a_blocking_call_tells_its_failures() {
-    let (strategy, time, service, mut told) = (standard(), Noted::default(), Flaky::new(1, Failed::SAFE), Vec::new());
+fn on_retry_is_called_by_a_blocking_call() {
+    let (strategy, time, service, mut calls) = (standard(), Noted::default(), Flaky::new(1, Failed::SAFE), Vec::new());
     let call = retry_blocking(&strategy, || service.call()).timer(&time);
-    let report = call.on_retry(|error, event| told.push((*error, event.kind.delay()))).report();
+    let report = call.on_retry(|error, event| calls.push((*error, event.kind.delay()))).report();
     assert_eq!((report.outcome, report.elapsed), (Ok(2), secs(1)));
-    assert_eq!(told, [(Failed::SAFE, Some(secs(1)))]);
+    assert_eq!(calls, [(Failed::SAFE, Some(secs(1)))]);
 }
 
 // Rule D6.
 #[test]
-fn a_retry_that_was_paid_for_is_given_back_if_the_closure_panics() {
+fn a_paid_retry_is_refunded_if_the_closure_panics() {
     let strategy = standard();
-    let call = retry(&strategy, async || Err::<(), _>(Failed::SAFE)).on_retry(|_, _| panic!("told"));
+    let call = retry(&strategy, async || Err::<(), _>(Failed::SAFE)).on_retry(|_, _| panic!("on_retry"));
     let mut call = pin!(call.run());
     assert!(catch_unwind(AssertUnwindSafe(|| poll_once(call.as_mut()))).is_err());
     assert_eq!(strategy.quota().available(), 500);
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_closures_that_are_set_are_told() {
-    let (strategy, service, mut told) = (standard(), Flaky::new(1, Failed::SAFE), (0, 0));
+async fn all_on_retry_closures_are_called() {
+    let (strategy, service, mut calls) = (standard(), Flaky::new(1, Failed::SAFE), (0, 0));
     let call = retry(&strategy, async || service.call());
-    let _ = call.on_retry(|_, _| told.0 += 1).on_retry(|_, _| told.1 += 1).run().await;
-    assert_eq!(told, (1, 1));
+    let _ = call.on_retry(|_, _| calls.0 += 1).on_retry(|_, _| calls.1 += 1).run().await;
+    assert_eq!(calls, (1, 1));
 }

@@ -1,4 +1,4 @@
-//! The shared config file as botocore reads it: its answers are data, and each difference is one that is documented.
+//! Comparison with botocore: the shared config file is read in the same way, except for documented differences.
 
 use retry_core::config::RetryMode;
 use retry_core::{ConfigError, InvalidSetting, RetryConfig};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-/// The data that `tests/vectors/aws_config.py` makes.
+/// The data that `tests/vectors/aws_config.py` generates.
 #[derive(Deserialize)]
 struct Data {
     files: Vec<File>,
@@ -19,9 +19,9 @@ struct File {
     profile: String,
     text: String,
     botocore: Answer,
-    /// The name of a difference in the documentation.
+    /// The name of a documented difference.
     difference: Option<String>,
-    /// The answer that is wanted where it is not botocore's.
+    /// The expected answer if it is not botocore's.
     wanted: Option<Answer>,
 }
 
@@ -39,17 +39,17 @@ enum Value {
     Nested {},
 }
 
-/// A setting in a form that can be compared: its value if it is allowed, else its text.
+/// A setting in a form that can be compared: its value if it is valid, its text otherwise.
 type Setting = Option<Result<String, String>>;
 
-/// What stands for the text of any nested value, which botocore has parsed.
+/// Placeholder for the text of a nested value, because botocore returns it parsed.
 const NESTED: &str = "nested";
 
 impl Answer {
     fn is(&self, outcome: &Result<[Setting; 2], String>) -> bool {
         match (self, outcome) {
             (Self::Malformed { error, line }, Err(message)) => {
-                // botocore splits nested values itself, and that error of Python's does not know the line.
+                // botocore splits nested values itself. The resulting `ValueError` of Python has no line number.
                 message.contains("nested") == (error == "ValueError")
                     && line.is_none_or(|line| message.contains(&format!("line {line} ")))
             }
@@ -70,7 +70,7 @@ fn judged(value: Option<&Value>, parse: impl Fn(&str) -> Option<String>) -> Sett
     })
 }
 
-/// Both settings, each read on its own, or what is wrong with the file.
+/// Reads both settings separately, or returns the error of the file.
 fn read(file: &File) -> Result<[Setting; 2], String> {
     let from = |config: RetryConfig| config.or_profile(&file.profile, Path::new("config"), &file.text);
     let mode = setting(from(RetryConfig::new().try_max_attempts(1).unwrap()), |config| {
@@ -95,7 +95,7 @@ fn setting(
     }
 }
 
-/// The names in the first column of the table of differences.
+/// Returns the names in the first column of the table of differences.
 fn documented_differences() -> BTreeSet<&'static str> {
     let table = include_str!("../../../retry-core/src/config/environment.rs")
         .split_once("/// | in the file | botocore | here |\n    /// |---|---|---|\n")

@@ -1,4 +1,4 @@
-//! The shared config file: where it is, which part of it counts, and what it looks like.
+//! The shared config file: its location, its profiles and its syntax.
 
 use super::{Files, variables};
 use proptest::prelude::*;
@@ -18,27 +18,27 @@ fn attempts(profile: &str, text: &str) -> Option<u32> {
 
 // Rule C10.
 #[test]
-fn the_profile_is_default_or_the_one_that_is_named() {
+fn the_profile_is_the_named_one_or_default() {
     let text =
         "[default]\nmax_attempts=1\n[profile a]\nmax_attempts=2\n[profile A]\nmax_attempts=3\n[a]\nmax_attempts=4\n";
     assert_eq!(attempts("default", text), Some(1));
     assert_eq!(attempts("a", text), Some(2));
-    assert_eq!(attempts("A", text), Some(3), "a name has a case");
-    assert_eq!(attempts("b", text), None, "it may be in the file of credentials");
+    assert_eq!(attempts("A", text), Some(3), "names are case-sensitive");
+    assert_eq!(attempts("b", text), None, "a missing profile is no error, because it may be in the credentials file");
     assert_eq!(attempts("profile a", text), None);
     assert_eq!(attempts("", text), None);
 
     let files = Files::new();
     let file = files.write("config", text);
-    let mut said = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
-    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap().max_attempts_setting(), Some(1));
-    said.push(("AWS_PROFILE", "a"));
-    let config = RetryConfig::new().or_variables(variables(&said)).unwrap();
+    let mut set = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
+    assert_eq!(RetryConfig::new().or_variables(variables(&set)).unwrap().max_attempts_setting(), Some(1));
+    set.push(("AWS_PROFILE", "a"));
+    let config = RetryConfig::new().or_variables(variables(&set)).unwrap();
     assert_eq!(config.max_attempts_setting(), Some(2));
     let source = config.max_attempts_source().unwrap();
     assert_eq!(source.to_string(), format!(r#"profile "a" in the file {file:?}"#));
-    said[1] = ("AWS_PROFILE", "missing");
-    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap(), RetryConfig::new());
+    set[1] = ("AWS_PROFILE", "missing");
+    assert_eq!(RetryConfig::new().or_variables(variables(&set)).unwrap(), RetryConfig::new());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_default_profile_may_have_its_prefix_and_hides_the_one_without() {
 }
 
 #[test]
-fn a_section_names_a_profile_as_the_sdks_and_the_cli_write_it() {
+fn section_headers_are_read_as_the_sdks_and_the_cli_write_them() {
     for section in [
         "[profile a b]",
         "[profile\ta b]",
@@ -74,7 +74,7 @@ fn a_section_names_a_profile_as_the_sdks_and_the_cli_write_it() {
 
 // Rule C11.
 #[test]
-fn values_are_taken_to_the_letter_and_comments_are_not_part_of_them() {
+fn values_are_read_verbatim_without_comments() {
     for line in [
         "max_attempts=3",
         "max_attempts = 3",
@@ -95,19 +95,19 @@ fn values_are_taken_to_the_letter_and_comments_are_not_part_of_them() {
         let error = read("default", &format!("[default]\nmax_attempts = {value}\nregion = x")).unwrap_err();
         assert_eq!(error.setting().unwrap().value(), value);
     }
-    // A backslash at the end of a line swallows nothing.
+    // A backslash at the end of a line does not continue it.
     assert_eq!(attempts("default", "[default]\npath = C:\\data\\\nmax_attempts = 3"), Some(3));
     assert_eq!(
         attempts("default", "\u{feff}[default]\r\nmax_attempts = 3\r\n"),
         Some(3),
-        "as an editor on Windows leaves it"
+        "a byte order mark and Windows line ends are accepted"
     );
     assert_eq!(attempts("default", ""), None);
 }
 
 // Rule C12.
 #[test]
-fn what_is_nested_or_continued_is_not_the_profiles_own() {
+fn nested_and_continued_lines_are_not_settings_of_the_profile() {
     let text = "
 [default]
 region = eu-west-1
@@ -135,7 +135,7 @@ max_attempts = 4
 }
 
 #[test]
-fn sections_of_one_name_are_one() {
+fn sections_of_the_same_name_are_merged() {
     let parts =
         ["[profile a]", "retry_mode = adaptive", "max_attempts = 2", "[profile b]", "[profile a]", "max_attempts = 3"];
     let text = &parts.join("\n");
@@ -199,40 +199,39 @@ fn a_malformed_file_is_an_error_that_names_the_line_and_quotes_nothing() {
 
 // Rule C9.
 #[test]
-fn the_file_is_where_the_environment_says_or_in_the_home_directory() {
+fn the_file_is_at_the_configured_path_or_in_the_home_directory() {
     let files = Files::new();
     files.write(".aws/config", "[default]\nmax_attempts = 2");
     files.write("other", "[default]\nmax_attempts = 3");
     let (home, other) = (files.path().to_str().unwrap(), files.path().join("other"));
-    let found =
-        |said: &[(&str, &str)]| RetryConfig::new().or_variables(variables(said)).unwrap().max_attempts_setting();
+    let found = |set: &[(&str, &str)]| RetryConfig::new().or_variables(variables(set)).unwrap().max_attempts_setting();
     assert_eq!(found(&[("HOME", home)]), Some(2));
     assert_eq!(found(&[("HOME", "/nowhere"), ("AWS_CONFIG_FILE", other.to_str().unwrap())]), Some(3));
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~/other")]), Some(3));
     assert_eq!(found(&[("AWS_CONFIG_FILE", "~/other")]), None, "no home");
-    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~other")]), None, "that is a name");
-    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "$HOME/other")]), None, "that is a name, too");
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~other")]), None, "a plain file name");
+    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "$HOME/other")]), None, "variables are not expanded");
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "/nowhere/at/all")]), None, "a missing file is no error");
     let under_a_file = other.join("config");
-    assert_eq!(found(&[("AWS_CONFIG_FILE", under_a_file.to_str().unwrap())]), None, "nothing can be there");
-    assert_eq!(found(&[("HOME", other.to_str().unwrap())]), None, "nothing can be there, either");
+    assert_eq!(found(&[("AWS_CONFIG_FILE", under_a_file.to_str().unwrap())]), None, "a path below a file is missing");
+    assert_eq!(found(&[("HOME", other.to_str().unwrap())]), None, "a home that is a file has no config file");
     assert_eq!(found(&[("USERPROFILE", home)]), cfg!(windows).then_some(2));
     assert_eq!(found(&[]), None);
 }
 
 #[test]
-fn what_only_botocore_reads_is_not_read() {
+fn the_credentials_file_and_aws_default_profile_are_not_read() {
     let files = Files::new();
     files.write(".aws/config", "[default]\nregion = x\n[profile a]\nmax_attempts = 2");
     files.write(".aws/credentials", "[default]\nmax_attempts = 3");
-    let said = [("HOME", files.path().to_str().unwrap()), ("AWS_DEFAULT_PROFILE", "a")];
-    assert_eq!(RetryConfig::new().or_variables(variables(&said)).unwrap(), RetryConfig::new());
+    let set = [("HOME", files.path().to_str().unwrap()), ("AWS_DEFAULT_PROFILE", "a")];
+    assert_eq!(RetryConfig::new().or_variables(variables(&set)).unwrap(), RetryConfig::new());
 }
 
 // Rule C9.
 #[cfg(unix)]
 #[test]
-fn a_home_that_is_no_directory_has_no_file() {
+fn a_home_that_is_not_a_directory_has_no_config_file() {
     let config = RetryConfig::new().or_variables(variables(&[("HOME", "/dev/null")])).unwrap();
     assert_eq!(config, RetryConfig::new());
 }
@@ -248,7 +247,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     let latin = files.write("latin", b"[default]\nname = caf\xe9\n");
     let locked = files.write("locked", "[default]\n");
     std::fs::set_permissions(&locked, Permissions::from_mode(0o000)).unwrap();
-    // Root can read it all the same.
+    // Root can read a locked file.
     let is_locked = std::fs::read(&locked).is_err();
     let unreadable = [
         (files.path(), io::ErrorKind::IsADirectory, "Is a directory (os error 21)"),
@@ -256,8 +255,8 @@ fn a_file_that_cannot_be_read_is_an_error() {
         (&locked, io::ErrorKind::PermissionDenied, "Permission denied (os error 13)"),
     ];
     for (path, kind, why) in unreadable.into_iter().filter(|(path, ..)| *path != locked || is_locked) {
-        let said = [("AWS_CONFIG_FILE", path.to_str().unwrap()), ("AWS_PROFILE", "a")];
-        let error = RetryConfig::new().or_variables(variables(&said)).unwrap_err();
+        let set = [("AWS_CONFIG_FILE", path.to_str().unwrap()), ("AWS_PROFILE", "a")];
+        let error = RetryConfig::new().or_variables(variables(&set)).unwrap_err();
         assert_eq!(error.to_string(), format!(r#"profile "a" in the file {path:?}: the file can't be read: {why}"#));
         assert!(matches!(error.found_in(), ConfigSource::Profile { name, file, .. } if name == "a" && file == path));
         assert_eq!(error.source().unwrap().downcast_ref::<io::Error>().unwrap().kind(), kind);

@@ -1,26 +1,26 @@
-//! The environment of a real process. It is a child's, since tests that run side by side share their own.
+//! The environment of a real process. Each test starts a child process, because concurrent tests share one environment.
 
 use super::Files;
 use retry_core::RetryConfig;
 use std::env;
 use std::process::Command;
 
-/// Prints what the environment says, to the stream that the test harness does not write to.
+/// Prints the settings of the environment to standard error, which the test harness does not use.
 #[test]
-#[ignore = "run in a process of its own by the tests below"]
+#[ignore = "started in a child process by the tests below"]
 fn child() {
     match RetryConfig::new().or_environment() {
         Ok(config) => {
-            let source = |source: Option<_>| source.map_or("nobody".to_owned(), ToString::to_string);
+            let source = |source: Option<_>| source.map_or("none".to_owned(), ToString::to_string);
             let (mode, attempts) = (config.retry_mode_setting(), config.max_attempts_setting());
-            eprintln!("retry_mode {mode:?} by {}", source(config.retry_mode_source()));
-            eprintln!("max_attempts {attempts:?} by {}", source(config.max_attempts_source()));
+            eprintln!("retry_mode {mode:?} from {}", source(config.retry_mode_source()));
+            eprintln!("max_attempts {attempts:?} from {}", source(config.max_attempts_source()));
         }
         Err(error) => eprintln!("error: {error}"),
     }
 }
 
-/// What a child with these variables prints.
+/// Returns the output of a child with these variables.
 fn child_with(variables: &[(&str, &str)]) -> String {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", "config::process::child", "--include-ignored", "--nocapture"]);
@@ -33,12 +33,12 @@ fn child_with(variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn or_environment_reads_the_variables_of_the_process_and_the_file_they_lead_to() {
-    assert_eq!(child_with(&[]), "retry_mode None by nobody\nmax_attempts None by nobody\n");
+fn or_environment_reads_the_variables_of_the_process_and_the_file_that_they_name() {
+    assert_eq!(child_with(&[]), "retry_mode None from none\nmax_attempts None from none\n");
     assert_eq!(
         child_with(&[("AWS_RETRY_MODE", "adaptive"), ("AWS_MAX_ATTEMPTS", "7")]),
-        "retry_mode Some(Adaptive) by environment variable AWS_RETRY_MODE\n\
-         max_attempts Some(7) by environment variable AWS_MAX_ATTEMPTS\n"
+        "retry_mode Some(Adaptive) from environment variable AWS_RETRY_MODE\n\
+         max_attempts Some(7) from environment variable AWS_MAX_ATTEMPTS\n"
     );
     assert_eq!(
         child_with(&[("AWS_MAX_ATTEMPTS", "0")]),
@@ -53,22 +53,22 @@ fn or_environment_reads_the_variables_of_the_process_and_the_file_they_lead_to()
     assert_eq!(
         child_with(&[("HOME", home), ("AWS_RETRY_MODE", "standard")]),
         format!(
-            "retry_mode Some(Standard) by environment variable AWS_RETRY_MODE\n\
-             max_attempts Some(2) by profile \"default\" in the file {in_home:?}\n"
+            "retry_mode Some(Standard) from environment variable AWS_RETRY_MODE\n\
+             max_attempts Some(2) from profile \"default\" in the file {in_home:?}\n"
         )
     );
     assert_eq!(
         child_with(&[("HOME", home), ("AWS_PROFILE", "a")]),
-        format!("retry_mode None by nobody\nmax_attempts Some(3) by profile \"a\" in the file {in_home:?}\n")
+        format!("retry_mode None from none\nmax_attempts Some(3) from profile \"a\" in the file {in_home:?}\n")
     );
     assert_eq!(
         child_with(&[("HOME", home), ("AWS_PROFILE", "a"), ("AWS_CONFIG_FILE", other)]),
-        format!("retry_mode Some(Standard) by profile \"a\" in the file {other:?}\nmax_attempts None by nobody\n")
+        format!("retry_mode Some(Standard) from profile \"a\" in the file {other:?}\nmax_attempts None from none\n")
     );
 }
 
 #[cfg(unix)]
 #[test]
-fn or_environment_takes_a_home_that_is_no_directory_for_an_empty_one() {
-    assert_eq!(child_with(&[("HOME", "/dev/null")]), "retry_mode None by nobody\nmax_attempts None by nobody\n");
+fn or_environment_treats_a_home_that_is_not_a_directory_as_empty() {
+    assert_eq!(child_with(&[("HOME", "/dev/null")]), "retry_mode None from none\nmax_attempts None from none\n");
 }

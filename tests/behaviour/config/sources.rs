@@ -1,4 +1,4 @@
-//! Who says a setting, and what is no setting.
+//! The sources of settings, their order, and invalid values.
 
 use super::{Files, variables};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn by_profile(text: &str) -> Result<RetryConfig, ConfigError> {
 
 // Rule C4.
 #[test]
-fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
+fn a_mode_is_one_of_three_words_in_any_case_with_optional_spaces() {
     for text in ["standard", "STANDARD", " Standard\t", "legacy", "Legacy\n"] {
         assert_eq!(text.parse(), Ok(RetryMode::Standard), "{text:?}");
     }
@@ -39,37 +39,37 @@ fn a_mode_is_one_of_three_words_with_space_around_it_in_any_case() {
 
 // Rule C3.
 #[test]
-fn each_setting_comes_from_the_first_source_that_says_it() {
+fn each_setting_comes_from_the_first_source_that_sets_it() {
     let files = Files::new();
     let by_profile = format!(r#"profile "default" in the file {:?}"#, files.path().join("config"));
-    // Each of the three sources says the mode, the attempts, both or none.
+    // Each of the three sources sets the mode, the attempts, both or none.
     for choice in 0..64_u8 {
         let [code, environment, profile] = [0, 2, 4].map(|bit| (choice & (1 << bit) > 0, choice & (2 << bit) > 0));
         let mut text = "[default]\n".to_owned();
         text += if profile.0 { "retry_mode = adaptive\n" } else { "" };
         text += if profile.1 { "max_attempts = 12\n" } else { "" };
         let file = files.write("config", text);
-        let mut said = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
-        said.extend(environment.0.then_some(("AWS_RETRY_MODE", "standard")));
-        said.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
+        let mut set = vec![("AWS_CONFIG_FILE", file.to_str().unwrap())];
+        set.extend(environment.0.then_some(("AWS_RETRY_MODE", "standard")));
+        set.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
         let mut config = RetryConfig::new();
         config = if code.0 { config.retry_mode(RetryMode::Adaptive) } else { config };
         config = if code.1 { config.try_max_attempts(10).unwrap() } else { config };
-        let config = config.or_variables(variables(&said)).unwrap();
+        let config = config.or_variables(variables(&set)).unwrap();
 
         let (mode, mode_source) = match (code.0, environment.0, profile.0) {
             (true, _, _) => (Some(RetryMode::Adaptive), "code"),
             (_, true, _) => (Some(RetryMode::Standard), "environment variable AWS_RETRY_MODE"),
             (_, _, true) => (Some(RetryMode::Adaptive), &*by_profile),
-            _ => (None, "nobody"),
+            _ => (None, "none"),
         };
         let (attempts, attempts_source) = match (code.1, environment.1, profile.1) {
             (true, _, _) => (Some(10), "code"),
             (_, true, _) => (Some(11), "environment variable AWS_MAX_ATTEMPTS"),
             (_, _, true) => (Some(12), &*by_profile),
-            _ => (None, "nobody"),
+            _ => (None, "none"),
         };
-        let name = |source: Option<&ConfigSource>| source.map_or("nobody".to_owned(), ToString::to_string);
+        let name = |source: Option<&ConfigSource>| source.map_or("none".to_owned(), ToString::to_string);
         assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
         assert_eq!(name(config.retry_mode_source()), mode_source);
         assert_eq!(name(config.max_attempts_source()), attempts_source);
@@ -82,7 +82,7 @@ fn each_setting_comes_from_the_first_source_that_says_it() {
 
 // Rule C6.
 #[test]
-fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
+fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_values() {
     for value in
         ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", "1_0", " ", "٣", "3\n4", "\u{feff}3"]
     {
@@ -124,7 +124,7 @@ fn a_bad_value_names_its_source_its_key_itself_and_what_is_allowed() {
 
 // Rule C7.
 #[test]
-fn a_bad_value_is_no_error_where_another_source_hides_it() {
+fn an_invalid_value_is_no_error_if_an_earlier_source_overrides_it() {
     let bad = &[("AWS_RETRY_MODE", "fast"), ("AWS_MAX_ATTEMPTS", "0")];
     let code = RetryConfig::new().retry_mode(RetryMode::Adaptive).try_max_attempts(2).unwrap();
     assert_eq!(code.clone().or_variables(variables(bad)).unwrap(), code);
@@ -132,7 +132,7 @@ fn a_bad_value_is_no_error_where_another_source_hides_it() {
     assert_eq!(code.clone().or_profile("default", Path::new("x"), text).unwrap(), code);
     assert_eq!(code.clone().or_profile("default", Path::new("x"), "malformed").unwrap(), code);
 
-    // The half that is not hidden is judged.
+    // A setting that is not overridden is still checked.
     let half = RetryConfig::new().retry_mode(RetryMode::Adaptive);
     let error = half.clone().or_variables(variables(bad)).unwrap_err();
     assert_eq!(error.setting().unwrap().setting(), "max_attempts");
@@ -147,13 +147,13 @@ fn a_bad_value_is_no_error_where_another_source_hides_it() {
 
 // Rule C8.
 #[test]
-fn an_empty_variable_is_one_that_is_not_set() {
+fn an_empty_variable_counts_as_not_set() {
     let files = Files::new();
     files.write(".aws/config", "[default]\nretry_mode = adaptive\nmax_attempts = 9");
     let home = files.path().to_str().unwrap();
     let empty = ["AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_PROFILE", "AWS_CONFIG_FILE"].map(|name| (name, ""));
-    let said: Vec<_> = empty.into_iter().chain([("HOME", home)]).collect();
-    let config = RetryConfig::new().or_variables(variables(&said)).unwrap();
+    let set: Vec<_> = empty.into_iter().chain([("HOME", home)]).collect();
+    let config = RetryConfig::new().or_variables(variables(&set)).unwrap();
     assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (Some(RetryMode::Adaptive), Some(9)));
 
     let nothing = RetryConfig::new().or_variables(variables(&[("HOME", "")])).unwrap();
@@ -181,18 +181,18 @@ fn a_variable_that_is_not_unicode_is_a_typed_error() {
         );
     }
     let config = RetryConfig::new().or_variables(|name| (name == "AWS_CONFIG_FILE").then(odd));
-    assert!(config.is_ok(), "a path need not be Unicode, and nothing is there");
+    assert!(config.is_ok(), "a path need not be Unicode, and a missing file is no error");
 }
 
 #[test]
-fn who_said_it_makes_no_difference_to_equality() {
+fn the_source_is_ignored_in_comparisons() {
     let by_variable = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", "3")])).unwrap();
     assert_eq!(by_variable, RetryConfig::new().try_max_attempts(3).unwrap());
     assert_ne!(by_variable, RetryConfig::new().try_max_attempts(4).unwrap());
     assert_ne!(by_variable, RetryConfig::new());
 }
 
-/// What [`RetryConfig::or_variables`] makes of this.
+/// Reads a maximum of attempts from an environment variable.
 fn max_attempts(text: &str) -> Option<u32> {
     let config = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", text)])).ok()?;
     config.max_attempts_setting()
@@ -201,7 +201,7 @@ fn max_attempts(text: &str) -> Option<u32> {
 proptest! {
     // Rule C5.
     #[test]
-    fn a_maximum_of_attempts_is_digits_and_perhaps_a_plus_with_space_around_them(
+    fn max_attempts_is_digits_with_an_optional_plus_and_optional_spaces(
         text in r"[ \t\n]{0,2}[+\-]?[0-9]{1,12}[a-z.]?[ \t]{0,2}"
     ) {
         let number = text.trim_matches([' ', '\t', '\n']);
@@ -212,21 +212,21 @@ proptest! {
     }
 
     #[test]
-    fn every_maximum_is_read_back(number in 1..=u32::MAX, zeros in 0..12_usize) {
+    fn every_valid_max_attempts_can_be_read_back(number in 1..=u32::MAX, zeros in 0..12_usize) {
         prop_assert_eq!(max_attempts(&format!("{}{number}", "0".repeat(zeros))), Some(number));
     }
 
     // Rule C14.
     #[test]
-    fn no_text_makes_it_panic(texts in prop::array::uniform4(any::<String>())) {
-        let said = [("AWS_RETRY_MODE", &*texts[0]), ("AWS_MAX_ATTEMPTS", &*texts[1])];
-        let _ = RetryConfig::new().or_variables(variables(&said));
+    fn no_text_causes_a_panic(texts in prop::array::uniform4(any::<String>())) {
+        let set = [("AWS_RETRY_MODE", &*texts[0]), ("AWS_MAX_ATTEMPTS", &*texts[1])];
+        let _ = RetryConfig::new().or_variables(variables(&set));
         let _ = RetryConfig::new().or_profile(&texts[2], Path::new("file"), &texts[3]);
     }
 
     // Rule C14.
     #[test]
-    fn no_file_makes_it_panic(lines in prop::collection::vec(
+    fn no_file_causes_a_panic(lines in prop::collection::vec(
         r"[\[ \t#;=:]{0,3}(profile |default|max_attempts|retry_mode)?[\]\[ \t#;=:'\x22\\0-9\u{feff}\r]{0,6}", 0..8
     )) {
         let outcome = RetryConfig::new().or_profile("default", Path::new("file"), &lines.join("\n"));

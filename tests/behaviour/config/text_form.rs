@@ -1,4 +1,4 @@
-//! A configuration in a format of the user's.
+//! Configurations that are serialized and deserialized.
 
 use super::variables;
 use crate::support::{millis, secs};
@@ -14,7 +14,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn all_fields_have_a_name_and_times_are_text() {
+fn fields_are_named_and_times_are_text() {
     let config = RetryConfig::new()
         .retry_mode(RetryMode::Adaptive)
         .try_max_attempts(4)
@@ -39,14 +39,14 @@ fn all_fields_have_a_name_and_times_are_text() {
 }
 
 #[test]
-fn what_is_missing_or_null_is_not_said() {
+fn missing_and_null_fields_are_not_set() {
     assert_eq!(from_str::<RetryConfig>("{}").unwrap(), RetryConfig::new());
     assert_eq!(from_str::<RetryConfig>(r#"{"max_attempts": null, "backoff": null}"#).unwrap(), RetryConfig::new());
     assert_eq!(to_value(RetryConfig::new()).unwrap(), json!({}));
 }
 
 #[test]
-fn what_is_read_is_judged_by_the_rules_that_hold_elsewhere() {
+fn values_are_checked_by_the_same_rules_as_elsewhere() {
     let config =
         r#"{"retry_mode": " Legacy ", "max_attempts": " 3 ", "throttling_base": "1500ms", "quota_capacity": 0}"#;
     let expected = RetryConfig::new().retry_mode(RetryMode::Standard).try_max_attempts(3).unwrap();
@@ -85,7 +85,7 @@ fn what_is_read_is_judged_by_the_rules_that_hold_elsewhere() {
 
 // Rule C15.
 #[test]
-fn a_name_that_is_none_and_half_a_backoff_are_errors() {
+fn an_unknown_field_and_an_incomplete_backoff_are_errors() {
     assert_eq!(
         error(r#"{"max_attempt": 3}"#),
         "unknown field `max_attempt`, expected one of `retry_mode`, `max_attempts`, `backoff`, `throttling_base`, \
@@ -101,7 +101,7 @@ fn a_name_that_is_none_and_half_a_backoff_are_errors() {
 }
 
 #[test]
-fn a_mode_alone_is_its_name() {
+fn a_mode_is_serialized_as_its_name() {
     assert_eq!(to_value([RetryMode::Standard, RetryMode::Adaptive]).unwrap(), json!(["standard", "adaptive"]));
     assert_eq!(
         from_str::<[RetryMode; 2]>(r#"["LEGACY", " adaptive"]"#).unwrap(),
@@ -113,10 +113,10 @@ fn a_mode_alone_is_its_name() {
 
 // Rule C15.
 #[test]
-fn what_was_deserialized_counts_as_code_and_the_environment_fills_in_the_rest() {
+fn deserialized_settings_count_as_code_and_the_environment_sets_the_rest() {
     let config: RetryConfig = from_str(r#"{"max_attempts": 3}"#).unwrap();
-    let said = [("AWS_MAX_ATTEMPTS", "0"), ("AWS_RETRY_MODE", "adaptive")];
-    let config = config.or_variables(variables(&said)).unwrap();
+    let set = [("AWS_MAX_ATTEMPTS", "0"), ("AWS_RETRY_MODE", "adaptive")];
+    let config = config.or_variables(variables(&set)).unwrap();
     assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (Some(3), Some(&ConfigSource::Code)));
     assert_eq!(config.retry_mode_setting(), Some(RetryMode::Adaptive));
     assert_eq!(from_str::<RetryConfig>(&to_value(&config).unwrap().to_string()).unwrap(), config);
@@ -129,7 +129,7 @@ fn times() -> impl Strategy<Value = Duration> {
 proptest! {
     // Rule C15.
     #[test]
-    fn every_configuration_comes_back(
+    fn every_configuration_survives_a_round_trip(
         mode in prop::option::of(prop::sample::select(&super::MODES[..])),
         attempts in prop::option::of(1..=u32::MAX),
         backoff in prop::option::of((times(), times())),

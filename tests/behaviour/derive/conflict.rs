@@ -1,4 +1,4 @@
-//! Races that were lost: an answer of its own, and what follows from it.
+//! Conflicts, and the answers that they imply.
 
 use super::{Says, says};
 use crate::support::{Failed, secs};
@@ -7,13 +7,13 @@ use retry_core::RetrySafety::{Maybe, No, Yes};
 use retry_core::classify::Classification;
 use retry_core::{RetryErrorType, RetryInfo};
 
-/// Whether it is a conflict, and all else.
+/// Returns whether an error is a conflict, and its other answers.
 fn with_conflict(error: &dyn RetryInfo) -> (bool, Says) {
     (error.is_conflict(), says(error))
 }
 
 #[test]
-fn a_conflict_is_safe_unless_the_variant_says_otherwise() {
+fn a_conflict_is_safe_to_retry_unless_the_variant_overrides_that() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(conflict)]
@@ -32,7 +32,11 @@ fn a_conflict_is_safe_unless_the_variant_says_otherwise() {
     assert_eq!(with_conflict(&Failure::Lost), (true, (Other, Yes, false, false, None)));
     assert_eq!(with_conflict(&Failure::Final), (true, (Other, No, false, false, None)));
     assert_eq!(with_conflict(&Failure::Said), (true, (Client, Maybe, false, false, Some(secs(1)))));
-    assert_eq!(with_conflict(&Failure::Late), (true, (Other, Yes, false, true, None)), "as by the trait's default");
+    assert_eq!(
+        with_conflict(&Failure::Late),
+        (true, (Other, Yes, false, true, None)),
+        "the same as the default of the trait"
+    );
     assert_eq!(with_conflict(&Failure::Throttled), (true, (Other, Yes, true, false, None)));
     assert_eq!(with_conflict(&Failure::Silent), (false, (Other, No, false, false, None)));
 
@@ -41,7 +45,7 @@ fn a_conflict_is_safe_unless_the_variant_says_otherwise() {
 }
 
 #[test]
-fn structs_and_enums_take_it_as_well() {
+fn structs_and_enums_accept_the_option_conflict() {
     #[derive(RetryInfo)]
     #[retry(conflict)]
     struct Lost;
@@ -63,7 +67,7 @@ fn structs_and_enums_take_it_as_well() {
 }
 
 #[test]
-fn it_is_taken_from_wherever_the_other_answers_are_taken() {
+fn a_conflict_can_come_from_every_source_of_answers() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(transparent)]
@@ -86,11 +90,11 @@ fn it_is_taken_from_wherever_the_other_answers_are_taken() {
     assert_eq!(with_conflict(&Failure::With(0)), (false, (Other, No, false, false, None)));
     let code = Failure::Code("TransactionConflictException");
     assert_eq!(with_conflict(&code), (true, (Other, Yes, false, false, None)));
-    assert_eq!(with_conflict(&Failure::Status), (false, (Client, No, false, false, None)), "the condition fails again");
+    assert_eq!(with_conflict(&Failure::Status), (false, (Client, No, false, false, None)), "a bare 409 is no conflict");
 }
 
 #[test]
-fn a_word_beside_a_constant_status_decides_on_itself_and_on_safety() {
+fn an_option_beside_a_constant_status_sets_its_flag_and_the_safety() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(throttling, http_status = 400)]
@@ -116,7 +120,7 @@ fn a_word_beside_a_constant_status_decides_on_itself_and_on_safety() {
 }
 
 #[test]
-fn a_word_of_the_enum_beside_its_status_does_the_same() {
+fn an_option_beside_a_default_status_sets_its_flag_and_the_safety() {
     #[derive(RetryInfo)]
     #[retry(throttling, http_status = 400)]
     enum Failure {

@@ -1,5 +1,5 @@
-//! Errors inside that stand behind a pointer, or that may not be there.
-#![expect(clippy::option_option, reason = "it is taken as well")]
+//! Sources behind a pointer, and optional sources.
+#![expect(clippy::option_option, reason = "nested options are accepted, too")]
 
 use super::{INNER, Inner, Says, says};
 use crate::support::{Failed, secs};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Optional<E> = Option<Box<E>>;
 
 #[test]
-fn a_source_that_may_be_missing_answers_if_it_is_there() {
+fn an_optional_source_answers_if_it_is_present() {
     #[derive(RetryInfo)]
     #[retry(never, fault = "client", retry_after = "1s")]
     enum Failure<'a, E> {
@@ -54,8 +54,8 @@ fn a_source_that_may_be_missing_answers_if_it_is_there() {
 }
 
 #[test]
-fn what_a_missing_source_does_not_say_is_sought_where_it_would_be_without_the_source() {
-    /// The same enum, with a source that is missing and without one.
+fn a_missing_source_is_the_same_as_no_source() {
+    /// Compares the same enum with a missing source and without a source field.
     macro_rules! with_and_without {
         ($(#[$of_enum:meta])? $(, #[$of_variant:meta])?) => {{
             #[derive(RetryInfo)]
@@ -94,7 +94,7 @@ fn what_a_missing_source_does_not_say_is_sought_where_it_would_be_without_the_so
 }
 
 #[test]
-fn what_a_pointer_of_the_standard_library_points_to_is_asked() {
+fn the_target_of_a_standard_library_pointer_answers() {
     #[derive(RetryInfo)]
     enum Failure<'a> {
         Counted(#[retry(source)] Rc<Inner>),

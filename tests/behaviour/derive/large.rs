@@ -1,4 +1,4 @@
-//! An error type of a real size: what a storage service with a dozen dependencies makes of its failures.
+//! An error type of realistic size: that of a storage service with a dozen dependencies.
 
 use super::{Says, says};
 use crate::support::{millis, secs};
@@ -15,7 +15,7 @@ use std::string::FromUtf8Error;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What the database says, by its own codes.
+/// The errors of a database.
 #[derive(Clone, Debug, RetryInfo)]
 #[retry(fault = "server")]
 enum DbError {
@@ -32,7 +32,7 @@ enum DbError {
     Crashed,
 }
 
-/// A transport that has been given a pool, and so an error that has been given a layer.
+/// The errors of a connection pool, around the errors of its connections.
 #[derive(Debug, RetryInfo)]
 enum PoolError<E> {
     #[retry(throttling)]
@@ -46,7 +46,7 @@ enum PoolError<E> {
 #[derive(Debug, RetryInfo)]
 #[retry(crate = ::retry_core)]
 enum StorageError<T: Error + 'static, M: ?Sized> {
-    // What nobody labelled.
+    // Without options.
     InvalidName(String),
     InvalidRange {
         start: u64,
@@ -69,7 +69,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     Nothing {},
     Marker(Arc<M>),
     Nested(Box<Self>),
-    // Constant.
+    // Constant answers.
     #[retry(fault = "client")]
     NoSuchBucket(String),
     #[retry(fault = "client")]
@@ -139,7 +139,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     Unavailable(#[retry(retry_after)] Option<Duration>),
     #[retry(http_status = 507)]
     InsufficientStorage,
-    // What lies in fields.
+    // Answers in fields.
     Answered {
         #[retry(http_status)]
         status: StatusCode,
@@ -168,7 +168,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     },
     #[retry(throttling)]
     Backpressure(#[retry(retry_after(millis))] u32),
-    // Judged.
+    // Answers of functions.
     Io(#[retry(with = io::error)] std::io::Error),
     Http {
         url: String,
@@ -180,7 +180,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
         exit_code: Option<i32>,
         killed: bool,
     },
-    // Passed on.
+    // Answers of other errors.
     #[retry(transparent)]
     Database(DbError),
     #[retry(transparent)]
@@ -203,7 +203,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     Commit(#[retry(source)] Box<PoolError<Arc<DbError>>>),
 }
 
-/// `Debug`, so that the whole of it can be printed.
+/// Adds `Debug`, so that assertions can print the whole error.
 trait RetryInfoAndDebug: RetryInfo + std::fmt::Debug {}
 impl RetryInfoAndDebug for DbError {}
 
@@ -224,7 +224,7 @@ const NOTHING: Says = (Other, No, false, false, None);
 
 // Rule M13.
 #[test]
-fn what_nobody_labels_is_not_retried() {
+fn variants_without_options_are_not_retried() {
     let number = "x".parse::<u8>().unwrap_err();
     let utf8 = String::from_utf8(vec![0xff]).unwrap_err();
     let unlabelled = [
@@ -326,7 +326,7 @@ fn fields_in_a_large_enum() {
 }
 
 #[test]
-fn what_is_passed_on_in_a_large_enum() {
+fn sources_in_a_large_enum() {
     let deadlock = (Server, Yes, false, false, None);
     let name = String::new;
     let cases = [

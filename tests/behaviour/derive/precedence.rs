@@ -1,4 +1,4 @@
-//! Which one wins: each source of an answer against each of those behind it.
+//! Precedence: each source of an answer against each source of lower precedence.
 
 use super::{Says, says};
 use crate::support::{Failed, secs};
@@ -8,10 +8,10 @@ use retry_core::classify::Classification;
 use retry_core::{ErrorInfo, RetryInfo};
 use std::time::Duration;
 
-/// An error that is derived from these sources.
+/// Derives an error from these sources.
 ///
-/// `[word ..]` stands on the variant, `[default ..]` on the enum, and the others on a field. Beside `[wait ..]` stands
-/// a field that could allow a retry, since what is never retried has nothing to wait for.
+/// `[word ..]` is an option of the variant, `[default ..]` of the enum, and the others of a field.
+/// Beside `[wait ..]` stands a field that could allow a retry, because a wait on what is never retried is refused.
 macro_rules! error {
     ($([$($source:tt)*])*) => { error!(@ [] [] [] [] $([$($source)*])*) };
 
@@ -51,17 +51,17 @@ macro_rules! error {
     }};
 }
 
-/// Each source says something, and then something else. What it says first beats what those behind it say instead.
-macro_rules! each_beats_those_behind {
+/// Checks that the first value of each source beats the second value of each source of lower precedence.
+macro_rules! each_beats_those_below {
     ($answer:ident:) => {};
     ($answer:ident: $first:tt $says:expr, or $instead:tt; $($behind:tt $others:expr, or $worse:tt;)*) => {
         assert_eq!(error!($first).$answer(), $says, "{} alone", stringify!($first));
         $(
-            let text = concat!(stringify!($first), " against ", stringify!($worse));
+            let text = concat!(stringify!($first), " before ", stringify!($worse));
             assert_eq!(error!($first $worse).$answer(), $says, "{text}");
             assert_ne!(error!($worse).$answer(), $says, "{text} must be told apart");
         )*
-        each_beats_those_behind!($answer: $($behind $others, or $worse;)*);
+        each_beats_those_below!($answer: $($behind $others, or $worse;)*);
     };
 }
 
@@ -106,8 +106,8 @@ const SERVER: Failed = Failed { fault: Server, ..Failed::SAFE };
 
 // Rule M14.
 #[test]
-fn whether_a_retry_is_safe() {
-    each_beats_those_behind!(is_retry_safe:
+fn precedence_of_safety() {
+    each_beats_those_below!(is_retry_safe:
         [word safe = "yes"] Yes, or [word never];
         [with yes] Yes, or [with no];
         [safe Some(true)] Yes, or [safe Some(false)];
@@ -121,7 +121,7 @@ fn whether_a_retry_is_safe() {
         [word fault = "server"] Maybe, or [word fault = "client"];
     );
     // Beside a field that is marked `safe`, `never` is a mistake.
-    each_beats_those_behind!(is_retry_safe:
+    each_beats_those_below!(is_retry_safe:
         [word never] No, or [word safe];
         [with no] No, or [with yes];
         [code Some("RequestExpired")] No, or [code Some("SlowDown")];
@@ -130,7 +130,7 @@ fn whether_a_retry_is_safe() {
         [source Failed::FATAL] No, or [source Failed::SAFE];
         [default never] No, or [default safe];
     );
-    each_beats_those_behind!(is_retry_safe:
+    each_beats_those_below!(is_retry_safe:
         [with no] No, or [with yes];
         [safe Some(false)] No, or [safe Some(true)];
         [code Some("RequestExpired")] No, or [code Some("SlowDown")];
@@ -141,7 +141,7 @@ fn whether_a_retry_is_safe() {
         [default timeout] Maybe, or [default throttling];
         [default http_status = 404] No, or [default http_status = 429];
     );
-    each_beats_those_behind!(is_retry_safe:
+    each_beats_those_below!(is_retry_safe:
         [word conflict] Yes, or [word timeout];
         [word http_status = 429] Yes, or [word http_status = 412];
         [source Failed::SAFE] Yes, or [source Failed::FATAL];
@@ -152,8 +152,8 @@ fn whether_a_retry_is_safe() {
 
 // Rule M14.
 #[test]
-fn whose_fault_it_is() {
-    each_beats_those_behind!(fault:
+fn precedence_of_the_fault() {
+    each_beats_those_below!(fault:
         [word fault = "client"] Client, or [word fault = "server"];
         [with client] Client, or [with server];
         [status Some(404)] Client, or [status Some(500)];
@@ -161,7 +161,7 @@ fn whose_fault_it_is() {
         [default fault = "client"] Client, or [default fault = "server"];
         [default http_status = 404] Client, or [default http_status = 500];
     );
-    each_beats_those_behind!(fault:
+    each_beats_those_below!(fault:
         [word fault = "server"] Server, or [word fault = "client"];
         [with server] Server, or [with client];
         [word http_status = 500] Server, or [word http_status = 404];
@@ -169,23 +169,19 @@ fn whose_fault_it_is() {
         [default fault = "server"] Server, or [default fault = "client"];
         [default http_status = 500] Server, or [default http_status = 404];
     );
-    each_beats_those_behind!(fault:
+    each_beats_those_below!(fault:
         [code Some("SlowDown")] Client, or [code None];
         [source CLIENT] Client, or [source SERVER];
         [default fault = "client"] Client, or [default fault = "server"];
     );
-    assert_eq!(
-        error!([code Some("SlowDown")] [status Some(503)]).fault(),
-        Server,
-        "the status tells whose fault it is"
-    );
+    assert_eq!(error!([code Some("SlowDown")] [status Some(503)]).fault(), Server, "the status decides the fault");
     assert_eq!(error!([code Some("SlowDown")] [word http_status = 503]).fault(), Server);
 }
 
 // Rule M14.
 #[test]
-fn whether_it_was_throttling() {
-    each_beats_those_behind!(is_throttle:
+fn precedence_of_throttling() {
+    each_beats_those_below!(is_throttle:
         [word throttling] true, or [word timeout];
         [with throttled] true, or [with late];
         [code Some("SlowDown")] true, or [code Some("RequestTimeout")];
@@ -194,7 +190,7 @@ fn whether_it_was_throttling() {
         [default throttling] true, or [default timeout];
         [default http_status = 429] true, or [default http_status = 404];
     );
-    each_beats_those_behind!(is_throttle:
+    each_beats_those_below!(is_throttle:
         [with late] false, or [with throttled];
         [code Some("RequestTimeout")] false, or [code Some("SlowDown")];
         [word http_status = 404] false, or [word http_status = 429];
@@ -205,8 +201,8 @@ fn whether_it_was_throttling() {
 
 // Rule M14.
 #[test]
-fn whether_it_was_a_timeout() {
-    each_beats_those_behind!(is_timeout:
+fn precedence_of_timeouts() {
+    each_beats_those_below!(is_timeout:
         [word timeout] true, or [word throttling];
         [with late] true, or [with throttled];
         [code Some("RequestTimeout")] true, or [code Some("SlowDown")];
@@ -215,7 +211,7 @@ fn whether_it_was_a_timeout() {
         [default timeout] true, or [default throttling];
         [default http_status = 408] true, or [default http_status = 404];
     );
-    each_beats_those_behind!(is_timeout:
+    each_beats_those_below!(is_timeout:
         [with throttled] false, or [with late];
         [code Some("SlowDown")] false, or [code Some("RequestTimeout")];
         [word http_status = 500] false, or [word http_status = 504];
@@ -226,15 +222,15 @@ fn whether_it_was_a_timeout() {
 
 // Rule M14.
 #[test]
-fn whether_it_was_a_conflict() {
-    each_beats_those_behind!(is_conflict:
+fn precedence_of_conflicts() {
+    each_beats_those_below!(is_conflict:
         [word conflict] true, or [word throttling];
         [with lost] true, or [with late];
         [code Some("TransactionConflictException")] true, or [code Some("SlowDown")];
         [source Failed::CONFLICT] true, or [source Failed::SAFE];
         [default conflict] true, or [default throttling];
     );
-    each_beats_those_behind!(is_conflict:
+    each_beats_those_below!(is_conflict:
         [with late] false, or [with lost];
         [code Some("SlowDown")] false, or [code Some("TransactionConflictException")];
         [source Failed::SAFE] false, or [source Failed::CONFLICT];
@@ -242,14 +238,17 @@ fn whether_it_was_a_conflict() {
     );
     assert!(error!([status Some(409)] [word conflict]).is_conflict());
     assert!(error!([word http_status = 409, conflict]).is_conflict());
-    assert!(!error!([status Some(409)] [source Failed::CONFLICT]).is_conflict(), "a status is no conflict");
+    assert!(
+        !error!([status Some(409)] [source Failed::CONFLICT]).is_conflict(),
+        "a status beats the conflict of a source"
+    );
     assert!(!error!([word http_status = 409] [default conflict]).is_conflict());
 }
 
 // Rule M14.
 #[test]
-fn how_long_to_wait() {
-    each_beats_those_behind!(retry_after:
+fn precedence_of_the_wait() {
+    each_beats_those_below!(retry_after:
         [wait Some(secs(1))] Some(secs(1)), or [wait None];
         [word safe, retry_after = "2s"] Some(secs(2)), or [word safe, retry_after = "2s"];
         [with waits_3s] Some(secs(3)), or [with waits_3s];
@@ -260,8 +259,8 @@ fn how_long_to_wait() {
 
 // Rule M15.
 #[test]
-fn what_holds_nothing_says_nothing() {
-    macro_rules! heard {
+fn empty_sources_are_ignored() {
+    macro_rules! with_empty {
         ($($source:tt)*) => {
             [
                 says(&error!([with silent] $($source)*)),
@@ -276,26 +275,34 @@ fn what_holds_nothing_says_nothing() {
     }
 
     let all = |says: Says| [says; 7];
-    assert_eq!(heard!(), all((Other, No, false, false, None)));
-    assert_eq!(heard!([word throttling]), all((Other, Yes, true, false, None)));
-    assert_eq!(heard!([word fault = "server"]), all((Server, Maybe, false, false, None)));
-    assert_eq!(heard!([source Failed::TIMEOUT.after(secs(1))]), all((Other, Maybe, false, true, Some(secs(1)))));
-    assert_eq!(heard!([default http_status = 429]), all((Client, Yes, true, false, None)));
-    assert_eq!(heard!([default timeout, retry_after = "5s"]), all((Other, Maybe, false, true, Some(secs(5)))));
+    assert_eq!(with_empty!(), all((Other, No, false, false, None)));
+    assert_eq!(with_empty!([word throttling]), all((Other, Yes, true, false, None)));
+    assert_eq!(with_empty!([word fault = "server"]), all((Server, Maybe, false, false, None)));
+    assert_eq!(with_empty!([source Failed::TIMEOUT.after(secs(1))]), all((Other, Maybe, false, true, Some(secs(1)))));
+    assert_eq!(with_empty!([default http_status = 429]), all((Client, Yes, true, false, None)));
+    assert_eq!(with_empty!([default timeout, retry_after = "5s"]), all((Other, Maybe, false, true, Some(secs(5)))));
 }
 
 // Rule M14.
 #[test]
-fn each_answer_is_sought_by_itself() {
+fn each_answer_is_determined_independently() {
     let error = error!([word fault = "client"] [safe Some(true)] [source Failed::TIMEOUT] [default retry_after = "5s"]);
-    assert_eq!(says(&error), (Client, Yes, false, true, Some(secs(5))), "from four places");
+    assert_eq!(says(&error), (Client, Yes, false, true, Some(secs(5))), "the answers come from four sources");
 
     let error = error!([with yes] [status Some(404)] [source Failed::THROTTLED.after(secs(4))]);
-    assert_eq!(says(&error), (Client, Yes, false, false, Some(secs(4))), "a bool says nothing of the rest");
+    assert_eq!(says(&error), (Client, Yes, false, false, Some(secs(4))), "a bool sets only the safety");
 
     let error = error!([word never] [with throttled] [default http_status = 500]);
-    assert_eq!(says(&error), (Other, No, true, false, None), "a classification says all, nobody's fault included");
+    assert_eq!(
+        says(&error),
+        (Other, No, true, false, None),
+        "a classification sets every answer, including the fault `Other`"
+    );
 
     let error = error!([word throttling] [default never]);
-    assert_eq!(says(&error), (Other, Yes, true, false, None), "a default does not beat what follows");
+    assert_eq!(
+        says(&error),
+        (Other, Yes, true, false, None),
+        "a default does not beat an implied answer of the variant"
+    );
 }

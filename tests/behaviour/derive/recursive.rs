@@ -1,4 +1,4 @@
-//! Generic errors that contain each other, and the bounds that their fields get.
+//! Generic errors that contain each other, and the bounds of their fields.
 
 use super::{INNER, Inner, says};
 use crate::support::{Failed, secs};
@@ -9,7 +9,7 @@ use std::fmt::{Debug, Display};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Says nothing, and needs to say nothing.
+/// A context that is not an error.
 struct Silent;
 
 trait Service {
@@ -44,7 +44,7 @@ fn two_types_may_contain_each_other() {
 }
 
 #[test]
-fn one_pointer_in_the_circle_will_do_and_it_may_be_of_any_kind() {
+fn one_pointer_of_any_kind_in_the_cycle_is_enough() {
     #[derive(RetryInfo)]
     enum First<'a, T: ?Sized> {
         #[retry(fault = "client")]
@@ -76,7 +76,7 @@ fn one_pointer_in_the_circle_will_do_and_it_may_be_of_any_kind() {
 }
 
 #[test]
-fn bounds_that_every_error_has_do_not_matter() {
+fn common_bounds_on_the_parameters_are_accepted() {
     #[derive(Debug, RetryInfo)]
     struct Session<T: Debug + Send + 'static>
     where
@@ -109,7 +109,7 @@ fn bounds_that_every_error_has_do_not_matter() {
 }
 
 #[test]
-fn types_of_several_parameters_may_contain_each_other_where_a_bound_is_declared() {
+fn types_of_several_parameters_may_contain_each_other_if_a_bound_is_declared() {
     #[derive(RetryInfo)]
     struct Session<C, T>
     where
@@ -134,8 +134,8 @@ fn types_of_several_parameters_may_contain_each_other_where_a_bound_is_declared(
 }
 
 #[test]
-fn a_boxed_type_is_bound_as_a_whole_where_no_parameter_need_be_an_error() {
-    /// An error with a context that is none.
+fn a_boxed_type_is_bounded_as_a_whole_if_no_parameter_need_be_an_error() {
+    /// An error with a context that is not an error.
     struct Located<C, E>(C, E);
     impl<C, E: RetryInfo> ErrorInfo for Located<C, E> {}
     impl<C, E: RetryInfo> RetryInfo for Located<C, E> {
@@ -162,7 +162,7 @@ fn a_boxed_type_is_bound_as_a_whole_where_no_parameter_need_be_an_error() {
         Service(Box<S::Error>),
     }
 
-    /// A single parameter that is no error either, which a declared bound tells.
+    /// A single parameter that is not an error, as a declared bound shows.
     #[derive(RetryInfo)]
     struct Placed<C>(#[retry(source)] Box<Located<C, Inner>>)
     where

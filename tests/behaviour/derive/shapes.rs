@@ -1,4 +1,4 @@
-//! What can be derived for: structs, generics, types that contain themselves, names and items of every kind.
+//! The types that the derive accepts: structs, generics, recursive types, and all kinds of names and items.
 
 use super::{INNER, Inner, says};
 use crate::support::{Failed, secs};
@@ -31,7 +31,7 @@ fn structs_are_derived_like_variants() {
 
 // Rule M18.
 #[test]
-fn generics_are_bound_only_where_a_field_is_asked() {
+fn type_parameters_are_bounded_only_if_a_field_is_used() {
     struct Silent;
 
     #[derive(RetryInfo)]
@@ -118,8 +118,8 @@ fn the_derive_works_inside_macro_rules_and_under_another_name() {
 
 // Rule M18.
 #[test]
-fn only_the_fields_that_are_asked_are_bound() {
-    /// Says nothing, and needs to say nothing.
+fn only_the_fields_that_are_used_get_bounds() {
+    /// A context that is not an error.
     struct Silent;
 
     #[derive(RetryInfo)]
@@ -130,7 +130,7 @@ fn only_the_fields_that_are_asked_are_bound() {
             context: B,
         },
         Answered(#[retry(http_status)] C, D),
-        /// The variant says it all, so the field is not asked, and not bound.
+        /// The option of the variant decides, so the field is not used and gets no bound.
         #[retry(safe)]
         Said(#[retry(safe)] D),
     }
@@ -150,7 +150,7 @@ fn only_the_fields_that_are_asked_are_bound() {
 }
 
 #[test]
-fn a_parameter_that_two_variants_ask_is_bound_for_both() {
+fn a_parameter_that_several_variants_use_is_bounded_for_all_of_them() {
     trait Service {
         type Error;
     }
@@ -182,7 +182,7 @@ fn a_parameter_that_two_variants_ask_is_bound_for_both() {
 }
 
 #[test]
-fn a_type_that_names_itself_self_is_derived() {
+fn a_type_that_contains_itself_as_self_is_derived() {
     #[derive(RetryInfo)]
     enum Tree<E> {
         #[retry(transparent)]
@@ -195,7 +195,7 @@ fn a_type_that_names_itself_self_is_derived() {
 }
 
 #[test]
-fn variants_and_fields_that_are_configured_out_are_not_there() {
+fn variants_and_fields_that_are_configured_out_are_ignored() {
     #[derive(RetryInfo)]
     #[retry(exhaustive)]
     enum Failure {
@@ -264,7 +264,7 @@ fn items_of_every_kind_are_derived_without_a_warning() {
 }
 
 #[test]
-fn structs_say_what_variants_say() {
+fn structs_accept_the_options_of_variants() {
     #[derive(RetryInfo)]
     #[retry(fault = "server", with = Self::judge)]
     struct Named {
@@ -303,7 +303,7 @@ fn structs_say_what_variants_say() {
 }
 
 #[test]
-fn all_options_come_through_macro_rules() {
+fn all_options_work_inside_macro_rules() {
     macro_rules! failure {
         ($name:ident, $status:literal, $number:expr, $judge:path, $code:ty, $field:ident) => {
             #[derive(RetryInfo)]
@@ -334,7 +334,7 @@ fn all_options_come_through_macro_rules() {
 }
 
 #[test]
-fn a_path_that_ends_like_the_enum_is_another_type() {
+fn an_associated_type_with_the_name_of_the_enum_is_another_type() {
     trait Service {
         type Error;
     }

@@ -1,4 +1,4 @@
-//! What a variant does not say comes from the error inside.
+//! Answers that a variant does not set come from its source.
 
 use super::{INNER, Inner, says};
 use crate::support::{Failed, secs};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 // Rule M17.
 #[test]
-fn what_a_variant_does_not_say_comes_from_its_source() {
+fn answers_that_a_variant_does_not_set_come_from_its_source() {
     #[derive(RetryInfo)]
     #[retry(never, fault = "client", retry_after = "1s")]
     enum Failure {
@@ -33,7 +33,7 @@ fn what_a_variant_does_not_say_comes_from_its_source() {
         Status(#[retry(source)] Inner),
     }
 
-    assert_eq!(says(&Failure::Plain(Inner)), INNER, "whatever the enum says");
+    assert_eq!(says(&Failure::Plain(Inner)), INNER, "the source beats the options of the enum");
     assert_eq!(says(&Failure::Fault(Inner)), (Client, Yes, true, false, Some(secs(7))));
     assert_eq!(says(&Failure::Never { context: "", cause: Inner }), (Server, No, true, false, Some(secs(7))));
     assert_eq!(says(&Failure::Timeout(Inner)), (Server, Maybe, true, true, Some(secs(7))));
@@ -44,7 +44,7 @@ fn what_a_variant_does_not_say_comes_from_its_source() {
 }
 
 #[test]
-fn a_source_that_asks_for_no_wait_leaves_that_word_to_the_enum() {
+fn the_wait_of_the_enum_applies_if_the_source_has_none() {
     #[derive(RetryInfo)]
     #[retry(retry_after = "1s")]
     enum Failure {
@@ -55,11 +55,15 @@ fn a_source_that_asks_for_no_wait_leaves_that_word_to_the_enum() {
 
     assert_eq!(Failure::Caused(Failed::SAFE).retry_after(), Some(secs(1)));
     assert_eq!(Failure::Caused(Failed::SAFE.after(secs(2))).retry_after(), Some(secs(2)));
-    assert_eq!(Failure::Transparent(Failed::SAFE).retry_after(), None, "transparent is everything from the field");
+    assert_eq!(
+        Failure::Transparent(Failed::SAFE).retry_after(),
+        None,
+        "a transparent variant takes every answer from its field"
+    );
 }
 
 #[test]
-fn a_source_is_boxed_shared_lent_generic_or_anything() {
+fn a_source_may_be_boxed_shared_borrowed_generic_or_a_trait_object() {
     #[derive(RetryInfo)]
     enum Failure<'a, E, F: ?Sized> {
         Boxed(#[retry(source)] Box<Inner>),
@@ -92,7 +96,7 @@ fn a_source_is_boxed_shared_lent_generic_or_anything() {
 }
 
 #[test]
-fn sources_are_asked_through_all_layers() {
+fn answers_come_through_several_layers_of_sources() {
     #[derive(RetryInfo)]
     enum Transport {
         #[retry(http_status = 503)]

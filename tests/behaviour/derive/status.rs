@@ -1,4 +1,4 @@
-//! Statuses and error codes: written down, or held by a field.
+//! Statuses and error codes, as constants and in fields.
 
 use super::says;
 use crate::support::{millis, secs};
@@ -14,8 +14,8 @@ use std::time::Duration;
 
 // Rule M16.
 #[test]
-fn a_status_that_is_written_down_says_what_the_table_says() {
-    macro_rules! written_down {
+fn a_constant_status_is_classified_as_in_the_table() {
+    macro_rules! constant {
         ($($status:literal)+) => {$({
             #[derive(RetryInfo)]
             #[retry(http_status = $status)]
@@ -40,13 +40,13 @@ fn a_status_that_is_written_down_says_what_the_table_says() {
         })+};
     }
 
-    // A lower one is not the status of an error.
-    written_down!(400 401 404 408 409 425 429 499 500 501 502 503 504 505 509 599 600 999);
+    // A status below 400 is refused.
+    constant!(400 401 404 408 409 425 429 499 500 501 502 503 504 505 509 599 600 999);
 }
 
 // Rule M16.
 #[test]
-fn a_status_in_a_field_says_what_the_table_says() {
+fn a_status_in_a_field_is_classified_as_in_the_table() {
     #[derive(RetryInfo)]
     struct Answered(#[retry(http_status)] u16);
 
@@ -56,7 +56,7 @@ fn a_status_in_a_field_says_what_the_table_says() {
 }
 
 #[test]
-fn a_status_lies_in_fields_of_many_types() {
+fn a_status_may_be_in_fields_of_many_types() {
     #[derive(RetryInfo)]
     enum Failure<'a, S> {
         Number(#[retry(http_status)] u16),
@@ -93,7 +93,7 @@ fn a_status_lies_in_fields_of_many_types() {
 }
 
 #[test]
-fn a_status_is_judged_with_the_wait_beside_it() {
+fn a_status_is_classified_together_with_the_wait() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(http_status = 503)]
@@ -120,7 +120,7 @@ fn a_status_is_judged_with_the_wait_beside_it() {
     assert_eq!(says(&Failure::Constants), throttled(secs(2)));
     assert_eq!(says(&Failure::ConstantAndField(Some(secs(3)))), throttled(secs(3)));
     assert_eq!(says(&Failure::ConstantAndField(None)), broken);
-    assert_eq!(says(&Failure::FieldAndConstant(503)), throttled(secs(0)), "a wait of nothing is a wait");
+    assert_eq!(says(&Failure::FieldAndConstant(503)), throttled(secs(0)), "a wait of zero counts as a wait");
     assert_eq!(says(&Failure::FieldAndConstant(500)), (Server, Maybe, false, false, Some(secs(0))));
     assert_eq!(says(&Failure::Fields { wait: Some(250), status: 503 }), throttled(millis(250)));
     assert_eq!(says(&Failure::Fields { wait: None, status: 503 }), broken);
@@ -129,7 +129,7 @@ fn a_status_is_judged_with_the_wait_beside_it() {
 }
 
 #[test]
-fn a_default_status_is_judged_with_the_wait_of_the_variant() {
+fn a_default_status_is_classified_together_with_the_wait_of_the_variant() {
     #[derive(RetryInfo)]
     #[retry(http_status = 503)]
     enum Unavailable {
@@ -154,7 +154,7 @@ fn a_default_status_is_judged_with_the_wait_of_the_variant() {
 }
 
 #[test]
-fn a_default_wait_did_not_come_with_the_status_of_a_variant() {
+fn a_default_wait_does_not_change_the_classification_of_a_variants_status() {
     #[derive(RetryInfo)]
     #[retry(retry_after = "1s")]
     enum Failure {
@@ -172,11 +172,15 @@ fn a_default_wait_did_not_come_with_the_status_of_a_variant() {
         Plain,
     }
 
-    assert_eq!(says(&Busy::Plain), (Server, Yes, true, false, Some(secs(1))), "said in one breath");
+    assert_eq!(
+        says(&Busy::Plain),
+        (Server, Yes, true, false, Some(secs(1))),
+        "the status and the wait are options of the same enum"
+    );
 }
 
 #[test]
-fn a_code_lies_in_fields_of_many_types() {
+fn a_code_may_be_in_fields_of_many_types() {
     #[derive(RetryInfo)]
     enum Failure<'a, C> {
         Str(#[retry(error_code)] &'a str),
@@ -214,7 +218,7 @@ fn a_code_lies_in_fields_of_many_types() {
 
 // Rule M16.
 #[test]
-fn a_known_code_beats_the_status_and_an_unknown_one_leaves_it_the_word() {
+fn a_known_code_beats_the_status_and_an_unknown_one_is_ignored() {
     #[derive(RetryInfo)]
     struct Answered {
         #[retry(http_status)]
@@ -240,7 +244,7 @@ fn a_known_code_beats_the_status_and_an_unknown_one_leaves_it_the_word() {
 
             let without = Answered { status: status_code, code: None, wait };
             if aws::code(code).is_none() {
-                assert_eq!(says(&error), says(&without), "an unknown code is as good as none");
+                assert_eq!(says(&error), says(&without), "an unknown code is ignored");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Verdicts: of a fn that is handed fields, or of a field that holds one.
+//! Answers of functions named by `with`, and answers in fields.
 
 use super::says;
 use crate::support::secs;
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::io::ErrorKind;
 
 #[test]
-fn a_fn_is_handed_a_reference_to_each_field_in_order() {
+fn a_function_gets_a_reference_to_each_field_in_order() {
     #[derive(RetryInfo)]
     enum Failure {
         #[retry(with = two)]
@@ -79,7 +79,7 @@ fn a_fn_is_handed_a_reference_to_each_field_in_order() {
 }
 
 #[test]
-fn a_fn_answers_a_bool_a_safety_a_classification_or_perhaps_one() {
+fn a_function_may_return_a_bool_a_safety_or_a_classification_or_an_option_of_one() {
     const BUSY: Classification =
         Classification::new(Yes).with_throttling().with_fault(Server).with_retry_after(Some(secs(7)));
 
@@ -156,7 +156,7 @@ fn a_fn_answers_a_bool_a_safety_a_classification_or_perhaps_one() {
 }
 
 #[test]
-fn a_fn_of_classify_judges_a_foreign_error() {
+fn a_function_of_classify_classifies_a_foreign_error() {
     /// A foreign error that keeps an I/O error as its source.
     #[derive(Debug, thiserror::Error)]
     #[error("foreign")]
@@ -201,7 +201,7 @@ fn a_fn_of_classify_judges_a_foreign_error() {
 }
 
 #[test]
-fn a_field_holds_the_verdict() {
+fn a_field_may_hold_the_safety() {
     #[derive(RetryInfo)]
     #[retry(fault = "server")]
     enum Failure<'a, V> {

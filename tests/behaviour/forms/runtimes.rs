@@ -1,4 +1,4 @@
-//! Functions that start a runtime of their own.
+//! Functions that start their own runtime.
 
 use super::STRATEGY;
 use crate::support::{Failed, Flaky};
@@ -17,15 +17,15 @@ impl Termination for Calls {
     }
 }
 
-/// Fails if it isn't retried.
+/// This test fails if it is not retried.
 #[retryable(strategy = STRATEGY)]
 #[tokio::test(start_paused = true)]
-async fn a_test_of_tokio_is_retried_where_the_attribute_stands_above() -> Result<Calls, Failed> {
+async fn a_tokio_test_below_the_attribute_is_retried() -> Result<Calls, Failed> {
     FLAKY.call().map(Calls)
 }
 
 #[test]
-fn a_main_of_tokio_is_retried_where_the_attribute_stands_above() {
+fn a_tokio_main_below_the_attribute_is_retried() {
     static FLAKY: Flaky = Flaky::new(2, Failed::SAFE);
 
     #[retryable(strategy = STRATEGY)]

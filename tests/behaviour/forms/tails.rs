@@ -1,4 +1,4 @@
-//! Functions that return a future: the ways to end with an `async` block.
+//! The ways in which a function that returns a future may end with an `async` block.
 
 use super::STRATEGY;
 use crate::support::{Failed, Flaky, assert_send};
@@ -12,7 +12,7 @@ type Outcome<T> = Result<T, Failed>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Methods as other libraries have them.
+/// Methods with the names and signatures of those in other libraries.
 trait FutureExt: Future + Sized {
     fn boxed<'a>(self) -> BoxFuture<'a, Self::Output>
     where
@@ -39,7 +39,7 @@ impl<F: Future> FutureExt for F {}
 fn block_on<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing is to be waited for"),
+        Poll::Pending => panic!("the future must be ready at once"),
     }
 }
 
@@ -48,7 +48,7 @@ fn flaky() -> Flaky {
 }
 
 #[tokio::test(start_paused = true)]
-async fn methods_that_box_the_block_may_follow_it() {
+async fn the_block_may_be_followed_by_a_method_that_boxes_it() {
     #[retryable(strategy = STRATEGY)]
     fn boxed<'a>(flaky: &'a Flaky, mut n: u32, cell: Cell<u32>) -> BoxFuture<'a, Outcome<u32>> {
         async move {
@@ -72,7 +72,7 @@ async fn methods_that_box_the_block_may_follow_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_block_may_be_returned_by_the_word() {
+async fn the_block_may_follow_the_keyword_return() {
     #[retryable(strategy = STRATEGY)]
     fn plain(flaky: &Flaky) -> impl Future<Output = Outcome<u32>> {
         return async move { flaky.call() };
@@ -88,7 +88,7 @@ async fn the_block_may_be_returned_by_the_word() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_block_may_have_a_name() {
+async fn the_block_may_be_bound_to_a_name() {
     #[retryable(strategy = store)]
     fn plain<'a>(flaky: &'a Flaky, calls: &'a Cell<u32>) -> impl Future<Output = Outcome<u32>> + 'a {
         let store = &STRATEGY;
@@ -118,14 +118,14 @@ async fn the_block_may_have_a_name() {
 
     let calls = Cell::new(0);
     assert_eq!(plain(&flaky(), &calls).await, Ok(4));
-    assert_eq!(calls.get(), 1, "what stands around the block is done once");
+    assert_eq!(calls.get(), 1, "statements around the block run once");
     assert_eq!(boxed(&flaky()).await, Ok(3));
     assert_eq!(typed(&flaky()).await, Ok(3));
     assert_eq!(cast(&flaky()).await, Ok(3));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_bound_before_the_block_may_have_the_name_of_an_argument() {
+async fn a_statement_before_the_block_may_shadow_an_argument() {
     #[retryable(strategy = STRATEGY, clone(text))]
     fn call<'a>(
         flaky: &'a Flaky,
@@ -137,7 +137,7 @@ async fn what_is_bound_before_the_block_may_have_the_name_of_an_argument() {
         let key = key.len();
         number += 1;
         let number = number;
-        let Some(log) = log else { panic!("there is one") };
+        let Some(log) = log else { panic!("the argument is present") };
         let text = text + "!";
         let log = &*log;
         async move {
@@ -180,7 +180,7 @@ async fn a_span_may_be_around_all_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_method_may_change_what_the_block_comes_to() {
+async fn a_method_may_change_the_outcome_of_the_block() {
     #[retryable(strategy = STRATEGY)]
     fn counted(flaky: &Flaky) -> impl Future<Output = Option<u32>> {
         async move {
@@ -194,7 +194,7 @@ async fn a_method_may_change_what_the_block_comes_to() {
 }
 
 #[test]
-fn a_function_that_blocks_may_end_with_an_async_block() {
+fn a_blocking_function_may_contain_an_async_block() {
     #[retryable(strategy = *strategy, blocking)]
     fn call(strategy: &StandardRetryStrategy, flaky: &Flaky) -> Outcome<u32> {
         block_on(async { flaky.call() })

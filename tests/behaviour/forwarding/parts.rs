@@ -1,4 +1,4 @@
-//! Pointers to what strategies and operations are made of forward each method.
+//! Pointers to observers, backoffs, quotas, policies, timers and errors forward every method.
 
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::Classification;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-/// Implements what it is asked to be, writes down its calls, and answers what no default answers.
+/// Implements all of these traits and records its calls. Its answers differ from all defaults.
 #[derive(Default)]
 struct Probe {
     calls: Mutex<Vec<String>>,
@@ -28,7 +28,7 @@ impl Probe {
         std::mem::take(&mut *self.calls.lock().unwrap())
     }
 
-    /// The calls that arrive while something is done, and what it returns.
+    /// Returns the output of an action, and the calls recorded during it.
     fn trace<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<String>) {
         self.take();
         let returned = action();
@@ -39,7 +39,7 @@ impl Probe {
 impl Observer for Probe {
     fn is_interested(&self, operation: &'static str) -> bool {
         self.called("is_interested", operation);
-        operation == "heard"
+        operation == "interesting"
     }
 
     fn observe(&self, event: &Event) {
@@ -51,7 +51,7 @@ impl Observer for Probe {
 async fn a_pointer_to_an_observer_forwards_every_method() {
     async fn trace(observer: impl Observer, probe: &Probe) -> Vec<String> {
         let strategy = StandardRetryStrategy::new();
-        for name in ["unheard", "heard"] {
+        for name in ["other", "interesting"] {
             retry(&strategy, || async { Ok::<_, Failed>(()) }).name(name).observer(&observer).run().await.unwrap();
         }
         probe.take()
@@ -60,10 +60,10 @@ async fn a_pointer_to_an_observer_forwards_every_method() {
     let probe = Arc::new(Probe::default());
     let dynamic: &dyn Observer = &*probe;
     let expected = [
-        r#"is_interested "unheard""#,
-        r#"is_interested "heard""#,
-        r#"attempt_started "heard""#,
-        r#"succeeded "heard""#,
+        r#"is_interested "other""#,
+        r#"is_interested "interesting""#,
+        r#"attempt_started "interesting""#,
+        r#"succeeded "interesting""#,
     ];
     assert_eq!(trace(&*probe, &probe).await, expected, "&O");
     assert_eq!(trace(dynamic, &probe).await, expected, "&dyn");
@@ -219,7 +219,7 @@ async fn a_pointer_to_a_timer_forwards_every_method() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pointer_to_the_timer_of_tokio_sleeps_in_its_time() {
+async fn a_pointer_to_the_timer_of_tokio_sleeps_in_tokios_time() {
     for timer in
         [Box::new(TokioTimer) as Box<dyn Timer<Sleep = _>>, Box::new(&TokioTimer), Box::new(Arc::new(TokioTimer))]
     {
@@ -229,7 +229,7 @@ async fn a_pointer_to_the_timer_of_tokio_sleeps_in_its_time() {
     }
 }
 
-/// All that an error says: fault, safety, the three classes, and the wait.
+/// The answers of an error: fault, safety, the three classes, and the wait.
 type Says = (ErrorFault, RetrySafety, [bool; 3], Option<Duration>);
 
 fn says(error: impl RetryInfo) -> Says {
@@ -253,7 +253,7 @@ enum Variants {
 
 // Rule P6.
 #[test]
-fn a_wrapper_of_an_error_says_what_the_error_says() {
+fn a_wrapper_of_an_error_forwards_every_answer() {
     let error = Failed {
         fault: ErrorFault::Server,
         safety: RetrySafety::No,
@@ -284,7 +284,7 @@ fn a_wrapper_of_an_error_says_what_the_error_says() {
 }
 
 #[test]
-fn a_pointer_to_what_only_names_a_fault_has_the_same_fault() {
+fn a_pointer_to_an_error_info_forwards_the_fault() {
     struct Crashed;
     impl ErrorInfo for Crashed {
         fn fault(&self) -> ErrorFault {

@@ -1,15 +1,15 @@
-//! What is dropped when, with the attribute and without it.
+//! The order of drops, with the attribute and without it.
 
 use super::STRATEGY;
 use crate::support::Failed;
 use retry_core::retryable;
 use std::cell::RefCell;
 
-/// Writes its name down when it is dropped.
+/// A value that records its name when it is dropped.
 #[derive(Debug)]
 struct Noisy<'a>(&'static str, &'a Log);
 
-/// Who was dropped, and how many attempts there were.
+/// The names of dropped values, and the number of attempts.
 #[derive(Debug, Default)]
 struct Log(RefCell<Vec<&'static str>>, RefCell<u32>);
 
@@ -33,7 +33,7 @@ impl Noisy<'_> {
     }
 }
 
-/// The same function, with an attribute or without.
+/// Defines the same function, with or without an attribute.
 macro_rules! function {
     ($name:ident $(, $attribute:meta)?) => {
         $(#[$attribute])?
@@ -61,7 +61,7 @@ macro_rules! function {
 function!(plain);
 function!(retried, retryable(strategy = STRATEGY));
 
-/// What one call drops. The scrutinee's outcome counts as well, so there are two for each attempt.
+/// Returns the log of one call. Each attempt makes two outcomes, that of the scrutinee and that of the tail.
 macro_rules! dropped {
     ($function:ident, $failures:expr) => {{
         let log = Log::default();
@@ -92,7 +92,7 @@ async fn locals_are_dropped_with_their_attempt_and_arguments_with_the_operation(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clone_is_dropped_like_the_argument_that_it_stands_for() {
+async fn a_clone_is_dropped_like_the_argument_that_it_replaces() {
     #[retryable(strategy = STRATEGY, clone(cloned))]
     async fn call(cloned: Noisy<'_>, other: Noisy<'_>, failures: u32) -> Result<u32, Failed> {
         let _local = Noisy("local", other.1);

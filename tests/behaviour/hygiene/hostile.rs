@@ -1,6 +1,6 @@
-//! Where nothing from the prelude is at hand, and its names stand for something else.
+//! A module without a prelude, whose names are other items here.
 #![no_implicit_prelude]
-#![allow(dead_code, non_camel_case_types, unused_macros, reason = "names that are only there to be in the way")]
+#![allow(dead_code, non_camel_case_types, unused_macros, reason = "the names only have to clash")]
 
 use ::retry_core as library;
 
@@ -38,7 +38,7 @@ macro_rules! compile_error {
     () => {};
 }
 
-/// An error that is derived where nothing is what it seems.
+/// A derived error in this module.
 #[derive(library::RetryInfo)]
 pub(super) enum Error {
     #[retry(throttling, retry_after = "1s")]
@@ -67,7 +67,7 @@ fn failure(calls: u32) -> Outcome {
     }
 }
 
-/// Every way to bind an argument.
+/// A function with every kind of argument.
 #[library::retryable(strategy = strategy, idempotent, clone(owned), crate = library)]
 pub(super) async fn call_with(
     strategy: &library::StandardRetryStrategy,
@@ -87,7 +87,7 @@ pub(super) async fn call(strategy: &library::StandardRetryStrategy, calls: &mut 
     call_with(strategy, ::std::string::String::new(), calls, step, (0, 0)).await
 }
 
-/// Every item and every path that an expansion may bring.
+/// A function whose expansion has every item and every path.
 #[library::retryable(
     strategy = "adaptive",
     observer = Silent,
@@ -105,14 +105,14 @@ fn deadline() -> library::time::Timestamp {
     library::Clock::now(&library::TokioTimer).saturating_add(::core::time::Duration::from_secs(60))
 }
 
-/// It hears and says nothing.
+/// An observer that ignores all events.
 struct Silent;
 
 impl library::Observer for Silent {
     fn observe(&self, _: &library::Event) {}
 }
 
-/// What a few answers are.
+/// Returns a few answers of the derived error.
 pub(super) fn answers()
 -> (::core::primitive::bool, ::core::primitive::bool, ::core::option::Option<::core::time::Duration>) {
     use library::RetryInfo as _;

@@ -12,13 +12,13 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// How long a thread may take before the test fails. A wake that is lost costs an hour.
+/// The maximum time of a thread before the test fails. A lost wake would cost an hour.
 const PATIENCE: Duration = secs(60);
 
-/// Tells that an operation is held back.
-struct HeldBack(mpsc::Sender<()>);
+/// An observer that reports when an operation waits for the limiter.
+struct Waiting(mpsc::Sender<()>);
 
-impl Observer for HeldBack {
+impl Observer for Waiting {
     fn observe(&self, event: &Event) {
         if matches!(event.kind, EventKind::Limited { .. }) {
             self.0.send(()).unwrap();
@@ -34,14 +34,14 @@ fn hold(limiter: &InFlight, begun: &mpsc::Sender<()>, until: &mpsc::Receiver<()>
 }
 
 #[retryable(strategy = limiter, observer = held_back, blocking)]
-fn wait(limiter: &InFlight, held_back: HeldBack) -> Outcome {
+fn wait(limiter: &InFlight, held_back: Waiting) -> Outcome {
     Ok(2)
 }
 
 #[test]
-fn a_thread_is_unparked_by_the_answer_that_another_one_gets() {
+fn a_thread_is_unparked_when_the_request_of_another_thread_is_answered() {
     let limiter = Arc::new(one_slot());
-    // The waiter is parked when the slot comes free, or about to be: both come up.
+    // When the slot becomes free, the waiter is parked or about to park: 200 rounds cover both cases.
     for _ in 0..200 {
         let ((begun, has_begun), (held_back, is_held_back)) = (mpsc::channel(), mpsc::channel());
         let (done, outcomes) = mpsc::channel();
@@ -49,7 +49,7 @@ fn a_thread_is_unparked_by_the_answer_that_another_one_gets() {
         thread::spawn(move || holds.send(hold(&holder, &begun, &is_held_back)));
         has_begun.recv_timeout(PATIENCE).unwrap();
         let waiter = Arc::clone(&limiter);
-        thread::spawn(move || done.send(wait(&waiter, HeldBack(held_back))));
+        thread::spawn(move || done.send(wait(&waiter, Waiting(held_back))));
         let outcomes = [(); 2].map(|()| outcomes.recv_timeout(PATIENCE).expect("the wake was lost"));
         assert_eq!(outcomes.into_iter().sum::<Outcome>(), Ok(1 + 2));
     }
@@ -57,19 +57,19 @@ fn a_thread_is_unparked_by_the_answer_that_another_one_gets() {
 }
 
 #[test]
-fn a_thread_is_woken_by_the_answer_to_an_async_operation() {
+fn a_thread_is_woken_when_an_async_operation_frees_the_slot() {
     let limiter = Arc::new(one_slot());
     let mut holding: Operation<'_> = Box::pin(retry(&*limiter, never).timer(ManualTimer::new()).run());
     poll_once(holding.as_mut());
     let ((held_back, is_held_back), (done, outcome)) = (mpsc::channel(), mpsc::channel());
     let waiter = Arc::clone(&limiter);
-    thread::spawn(move || done.send(wait(&waiter, HeldBack(held_back))));
+    thread::spawn(move || done.send(wait(&waiter, Waiting(held_back))));
     is_held_back.recv_timeout(PATIENCE).unwrap();
     drop(holding);
     assert_eq!(outcome.recv_timeout(PATIENCE), Ok(Ok(2)), "the wake was lost");
 }
 
-/// Frees a slot after its operation was told to wait.
+/// An observer that frees the slot after `ready` returned a wait and before the thread parks.
 struct Between<'a>(RefCell<Option<Operation<'a>>>);
 
 impl Observer for Between<'_> {
@@ -91,16 +91,16 @@ fn a_wake_before_the_thread_blocks_is_not_lost() {
     let mut holding: Operation<'_> = Box::pin(retry(&limiter, never).timer(&timer).run());
     poll_once(holding.as_mut());
     assert_eq!(overtaken(&limiter, &timer, &Between(RefCell::new(Some(holding)))), Ok(1));
-    assert_eq!(timer.now(), Timestamp::START, "the timer was never asked to block");
+    assert_eq!(timer.now(), Timestamp::START, "the thread did not block");
     assert_eq!(limiter.counts(), (1, 0, 3));
 }
 
 #[test]
-fn a_request_that_panics_gives_its_slot_back() {
+fn a_request_that_panics_returns_its_slot() {
     #[retryable(strategy = limiter, blocking)]
     fn panics(limiter: &InFlight) -> Outcome {
         assert_eq!(limiter.counts(), (0, 0, 1));
-        panic!("as it is told")
+        panic!("a panic of the test")
     }
 
     let limiter = one_slot();
@@ -108,8 +108,7 @@ fn a_request_that_panics_gives_its_slot_back() {
     assert_eq!(limiter.counts(), (1, 0, 1));
 }
 
-/// A clock that shows the same time for many waits of a thread. Some of them are ended by a wake, the others run to
-/// their end.
+/// A clock too coarse for the waits of a thread. Some waits are ended by a wake, the others run to their end.
 struct Coarse<'a> {
     keeper: &'a Keeper,
     wakes: fn(park: u32) -> bool,
@@ -131,7 +130,7 @@ impl Clock for Coarse<'_> {
 
 impl BlockingTimer for Coarse<'_> {
     fn block(&self, _: Duration) {
-        panic!("a limiter's wait can end early");
+        panic!("the wait of a limiter must be a park, which can end early");
     }
 
     fn park(&self, _: Duration) {
@@ -148,7 +147,7 @@ fn held_back(keeper: &Keeper, timer: &Coarse<'_>) -> Outcome {
 }
 
 #[test]
-fn wakes_at_one_reading_of_a_coarse_clock_never_send_an_attempt() {
+fn early_wakes_never_send_an_attempt_although_a_coarse_clock_stands_still() {
     let keeper = Keeper::new(1000);
     let timer = Coarse::new(&keeper, |_| true);
     assert_eq!((held_back(&keeper, &timer), timer.parks.get()), (Ok(0), 1000), "the attempt was sent too early");
@@ -159,7 +158,7 @@ fn wakes_at_one_reading_of_a_coarse_clock_never_send_an_attempt() {
 }
 
 #[test]
-fn waits_that_run_to_their_end_at_one_reading_are_counted_whatever_wakes_there_are_between() {
+fn completed_waits_at_one_clock_reading_are_counted_whatever_wakes_occur_between_them() {
     const ALLOWED: u32 = 100;
     for (wakes, parks) in [
         ((|_| false) as fn(u32) -> bool, ALLOWED),

@@ -1,4 +1,4 @@
-//! The order of delays and questions, and what a strategy is told, in each form.
+//! The order of delays and calls of `ready`, and the failures and successes that a strategy gets, in each form.
 
 use super::{Outcome, one_slot};
 use crate::script::{Error, SAFE};
@@ -15,7 +15,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-/// What happened, and at which second.
+/// Events with their time in seconds.
 type Log = RefCell<Vec<(&'static str, u64)>>;
 
 fn note(log: &Log, what: &'static str, clock: &dyn Clock) {
@@ -44,7 +44,7 @@ impl RetryToken for Patience {
     }
 }
 
-/// A strategy of three methods, which writes down what it is told.
+/// A strategy with the three required methods, which records its calls.
 #[derive(Default)]
 struct Steady {
     log: Log,
@@ -78,7 +78,7 @@ impl RetryStrategy for Steady {
     }
 }
 
-/// The same with a fourth method: it asks for 2 seconds more before each attempt.
+/// The same with a fourth method, which adds a wait of 2 seconds before each attempt.
 #[derive(Default)]
 struct Limiting(Steady);
 
@@ -133,7 +133,7 @@ fn limited_blocking<S: RetryStrategy>(strategy: &S, timer: &Noted, attempt: &dyn
 const FORMS: [(&str, bool); 5] =
     [("attribute", false), ("limits", false), ("closure", false), ("blocking", true), ("blocking with limits", true)];
 
-/// Carries an operation out in each form, each with a strategy and a timer of its own.
+/// Runs an operation in each form, each with its own strategy and timer.
 fn in_each_form<S: RetryStrategy + Default>(
     attempt: impl Fn(&S, &Noted) -> Outcome,
     check: impl Fn((&str, bool), &S, &Noted, Outcome),
@@ -155,7 +155,7 @@ fn in_each_form<S: RetryStrategy + Default>(
     }
 }
 
-/// Fails once.
+/// An attempt that fails the first time.
 fn second_succeeds(log: &Log, timer: &Noted) -> Outcome {
     note(log, "attempt", timer);
     let attempts = log.borrow().iter().filter(|(what, _)| *what == "attempt").count();
@@ -164,7 +164,7 @@ fn second_succeeds(log: &Log, timer: &Noted) -> Outcome {
 
 // Rule R3.
 #[test]
-fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
+fn the_delay_of_a_token_is_slept_once_before_the_strategy_is_asked() {
     let attempt = |strategy: &Limiting, timer: &Noted| second_succeeds(&strategy.0.log, timer);
     in_each_form(attempt, |(form, blocks), strategy, timer, outcome| {
         assert_eq!(outcome, Ok(2));
@@ -180,7 +180,7 @@ fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
             ("success", 14),
         ];
         assert_eq!(strategy.0.log.take(), log, "{form}");
-        // The deadlines of attempts apart.
+        // Without the timeouts of attempts.
         let waits: Vec<_> = timer.asked().into_iter().filter(|(_, delay)| *delay < secs(100)).collect();
         let (delay, wait) = if blocks { ("block", "park") } else { ("sleep", "sleep") };
         let expected = [(delay, secs(3)), (wait, secs(2)), (delay, secs(7)), (wait, secs(2))];
@@ -190,7 +190,7 @@ fn the_delay_of_a_token_is_slept_once_and_before_the_strategy_is_asked() {
 
 // Rule R17.
 #[test]
-fn a_strategy_of_three_methods_has_its_delays_slept() {
+fn the_delays_of_a_strategy_with_three_methods_are_slept() {
     let attempt = |strategy: &Steady, timer: &Noted| second_succeeds(&strategy.log, timer);
     in_each_form(attempt, |(form, _), strategy, timer, outcome| {
         assert_eq!((outcome, timer.now()), (Ok(2), Timestamp::START.saturating_add(secs(3 + 7))));
@@ -200,7 +200,7 @@ fn a_strategy_of_three_methods_has_its_delays_slept() {
 }
 
 #[test]
-fn a_delay_is_asked_about_once_it_is_slept_however_often_it_is_polled() {
+fn extra_polls_during_a_delay_do_not_ask_the_strategy() {
     let (strategy, timer) = (Limiting::default(), Noted::default());
     let attempt = |_: &Noted| Ok(1);
     let mut operation = pin!(attribute(&strategy, &timer, &attempt));
@@ -219,7 +219,7 @@ fn a_delay_is_asked_about_once_it_is_slept_however_often_it_is_polled() {
 
 // Rules R5, R6.
 #[test]
-fn a_success_and_each_failure_are_told_to_the_strategy() {
+fn the_strategy_gets_each_failure_and_the_success() {
     let hint = Error::Failed(Failed::THROTTLED.after(secs(9)));
     let attempt = |strategy: &Steady, _: &Noted| {
         if strategy.failures.borrow().is_empty() { Err(hint) } else { Ok(1) }
@@ -261,7 +261,7 @@ fn a_final_failure_keeps_its_class_and_its_hint() {
 
 // Rule R14.
 #[test]
-fn a_failure_says_that_retries_are_switched_off_and_a_limiter_goes_on_limiting() {
+fn a_failure_can_switch_retries_off_and_the_limiter_still_limits() {
     let (limiter, clock) = (one_slot(), ByHand::at(secs(1)));
     let mut token = limiter.acquire_initial_token(&clock).unwrap();
     assert_eq!(limiter.ready(&mut token, &clock, None), Ready::Now);

@@ -1,4 +1,4 @@
-//! A limiter as a user could write it: a number of requests may be in flight, and the others wait for their turn.
+//! A custom limiter, as a user would write it: a number of requests may be in flight, and the others wait.
 
 use crate::support::secs;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready, StandardRetryToken};
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::time::Duration;
 
-/// How long an operation waits at most before it asks again. It is far longer than any test: waits must end early.
+/// The maximum wait before an operation asks again. It is far longer than any test, so waits must end early.
 pub(super) const BOUND: Duration = secs(3600);
 
-/// Lets a number of requests be in flight. Operations are served in the order in which they first asked.
+/// Limits the number of requests in flight. Operations are served in the order of their first calls of `ready`.
 pub(super) struct InFlight {
     pub(super) retries: StandardRetryStrategy,
     queue: Arc<Mutex<Queue>>,
@@ -30,7 +30,7 @@ pub(super) struct Token {
     seat: Seat,
 }
 
-/// The place of an operation, and the slot of its request. Both are given up when this is dropped.
+/// The place of an operation in the queue, and the slot of its request. Dropping it gives up both.
 struct Seat {
     queue: Arc<Mutex<Queue>>,
     place: Option<u64>,
@@ -43,7 +43,7 @@ impl InFlight {
         Self { retries, queue: Arc::new(Mutex::new(queue)) }
     }
 
-    /// Returns how many slots are free, how many operations wait, and how often any asked.
+    /// Returns the number of free slots, of waiting operations, and of calls of `ready`.
     pub(super) fn counts(&self) -> (usize, usize, u32) {
         let queue = self.queue.lock().unwrap();
         (queue.free, queue.waiting.len(), queue.questions)
@@ -51,7 +51,7 @@ impl InFlight {
 }
 
 impl Seat {
-    /// Ends the request or the wait, and wakes those for whom there is a slot now.
+    /// Ends the request or the wait, and wakes as many waiters as there are free slots.
     fn leave(&mut self) {
         let woken: Vec<Waker> = {
             let mut queue = self.queue.lock().unwrap();

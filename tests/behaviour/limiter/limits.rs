@@ -1,4 +1,4 @@
-//! Waits that can end early are bounds, which `max_time` shortens. Others have to fit.
+//! Waits with `max_time`: a wait that can end early is shortened, and any other wait must fit.
 
 use super::in_flight::{BOUND, InFlight};
 use super::{Operation, Outcome, attribute_with_limits, never, one_slot, standard};
@@ -15,7 +15,7 @@ const LIMIT: Duration = secs(5);
 
 // Rule T10.
 #[tokio::test(start_paused = true)]
-async fn a_bound_is_shortened_to_what_remains() {
+async fn a_wait_that_can_end_early_is_shortened_to_the_remaining_time() {
     let limiter = one_slot();
     let mut holding = pin!(retry(&limiter, never).run());
     poll_once(holding.as_mut());
@@ -23,7 +23,7 @@ async fn a_bound_is_shortened_to_what_remains() {
     let report = retry(&limiter, never).max_time(LIMIT).report().await;
     assert_eq!(time_was_up(&report.outcome), Some((TimeLimit::Operation, LIMIT)));
     assert_eq!((report.attempts, report.reason, started.elapsed()), (0, Some(RetryError::MaxTime), LIMIT));
-    assert_eq!(limiter.counts(), (0, 0, 1 + 2), "nobody waits any more");
+    assert_eq!(limiter.counts(), (0, 0, 1 + 2), "no operation waits any more");
 
     let started = Instant::now();
     let outcome = attribute_with_limits(&limiter, &never, LIMIT).await;
@@ -31,7 +31,7 @@ async fn a_bound_is_shortened_to_what_remains() {
     assert_eq!(limiter.counts(), (0, 0, 1 + 4));
 }
 
-/// Fails once, and then waits for a slot that another request has taken meanwhile.
+/// Runs an operation that fails once and then waits for a slot that another request took during the backoff.
 async fn overtaken<'a>(limiter: &'a InFlight, run: impl AsyncFnOnce(&dyn Fn() -> Operation<'a>) -> Outcome) -> Outcome {
     let mut other = pin!(retry(limiter, never).run());
     let attempt = || -> Operation<'_> { Box::pin(std::future::ready(SAFE)) };
@@ -46,7 +46,7 @@ async fn overtaken<'a>(limiter: &'a InFlight, run: impl AsyncFnOnce(&dyn Fn() ->
 
 // Rules T3, T10.
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_finds_no_slot_in_time_is_refunded_and_the_last_outcome_returned() {
+async fn a_retry_that_gets_no_slot_in_time_is_refunded_and_the_last_outcome_is_returned() {
     let (limiter, started) = (one_slot(), Instant::now());
     let outcome = overtaken(&limiter, async |attempt| attribute_with_limits(&limiter, attempt, LIMIT).await).await;
     assert_eq!((outcome, started.elapsed()), (SAFE, LIMIT), "attribute");
@@ -82,7 +82,7 @@ async fn a_wait_that_cannot_end_early_and_does_not_fit_ends_the_operation_at_onc
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_tells_the_wait_as_it_was_shortened() {
+async fn the_event_of_a_shortened_wait_has_the_shortened_time() {
     #[derive(Default)]
     struct Waits(RefCell<Vec<Duration>>);
     impl Observer for Waits {
@@ -101,7 +101,7 @@ async fn an_event_tells_the_wait_as_it_was_shortened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slot_that_is_free_in_time_is_used_and_its_attempt_has_what_remains() {
+async fn an_attempt_that_gets_a_slot_in_time_has_the_remaining_time() {
     let limiter = one_slot();
     let request = || async {
         tokio::time::sleep(secs(3)).await;
@@ -121,7 +121,7 @@ fn within_blocking<S: RetryStrategy>(strategy: &S, timer: &ManualTimer, attempts
 }
 
 #[test]
-fn both_hold_where_a_thread_waits() {
+fn both_kinds_of_waits_obey_max_time_in_a_blocking_call() {
     let (limiter, timer, attempts) = (InFlight::new(1, standard()), ManualTimer::new(), Cell::new(0));
     let mut holding = pin!(retry(&limiter, never).timer(timer.clone()).run());
     poll_once(holding.as_mut());
@@ -137,8 +137,8 @@ fn both_hold_where_a_thread_waits() {
 }
 
 #[test]
-fn a_retry_that_a_thread_waits_for_is_refunded() {
-    /// Takes the slot when its backoff is slept.
+fn a_retry_that_gets_no_slot_in_time_is_refunded_in_a_blocking_call() {
+    /// A timer that lets another request take the slot during the backoff.
     struct Overtaking<'a> {
         timer: ManualTimer,
         other: RefCell<Operation<'a>>,

@@ -1,4 +1,4 @@
-//! Waits that end early, whoever polls them, and wakers that come too early, too late or for nothing.
+//! Waits that end early in any task, and wakes that are too early, too late or spurious.
 
 use super::in_flight::{BOUND, InFlight};
 use super::{Form, Operation, Outcome, at_once, never, one_slot, poll_with};
@@ -30,7 +30,7 @@ async fn a_waiter_is_woken_in_the_task_that_polled_it_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiter_that_is_polled_for_nothing_waits_on_and_is_woken() {
+async fn a_waiter_that_is_polled_without_a_wake_keeps_waiting() {
     for form in Form::ALL {
         let (limiter, wakes) = (one_slot(), Arc::new(Wakes::default()));
         let (mut holding, mut waiting) = (form.call(&limiter, &never), form.call(&limiter, &at_once));
@@ -46,7 +46,7 @@ async fn a_waiter_that_is_polled_for_nothing_waits_on_and_is_woken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiter_beside_a_ticker_goes_on_when_the_slot_is_free() {
+async fn a_waiter_beside_a_ticker_continues_when_the_slot_is_free() {
     for form in Form::ALL {
         let (limiter, started) = (one_slot(), Instant::now());
         let request = || -> Operation<'_> {
@@ -71,7 +71,7 @@ async fn a_waiter_beside_a_ticker_goes_on_when_the_slot_is_free() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiter_that_is_dropped_leaves_its_turn_to_those_behind() {
+async fn a_dropped_waiter_passes_its_turn_to_the_next_one() {
     for form in Form::ALL {
         let (limiter, [early, late]) = (one_slot(), [(); 2].map(|()| Arc::new(Wakes::default())));
         let mut operations =
@@ -80,7 +80,7 @@ async fn a_waiter_that_is_dropped_leaves_its_turn_to_those_behind() {
         assert!(poll_with(&mut operations[1], &early).is_pending());
         assert!(poll_with(&mut operations[2], &late).is_pending());
         let [holding, leaving, mut last] = operations;
-        // It is woken, and goes away instead.
+        // The waiter is woken and dropped instead of polled.
         drop(holding);
         assert_eq!((early.count(), late.count()), (1, 0));
         drop(leaving);
@@ -89,7 +89,7 @@ async fn a_waiter_that_is_dropped_leaves_its_turn_to_those_behind() {
     }
 }
 
-/// Does something at the first chance after a strategy said wait, and before the wait is polled.
+/// Frees the slot after `ready` returned a wait and before the wait is polled.
 struct Between<'a>(RefCell<Option<Operation<'a>>>);
 
 impl Between<'_> {
@@ -147,7 +147,7 @@ async fn a_wake_between_the_question_and_the_first_poll_is_not_lost() {
     assert_eq!(limiter.counts(), (1, 0, 4 * 3));
 }
 
-/// Says wait for an hour a number of times, and keeps the waker of its last answer.
+/// A strategy that returns a wait of an hour a number of times, and keeps the latest waker.
 pub(super) struct Keeper {
     pub(super) waits: Cell<u32>,
     wakes_at_once: bool,
@@ -171,7 +171,7 @@ impl Keeper {
         Self { waits: Cell::new(waits), wakes_at_once: false, waker: RefCell::default() }
     }
 
-    /// One that wakes while it is asked.
+    /// Returns a strategy that wakes during the call of `ready`.
     pub(super) fn waking_at_once(waits: u32) -> Self {
         Self { wakes_at_once: true, ..Self::new(waits) }
     }
@@ -208,20 +208,24 @@ impl RetryStrategy for Keeper {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_strategy_that_wakes_while_it_is_asked_is_asked_again_in_another_poll() {
+async fn a_strategy_that_wakes_while_it_is_asked_is_asked_again_in_the_next_poll() {
     let keeper = Keeper::waking_at_once(50);
     let (wakes, started) = (Arc::new(Wakes::default()), Instant::now());
     let mut operation: Operation<'_> = Box::pin(retry(&keeper, at_once).run());
     for left in (0..50).rev() {
         assert!(poll_with(&mut operation, &wakes).is_pending());
-        assert_eq!((keeper.waits.get(), wakes.count()), (left, 50 - left), "once in a poll, which then yields");
+        assert_eq!(
+            (keeper.waits.get(), wakes.count()),
+            (left, 50 - left),
+            "the strategy is asked once per poll, which then yields"
+        );
     }
     assert_eq!(poll_with(&mut operation, &wakes), Poll::Ready(Ok(1)));
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
 
 #[test]
-fn a_wait_that_ends_by_itself_is_asked_about_again() {
+fn the_strategy_is_asked_again_after_a_wait_that_ran_to_its_end() {
     let (keeper, timer, wakes) = (Keeper::new(2), ManualTimer::new(), Arc::new(Wakes::default()));
     let mut operation: Operation<'_> = Box::pin(retry(&keeper, at_once).timer(timer.clone()).run());
     assert!(poll_with(&mut operation, &wakes).is_pending());
@@ -235,7 +239,7 @@ fn a_wait_that_ends_by_itself_is_asked_about_again() {
 }
 
 #[test]
-fn a_waker_does_nothing_after_its_wait() {
+fn a_waker_has_no_effect_after_its_wait() {
     let (keeper, timer, wakes) = (Keeper::new(1), ManualTimer::new(), Arc::new(Wakes::default()));
     let mut operation: Operation<'_> = Box::pin(retry(&keeper, never).timer(timer.clone()).run());
     assert!(poll_with(&mut operation, &wakes).is_pending());
@@ -243,14 +247,14 @@ fn a_waker_does_nothing_after_its_wait() {
     assert!(poll_with(&mut operation, &wakes).is_pending());
     assert_eq!((keeper.waits.get(), wakes.count()), (0, 1), "the attempt is under way");
     keeper.wake();
-    assert_eq!(wakes.count(), 1, "an attempt was polled for nothing");
+    assert_eq!(wakes.count(), 1, "the attempt was woken needlessly");
     drop(operation);
     keeper.wake();
     assert_eq!(wakes.count(), 1);
 }
 
 #[test]
-fn a_waker_that_is_kept_keeps_no_task_alive() {
+fn a_waker_that_the_strategy_keeps_does_not_keep_the_task_alive() {
     for polls in 1..=3 {
         let (keeper, timer, wakes) = (Keeper::new(2), ManualTimer::new(), Arc::new(Wakes::default()));
         let mut operation: Operation<'_> = Box::pin(retry(&keeper, never).timer(timer.clone()).run());
@@ -264,7 +268,7 @@ fn a_waker_that_is_kept_keeps_no_task_alive() {
 }
 
 #[test]
-fn a_waker_that_wakes_nothing_cannot_be_made() {
+fn a_lazy_waker_has_no_default() {
     // An inherent constant takes precedence over that of a trait.
     trait NotDefault {
         const IS_DEFAULT: bool = false;
@@ -284,7 +288,7 @@ async fn with_three_waits(keeper: &Keeper) -> Result<u32, Failed> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bound_is_slept_to_its_end_if_nobody_wakes() {
+async fn a_wait_runs_to_its_end_without_a_wake() {
     let (keeper, started) = (Keeper::new(3), Instant::now());
     assert_eq!(with_three_waits(&keeper).await, Ok(0));
     assert_eq!(started.elapsed(), BOUND * 3);

@@ -1,4 +1,4 @@
-//! Keys and makers that panic, collide, and call back.
+//! Keys and strategy constructors that panic, collide or call the map again.
 
 use super::{CLOCK, are_one, pay, standard};
 use retry_core::strategy::StandardRetrySettings;
@@ -15,7 +15,7 @@ fn panics<R>(run: impl FnOnce() -> R) -> bool {
     catch_unwind(AssertUnwindSafe(run)).is_err()
 }
 
-/// All of them hash alike.
+/// Keys that all have the same hash.
 #[derive(Clone, PartialEq, Eq)]
 struct Colliding(u32);
 
@@ -26,7 +26,7 @@ impl Hash for Colliding {
 }
 
 #[test]
-fn keys_of_one_hash_are_kept_apart() {
+fn keys_with_the_same_hash_have_separate_scopes() {
     let scopes = ScopedRetryStrategy::<Colliding, _>::new(standard).max_scopes(100);
     for round in 1..=3 {
         for key in 0..100 {
@@ -39,11 +39,11 @@ fn keys_of_one_hash_are_kept_apart() {
 }
 
 #[test]
-fn keys_of_one_hash_go_and_stay_like_any_other() {
+fn keys_with_the_same_hash_are_evicted_like_others() {
     let scopes = ScopedRetryStrategy::<Colliding, _>::new(standard).max_scopes(3);
     let held = scopes.scope(&Colliding(2));
     for key in 0..20 {
-        // Those before and behind the one that is held go; it must be found all the same.
+        // The scopes before and after the held one are evicted. The held one must still be found.
         scopes.scope(&Colliding(key));
         assert!(are_one(&scopes.scope(&Colliding(2)), &held), "after {key}");
     }
@@ -62,7 +62,7 @@ enum Trap {
     Drop,
 }
 
-/// A key that panics where it is told to.
+/// A key that panics in one of its methods.
 struct Trapped {
     name: u32,
     trap: Trap,
@@ -74,7 +74,7 @@ impl Trapped {
     }
 
     fn spring(&self, trap: Trap) {
-        assert!(self.trap != trap, "a trap of the test");
+        assert!(self.trap != trap, "a panic of the test");
     }
 }
 
@@ -112,7 +112,7 @@ impl Drop for Trapped {
 
 // Rule S6.
 #[test]
-fn a_key_that_panics_leaves_all_scopes_as_they_were() {
+fn a_key_that_panics_leaves_all_scopes_unchanged() {
     let scopes = ScopedRetryStrategy::<Trapped, _>::new(standard).max_scopes(2);
     pay(&scopes.scope(&Trapped::new(1)));
     for trap in [Trap::Hash, Trap::Eq] {
@@ -126,20 +126,20 @@ fn a_key_that_panics_leaves_all_scopes_as_they_were() {
 }
 
 #[test]
-fn a_key_that_panics_when_it_is_dropped_is_gone_all_the_same() {
+fn a_key_that_panics_when_it_is_dropped_is_still_evicted() {
     let scopes = ScopedRetryStrategy::<Trapped, _>::new(standard).max_scopes(2);
-    // The borrowed key is not dropped, only the copy of it is.
+    // The borrowed key is not dropped, only its clone in the map.
     let trapped = std::mem::ManuallyDrop::new(Trapped { name: 1, trap: Trap::Drop });
     scopes.scope(&*trapped);
     pay(&scopes.scope(&Trapped::new(2)));
-    assert!(panics(|| scopes.scope(&Trapped::new(3))), "the new key turns the first one out");
+    assert!(panics(|| scopes.scope(&Trapped::new(3))), "the new key evicts the first one");
     assert_eq!(scopes.len(), 2);
     assert_eq!(scopes.scope(&Trapped::new(2)).quota().available(), 495);
     pay(&scopes.scope(&Trapped::new(3)));
     assert_eq!(scopes.scope(&Trapped::new(3)).quota().available(), 495);
 }
 
-/// Part of a strategy, so that the strategy's `Drop` runs it.
+/// A part of a strategy that calls a function when the strategy is dropped.
 struct OnDrop(fn());
 
 impl Drop for OnDrop {
@@ -158,14 +158,14 @@ type Dropping = StandardRetryStrategy<OnDrop, TokenBucket>;
 
 // Rule S6.
 #[test]
-fn a_strategy_that_asks_for_a_scope_when_it_is_dropped_gets_it() {
+fn a_strategy_may_look_up_scopes_when_it_is_dropped() {
     thread_local! {
         static DROPS: Cell<u32> = const { Cell::new(0) };
     }
     fn dropped() {
         DROPS.set(DROPS.get() + 1);
         if DROPS.get() == 1 {
-            // One that is known, and one that is not, for which another one has to go.
+            // A known key, and a new one, which evicts another scope.
             SCOPES.scope(&2);
             SCOPES.scope(&4);
         }
@@ -183,12 +183,12 @@ fn a_strategy_that_asks_for_a_scope_when_it_is_dropped_gets_it() {
 
 // Rule S6.
 #[test]
-fn a_strategy_that_panics_when_it_is_dropped_takes_no_other_with_it() {
+fn a_strategy_that_panics_when_it_is_dropped_does_not_affect_other_scopes() {
     thread_local! {
         static ARMED: Cell<bool> = const { Cell::new(true) };
     }
     fn dropped() {
-        assert!(!ARMED.replace(false), "a trap of the test");
+        assert!(!ARMED.replace(false), "a panic of the test");
     }
     let scopes = ScopedRetryStrategy::<u32, Dropping>::new(|| {
         StandardRetryStrategy::from_parts(StandardRetrySettings::new(), OnDrop(dropped), TokenBucket::new(5))
@@ -203,12 +203,12 @@ fn a_strategy_that_panics_when_it_is_dropped_takes_no_other_with_it() {
 
 // Rule S6.
 #[test]
-fn a_maker_that_panics_leaves_the_key_unknown() {
+fn a_constructor_that_panics_adds_no_scope() {
     thread_local! {
         static BROKEN: Cell<bool> = const { Cell::new(false) };
     }
     let scopes = ScopedRetryStrategy::<u32, _>::new(|| {
-        assert!(!BROKEN.get(), "a trap of the test");
+        assert!(!BROKEN.get(), "a panic of the test");
         standard()
     });
     pay(&scopes.scope(&1));
@@ -222,7 +222,7 @@ fn a_maker_that_panics_leaves_the_key_unknown() {
 
 // Rule S6.
 #[test]
-fn a_maker_may_ask_for_scopes_even_for_the_one_that_it_makes() {
+fn a_constructor_may_look_up_scopes_including_its_own() {
     thread_local! {
         static DEPTH: Cell<u32> = const { Cell::new(0) };
     }
@@ -234,7 +234,7 @@ fn a_maker_may_ask_for_scopes_even_for_the_one_that_it_makes() {
         standard()
     });
     let scope = SCOPES.scope(&1);
-    assert_eq!(scope.quota().available(), 495, "the one that was there first is the one that counts");
+    assert_eq!(scope.quota().available(), 495, "the strategy that was inserted first is kept");
     assert_eq!(DEPTH.get(), 3);
     assert_eq!(SCOPES.len(), 2);
     let token = scope.acquire_initial_token(CLOCK).unwrap();

@@ -1,4 +1,4 @@
-//! Scopes as the strategies of retried functions.
+//! Scopes as strategies of retried functions.
 
 use super::standard;
 use crate::support::{Failed, Flaky, assert_send, poll_once};
@@ -8,7 +8,7 @@ use std::pin::pin;
 
 // Rule S1.
 #[tokio::test(start_paused = true)]
-async fn a_scope_that_is_out_of_quota_leaves_the_others_alone() {
+async fn an_exhausted_quota_does_not_affect_other_scopes() {
     static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(|| standard().quota_capacity(10));
 
     #[retryable(strategy = BUCKETS.scope(bucket))]
@@ -41,7 +41,7 @@ async fn the_future_owns_its_scope() {
 
 // Rules D1, S4.
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_waits_keeps_its_scope_and_refunds_it_when_dropped() {
+async fn an_operation_that_waits_keeps_its_scope_in_use_and_is_refunded_when_dropped() {
     static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(1);
 
     #[retryable(strategy = SCOPES.scope(&1))]
@@ -79,7 +79,7 @@ impl Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_method_may_change_the_value_that_its_scope_comes_from() {
+async fn a_method_may_borrow_self_mutably_while_its_scope_comes_from_a_field() {
     let scopes = ScopedRetryStrategy::new(standard);
     let mut client =
         Client { scopes, bucket: "photos".to_owned(), counter: Flaky::new(2, Failed::SAFE), log: Vec::new() };
@@ -101,7 +101,7 @@ impl Bucket {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handle_that_is_kept_is_a_strategy_too() {
+async fn a_stored_handle_is_a_strategy_too() {
     let scopes = ScopedRetryStrategy::<String>::new(standard);
     let mut bucket = Bucket { scope: scopes.scope("photos"), calls: 0 };
     bucket.fail().await.unwrap_err();

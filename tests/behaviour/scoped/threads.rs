@@ -1,4 +1,4 @@
-//! Scopes that many threads use at the same time.
+//! Scopes that several threads use at the same time.
 
 use super::{CLOCK, are_one, pay, standard};
 use crate::support::Failed;
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 // Rule S5.
 #[test]
-fn two_threads_that_make_one_key_get_one_strategy() {
-    /// Counts those that were dropped.
+fn two_threads_that_add_the_same_key_get_one_strategy() {
+    /// A backoff that counts its drops.
     struct Steady;
     impl BackoffStrategy for Steady {
         fn compute_next_backoff_delay(&self, _: u32, _: RetryErrorType) -> Duration {
@@ -39,7 +39,7 @@ fn two_threads_that_make_one_key_get_one_strategy() {
 }
 
 #[test]
-fn a_scope_that_is_held_stays_while_other_threads_turn_others_out() {
+fn a_scope_in_use_is_kept_while_other_threads_evict_others() {
     const HELD: u32 = 3;
     static SCOPES: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(standard).max_scopes(4);
     let held: Vec<_> = (0..HELD).map(|key| SCOPES.scope(&key)).collect();
@@ -76,7 +76,7 @@ fn tokens_are_never_foreign_while_a_handle_is_held() {
                     let scope = SCOPES.scope(&key);
                     let token = scope.acquire_initial_token(CLOCK).unwrap();
                     let token = scope.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).unwrap();
-                    assert!(scope.quota().available() < 500, "what was paid is missing until it comes back");
+                    assert!(scope.quota().available() < 500, "the paid cost is missing until it is refunded");
                     let again = SCOPES.scope(&key);
                     assert!(are_one(&scope, &again));
                     again.release(token);
@@ -85,8 +85,8 @@ fn tokens_are_never_foreign_while_a_handle_is_held() {
         }
     });
     SCOPES.scope(&KEYS);
-    assert_eq!(SCOPES.len(), 2, "nobody uses any of them now");
+    assert_eq!(SCOPES.len(), 2, "none of the scopes is in use now");
     for key in 0..KEYS {
-        assert_eq!(SCOPES.scope(&key).quota().available(), 500, "all that was paid came back");
+        assert_eq!(SCOPES.scope(&key).quota().available(), 500, "every cost was refunded");
     }
 }

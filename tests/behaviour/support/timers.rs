@@ -1,4 +1,4 @@
-//! What tests do with the timer that is moved by hand.
+//! Helpers for tests with the manual timer.
 
 use super::Wakes;
 use retry_core::time::{BlockingTimer, ManualSleep, ManualTimer, Timestamp};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A timer that is moved by hand, and writes down what it is asked for.
+/// A manual timer that records its sleeps.
 #[derive(Default)]
 pub(crate) struct Noted {
     pub(crate) timer: ManualTimer,
@@ -17,7 +17,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Returns what it was asked for since this was asked last: `sleep`, `block` or `park`, and for how long.
+    /// Takes the records since the last call: `sleep`, `block` or `park`, with the duration.
     pub(crate) fn asked(&self) -> Vec<(&'static str, Duration)> {
         self.asked.take()
     }
@@ -54,12 +54,12 @@ impl BlockingTimer for Noted {
     }
 }
 
-/// Returns how far the clock of a timer is ahead of where it began.
+/// Returns the time since the start of a timer.
 pub(crate) fn since_start(timer: &ManualTimer) -> Duration {
     timer.now().saturating_since(Timestamp::START)
 }
 
-/// Polls a future whenever it is woken, moves the clock by half seconds until it is, and returns the output.
+/// Runs a future to its end: polls it after each wake, and advances the clock by half seconds until it is woken.
 pub(crate) fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T {
     let (mut future, woken) = (pin!(future), Arc::new(Wakes::default()));
     let waker = Waker::from(Arc::clone(&woken));
@@ -69,7 +69,7 @@ pub(crate) fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T 
             return output;
         }
         while woken.count() == before {
-            assert!(since_start(timer) < Duration::from_secs(3600), "nobody wakes it any more");
+            assert!(since_start(timer) < Duration::from_secs(3600), "the future is never woken");
             timer.advance(Duration::from_millis(500));
         }
     }

@@ -1,4 +1,4 @@
-//! `deadline`, a limit on an operation that is a point in time.
+//! `deadline`, a limit on an operation in the form of a point in time.
 
 use crate::script::{Error, SAFE, Script, time_was_up};
 use crate::support::timers::{Noted, run};
@@ -46,7 +46,7 @@ async fn the_earlier_of_deadline_and_max_time_counts() {
         let one = retry(&strategy, stuck).deadline(at).max_time(secs(max_time)).run().await;
         let at = Instant::now() + secs(deadline);
         let other = retry(&strategy, stuck).max_time(secs(max_time)).deadline(at).run().await;
-        assert_eq!(one, other, "the order makes no difference");
+        assert_eq!(one, other, "the order does not matter");
         time_was_up(&one)
     };
     assert_eq!(cut_by(2, 7).await, Some((TimeLimit::Deadline, secs(2))));
@@ -54,7 +54,7 @@ async fn the_earlier_of_deadline_and_max_time_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_counts_from_where_the_call_is_polled_first_and_the_deadline_stays() {
+async fn a_deadline_does_not_move_although_the_time_of_the_call_starts_with_its_first_poll() {
     let strategy = standard();
     let call = retry(&strategy, stuck).deadline(Instant::now() + secs(5)).run();
     advance(secs(4)).await;
@@ -65,7 +65,7 @@ async fn the_time_counts_from_where_the_call_is_polled_first_and_the_deadline_st
 
 // Rule T14.
 #[tokio::test(start_paused = true)]
-async fn a_deadline_that_is_past_leaves_one_poll() {
+async fn a_deadline_in_the_past_allows_one_poll() {
     let strategy = standard();
     let past = Instant::now();
     advance(secs(1)).await;

@@ -1,4 +1,4 @@
-//! Limits together with what surrounds an operation: limiters, timers, observers, runtimes and threads.
+//! Time limits together with limiters, timers, observers, runtimes and threads.
 
 use super::standard;
 use crate::script::{Error, SAFE, time_was_up};
@@ -18,13 +18,13 @@ use tokio::time::{advance, sleep};
 
 const BACKOFF: Duration = millis(10);
 
-/// An adaptive strategy that has been throttled, so that sends are limited.
+/// Returns an adaptive strategy that was throttled and limits sends, without capacity.
 async fn limiting() -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::over(standard().backoff(BACKOFF, secs(1)));
     let token = strategy.acquire_initial_token(&TokioTimer).unwrap();
     let throttled = Failure::of(&Failed::THROTTLED);
     let _ = strategy.refresh_retry_token(token, &throttled, &TokioTimer).map(|token| strategy.release(token));
-    // The least rate there is: a send in two seconds, of which one is there at the start.
+    // At the minimum rate, one send becomes available in two seconds. It is used up here.
     advance(secs(2)).await;
     let mut token = strategy.acquire_initial_token(&TokioTimer).unwrap();
     while let Some(wait) = strategy.ready(&mut token, &TokioTimer, None).wait() {
@@ -35,8 +35,8 @@ async fn limiting() -> AdaptiveRetryStrategy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_lasted_too_long_is_no_reason_to_attempt() {
-    /// Oversleeps by a second.
+async fn no_attempt_is_made_after_a_sleep_that_lasted_past_max_time() {
+    /// A timer that oversleeps by a second.
     struct Sluggish;
     impl Clock for Sluggish {
         fn now(&self) -> Timestamp {
@@ -59,12 +59,12 @@ async fn a_wait_that_lasted_too_long_is_no_reason_to_attempt() {
     let report = call.timer(Sluggish).max_time(millis(1500)).report().await;
     assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
     assert_eq!(calls.get(), 1, "the closure is not called for an attempt that is not made");
-    assert_eq!(strategy.quota().available(), 500, "the retry was paid for and never sent");
+    assert_eq!(strategy.quota().available(), 500, "a retry that was paid for and not sent is refunded");
 }
 
 // Rule T10.
 #[tokio::test(start_paused = true)]
-async fn a_permission_that_would_come_too_late_ends_the_operation_before_its_first_attempt() {
+async fn an_operation_ends_without_an_attempt_if_its_send_would_come_after_max_time() {
     let strategy = limiting().await;
     let quota = strategy.standard().quota().available();
     let report = retry(&strategy, || async { Ok::<u32, Error>(1) }).max_time(millis(250)).report().await;
@@ -76,24 +76,24 @@ async fn a_permission_that_would_come_too_late_ends_the_operation_before_its_fir
 
 // Rule T10.
 #[tokio::test(start_paused = true)]
-async fn a_permission_that_would_come_too_late_refunds_the_retry() {
+async fn a_retry_is_refunded_if_its_send_would_come_after_max_time() {
     let strategy = limiting().await;
     let quota = strategy.standard().quota().available();
     let interval = Duration::from_secs_f64(strategy.send_rate().unwrap().recip());
-    // The first send comes after an interval, the backoff ends soon after that, and the next send would come too late.
+    // The first send is granted after an interval. The backoff ends soon after it, and the next send would be too late.
     let max_time = interval + BACKOFF * 2;
     let report = retry(&strategy, || async { SAFE }).max_time(max_time).report().await;
     assert_eq!((report.outcome, report.attempts, report.reason), (SAFE, 1, Some(RetryError::MaxTime)));
     assert!(report.elapsed > interval + BACKOFF && report.elapsed <= max_time, "{:?}", report.elapsed);
-    assert_eq!(strategy.standard().quota().available(), quota, "the retry was paid for, and never sent");
+    assert_eq!(strategy.standard().quota().available(), quota, "a retry that was paid for and not sent is refunded");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attempt_that_never_yields_to_the_runtime_is_cut_all_the_same() {
+async fn an_attempt_that_exhausts_its_task_budget_is_still_cut() {
     let busy = || async {
         loop {
             advance(millis(100)).await;
-            // More than a task may do before it is made to yield.
+            // More than the budget that tokio gives a task before it must yield.
             for _ in 0..1000 {
                 tokio::task::coop::consume_budget().await;
             }
@@ -107,7 +107,7 @@ async fn an_attempt_that_never_yields_to_the_runtime_is_cut_all_the_same() {
 
 // Rule K2.
 #[test]
-fn a_clock_that_goes_backwards_gives_no_time_back() {
+fn a_clock_that_goes_backwards_does_not_extend_max_time() {
     let timer = ManualTimer::new();
     let recorder = Recorder::new().refusing_retries(RetryError::MaxAttempts);
     let call = retry(&recorder, || async {
@@ -133,7 +133,7 @@ fn a_body_that_blocks_its_thread_past_the_limit_keeps_its_outcome() {
 
 // Rule T12.
 #[tokio::test(start_paused = true)]
-async fn the_limits_may_be_fields_and_are_read_once_in_each_call() {
+async fn limits_may_be_expressions_over_fields_and_are_evaluated_once_per_call() {
     struct Client {
         retry: StandardRetryStrategy,
         timer: TokioTimer,
@@ -199,8 +199,8 @@ async fn an_outcome_that_is_not_send_leaves_the_future_send_unless_it_is_kept() 
 
 // Rule D6.
 #[tokio::test(start_paused = true)]
-async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
-    /// Panics when it is asked for the sleep of this number.
+async fn a_timer_that_panics_leaves_the_quota_unchanged() {
+    /// A timer that panics after this number of sleeps.
     struct Touchy(Cell<u32>);
     impl Clock for Touchy {
         fn now(&self) -> Timestamp {
@@ -211,12 +211,12 @@ async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
         type Sleep = std::future::Ready<()>;
 
         fn sleep(&self, _: Duration) -> Self::Sleep {
-            self.0.set(self.0.get().checked_sub(1).expect("it is tired"));
+            self.0.set(self.0.get().checked_sub(1).expect("a panic of the test"));
             std::future::ready(())
         }
     }
 
-    // The deadline of the first attempt, the backoff, and the deadline of the second attempt.
+    // The sleeps: the timeout of the first attempt, the backoff, and the timeout of the second attempt.
     for (sleeps, sent) in [(0, 0), (1, 1), (2, 1)] {
         let (strategy, calls) = (standard(), Cell::new(0));
         let call = retry(&strategy, || {
@@ -225,7 +225,7 @@ async fn a_timer_that_panics_leaves_the_quota_as_it_was() {
         });
         let call = AssertUnwindSafe(call.timer(Touchy(Cell::new(sleeps))).attempt_timeout(secs(7)).run());
         assert!(catch_unwind(move || poll_once(pin!({ call }.0))).is_err());
-        assert_eq!((calls.get(), strategy.quota().available()), (sent, 500), "what was paid was not sent");
+        assert_eq!((calls.get(), strategy.quota().available()), (sent, 500), "a retry that was not sent is refunded");
     }
 }
 
@@ -248,6 +248,6 @@ fn the_time_that_an_observer_takes_counts() {
     assert_eq!(
         since_start(&timer),
         secs(3 + 2),
-        "two of the three seconds were the observer's, who was told of the end"
+        "the observer takes two of the three seconds, and two more for the last event"
     );
 }
