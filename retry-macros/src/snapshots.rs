@@ -1,6 +1,6 @@
-//! What `#[retryable]` expands to, as a reader sees it.
+//! Snapshots of expansions of `#[retryable]`.
 //!
-//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
+//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` updates the expected code. Read the difference.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
@@ -788,7 +788,7 @@ fn a_mistake_keeps_the_item() {
     );
 }
 
-/// What a function turns into that is no code yet. It can't be pretty.
+/// Compares the expansion of code that is half typed, which can't be formatted.
 fn half_typed(options: TokenStream, item: &str, expected: &Expect) {
     expected.assert_eq(&retryable::attribute(options, &item.parse().expect("delimiters are balanced")).to_string());
 }

@@ -1,8 +1,8 @@
-//! What the options `strategy`, `timer`, `observer` and `deadline` and certain arguments must be, in a form in which rustc reports a wrong
-//! type once.
+//! What the options `strategy`, `timer`, `observer` and `deadline` and certain arguments must be, in a form in which
+//! rustc reports a wrong type once.
 //!
-//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are made
-//! as [`support::never`](crate::support::never) says.
+//! With a plain bound, rustc would report a wrong type again wherever the expansion uses the value. So the traits are
+//! made as [`support::never`](crate::support::never) says.
 
 use crate::observe::Observer;
 use crate::strategy::{Operations, RetryStrategy, Share};
