@@ -1,4 +1,4 @@
-//! Every mistake is collected, so that one compile shows them all.
+//! Collects all mistakes, so that one compile reports all of them.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -10,7 +10,7 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Runs a stage. Its result counts only if it reported no mistake, so that none can be forgotten.
+    /// Runs a stage, and returns its result if it reported no mistake. So no mistake can be forgotten.
     pub(crate) fn collect<T>(stage: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, syn::Error> {
         let mut diagnostics = Self { errors: Vec::new() };
         let result = stage(&mut diagnostics);
@@ -35,18 +35,18 @@ impl Diagnostics {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Reports what is missing altogether, at the macro's own name.
+    /// Reports a mistake that has no tokens, such as a missing option, at the name of the macro.
     pub(crate) fn error_here(&mut self, message: impl Display) {
         self.errors.push(syn::Error::new(Span::call_site(), message));
     }
 
-    /// Reports what a parser found, and gives what it read.
+    /// Returns what a parser read, or reports its error.
     pub(crate) fn ok<T>(&mut self, parsed: syn::Result<T>) -> Option<T> {
         parsed.map_err(|error| self.errors.push(error)).ok()
     }
 }
 
-/// `` `a`, `b` or `c` ``
+/// Returns a list in words: `` `a`, `b` or `c` ``.
 pub(crate) fn choices(names: impl IntoIterator<Item = impl Display>) -> String {
     let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.pop() {
@@ -56,14 +56,14 @@ pub(crate) fn choices(names: impl IntoIterator<Item = impl Display>) -> String {
     }
 }
 
-/// The name that was probably meant.
+/// Returns the name that was probably meant.
 pub(crate) fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |name| likeness(written, name);
     let resembling = names.into_iter().filter(|name| likeness(name) > 0.8);
     resembling.max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
 }
 
-/// How much a word resembles another one, from 0 to 1.
+/// Returns the similarity of two words, from 0 to 1.
 pub(crate) fn likeness(written: &str, name: &str) -> f64 {
     strsim::jaro_winkler(written, name)
 }

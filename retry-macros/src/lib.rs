@@ -1,4 +1,4 @@
-//! The macros of `retry-core`: depend on that crate, which re-exports them.
+//! The macros of `retry-core`. Depend on that crate, which re-exports them.
 #![cfg_attr(
     not(test),
     deny(

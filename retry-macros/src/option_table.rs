@@ -1,4 +1,4 @@
-//! The options that an attribute takes, and what to say of other words.
+//! The options of an attribute, and the messages for other words.
 
 use crate::diagnostics::{choices, likeness, nearest};
 
@@ -14,14 +14,14 @@ pub(crate) struct OptionTable<O: 'static> {
     pub(crate) main: Option<&'static str>,
     /// Options that belong elsewhere, and where.
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
-    /// Words that people use elsewhere for what we say differently, and what to write.
+    /// Words of other libraries, and what to write instead.
     pub(crate) synonyms: &'static [(&'static str, &'static str)],
-    /// The same for words with `= false` behind them.
+    /// The same for words that are followed by `= false`.
     pub(crate) negated: &'static [(&'static str, &'static str)],
 }
 
 impl<O> OptionTable<O> {
-    /// A sentence that lists the options.
+    /// Returns a sentence that lists the options.
     pub(crate) fn takes(&self) -> String {
         format!("{} takes {}", self.subject, choices(self.names()))
     }
@@ -30,18 +30,19 @@ impl<O> OptionTable<O> {
         self.options.iter().map(|(name, _)| *name)
     }
 
-    /// What to say of an option that belongs on another item.
+    /// Returns the message for an option that belongs on another item.
     pub(crate) fn elsewhere(&self, name: &str) -> Option<String> {
         Some(format!("`{name}` belongs on {}, not on {}", text_of(name, self.elsewhere)?, self.what))
     }
 
-    /// What to say of a word that people use elsewhere.
+    /// Returns the message for a word of another library.
     pub(crate) fn synonym(&self, name: &str, is_negated: bool) -> Option<&'static str> {
         let negated = text_of(name, self.negated).filter(|_| is_negated);
         negated.or_else(|| text_of(name, self.synonyms))
     }
 
-    /// What to say of a word that resembles an option, or another word that is known if it resembles that one clearly more.
+    /// Returns the message for a word that resembles an option. Another known word is offered instead if it is
+    /// clearly more similar.
     pub(crate) fn resembling(&self, word: &str, is_negated: bool) -> Option<String> {
         let likeness = |name| likeness(word, name);
         let option = nearest(word, self.names());
@@ -56,7 +57,7 @@ impl<O> OptionTable<O> {
     }
 }
 
-/// The same text as the beginning of a sentence.
+/// Returns the text with a capital letter.
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Reads the options between the parentheses of an attribute. It judges their names and the form of their values; what
-//! they mean is the macros' business.
+//! Reads the options between the parentheses of an attribute. This module checks their names and the form of their
+//! values. The macros interpret them.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
@@ -10,7 +10,7 @@ use quote::ToTokens;
 use std::time::Duration;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
 
-/// One option as it was written.
+/// An option as it is written.
 pub(crate) struct Written {
     pub(crate) name: Ident,
     meta: Meta,
@@ -22,8 +22,8 @@ impl ToTokens for Written {
     }
 }
 
-/// The options of all attributes of an item, each of them in the table and none twice; and whether there was more that
-/// is no such option.
+/// Returns the options in all attributes of an item, without unknown and repeated ones, and whether there was
+/// anything that is no option of the table.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
@@ -70,13 +70,13 @@ pub(crate) fn read<O: Copy>(
     (options, others)
 }
 
-/// What to say of a value without the name of an option. `main` is the option that it is probably meant for.
+/// Returns the message for a value without the name of an option. `main` is the option that it is probably meant for.
 pub(crate) fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
     let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
     format!("expected the name of an option{meant} {}", table.takes())
 }
 
-/// Tokens as their author probably wrote them.
+/// Returns the text of tokens with the usual spaces.
 pub(crate) fn source(tokens: &impl ToTokens) -> String {
     let text = tokens.to_token_stream().to_string();
     ["&", "(", ")", ".", "::"]
@@ -84,7 +84,8 @@ pub(crate) fn source(tokens: &impl ToTokens) -> String {
         .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
 }
 
-/// The option that is written, and its name as it is written. `main` is the option that a value alone is meant for.
+/// Returns an option and its name as it is written, or reports an unknown name. `main` is the option that a value
+/// alone is meant for.
 fn known_option<O: Copy>(
     meta: &Meta,
     main: Option<&str>,
@@ -114,26 +115,26 @@ fn known_option<O: Copy>(
     None
 }
 
-/// Whether `= false` stands behind a name.
+/// Whether a name is followed by `= false`.
 fn is_false(meta: &Meta) -> bool {
     matches!(meta, Meta::NameValue(pair)
         if matches!(ungrouped(&pair.value), Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value))
 }
 
 impl Written {
-    /// An option that stands for itself.
+    /// Reports an option with a value, if it takes none.
     pub(crate) fn flag(&self, diagnostics: &mut Diagnostics) {
         if !matches!(self.meta, Meta::Path(_)) {
             diagnostics.error(self, format!("`{0}` takes no value; write `{0}` alone", self.name));
         }
     }
 
-    /// Whether the option stands for itself, without a value.
+    /// Whether the option has no value.
     pub(crate) fn is_bare(&self) -> bool {
         matches!(self.meta, Meta::Path(_))
     }
 
-    /// An option that marks a field, which holds what would be written elsewhere as a constant.
+    /// Reports an option with a value if it marks a field, since the field holds the value.
     pub(crate) fn mark(&self, constant: &str, diagnostics: &mut Diagnostics) {
         if !self.is_bare() {
             diagnostics.error(
@@ -147,7 +148,7 @@ impl Written {
         }
     }
 
-    /// What stands in its parentheses.
+    /// Returns the tokens in the parentheses.
     pub(crate) fn list(&self) -> Option<TokenStream> {
         match &self.meta {
             Meta::List(list) => Some(list.tokens.clone()),
@@ -155,7 +156,7 @@ impl Written {
         }
     }
 
-    /// What stands behind its `=`.
+    /// Returns the expression after `=`.
     pub(crate) fn value(&self) -> Option<&Expr> {
         match &self.meta {
             Meta::NameValue(pair) => Some(ungrouped(&pair.value)),
@@ -163,7 +164,7 @@ impl Written {
         }
     }
 
-    /// A text behind `=`.
+    /// Returns a text after `=`.
     fn text(&self) -> Option<&LitStr> {
         match self.value()? {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
@@ -171,7 +172,7 @@ impl Written {
         }
     }
 
-    /// One of a few words, as a text.
+    /// Returns the meaning of a text after `=`, which must be one of these words.
     pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)], diagnostics: &mut Diagnostics) -> Option<T> {
         let list = choices(words.iter().map(|(word, _)| format!("{} = \"{word}\"", self.name)));
         let Some(text) = self.text() else {
@@ -190,7 +191,7 @@ impl Written {
         None
     }
 
-    /// `true` if the option stands alone, else the `true` or `false` behind its `=`.
+    /// Returns `true` for an option without a value, else the `true` or `false` after `=`.
     pub(crate) fn boolean(&self, diagnostics: &mut Diagnostics) -> Option<bool> {
         match (&self.meta, self.value()) {
             (Meta::Path(_), _) => Some(true),
@@ -202,7 +203,7 @@ impl Written {
         }
     }
 
-    /// A path behind `=`.
+    /// Returns a path after `=`.
     pub(crate) fn path(&self, diagnostics: &mut Diagnostics) -> Option<Path> {
         if let Some(Expr::Path(path)) = self.value() {
             return Some(path.path.clone());
@@ -211,7 +212,7 @@ impl Written {
         None
     }
 
-    /// A whole number behind `=`.
+    /// Returns a whole number after `=`.
     pub(crate) fn number(&self) -> Option<&LitInt> {
         match self.value()? {
             Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Some(number),
@@ -219,7 +220,7 @@ impl Written {
         }
     }
 
-    /// The path of a fn behind `=`.
+    /// Returns the path of a function after `=`.
     pub(crate) fn function(&self, diagnostics: &mut Diagnostics) -> Option<ExprPath> {
         if let Some(Expr::Path(path)) = self.value() {
             return Some(path.clone());
@@ -228,7 +229,7 @@ impl Written {
         None
     }
 
-    /// A duration as a text behind `=`.
+    /// Returns a duration, which is a text after `=`.
     pub(crate) fn duration(&self, diagnostics: &mut Diagnostics) -> Option<Duration> {
         let how = "a whole number and its unit, `ns`, `us`, `ms`, `s`, `m` or `h`, as in \"1500ms\"";
         let Some(text) = self.text() else {
@@ -258,7 +259,7 @@ fn parse_duration(text: &str) -> Option<Duration> {
     })
 }
 
-/// An expression that came through a `macro_rules!` fragment is wrapped in a group that nobody wrote.
+/// Returns an expression without parentheses, and without the invisible group that a `macro_rules!` fragment adds.
 pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
     match expr {
         Expr::Group(group) => ungrouped(&group.expr),

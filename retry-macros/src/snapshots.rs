@@ -1,6 +1,6 @@
-//! What `#[retryable]` expands to, as a reader sees it.
+//! Snapshots of expansions of `#[retryable]`.
 //!
-//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
+//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` updates the expected code. Read the difference.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
@@ -423,42 +423,34 @@ fn a_function_that_blocks() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "the lines are those of an expansion")]
-fn a_closure_for_failures_with_limits() {
+fn a_function_for_failures_with_limits() {
     retried(
-        quote!(
-            strategy = self.retry,
-            deadline = deadline,
-            max_time = "30s",
-            attempt_timeout = "5s",
-            on_retry = |error, event| self.log(error, event)
-        ),
+        quote!(strategy = STORE, max_time = "30s", on_retry = log),
         quote! {
-            async fn get(&self, deadline: Instant) -> Result<Object, StoreError> {
-                self.send().await
+            async fn get(client: &Client) -> Result<Object, StoreError> {
+                client.send().await
             }
         },
         &expect![[r#"
-            async fn get(&self, deadline: Instant) -> Result<Object, StoreError> {
+            async fn get(client: &Client) -> Result<Object, StoreError> {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
                 let mut __last = ::core::option::Option::None;
                 let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
-                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                    ::retry_core::__private::until(
-                        deadline,
-                        ::core::option::Option::Some(::core::time::Duration::new(30u64, 0u32)),
-                        ::core::option::Option::Some(::core::time::Duration::new(5u64, 0u32)),
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    ::retry_core::__private::max_time(
+                        ::core::time::Duration::new(30u64, 0u32),
+                        ::core::option::Option::None,
                     ),
                 );
                 let __started = ::retry_core::__private::started(
-                    ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             __is_delayed,
                         ) else { break };
@@ -466,7 +458,7 @@ fn a_closure_for_failures_with_limits() {
                         __is_delayed = false;
                     }
                     let (__deadline, __sleep) = ::retry_core::__private::deadline(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                     );
                     let __attempted = ::retry_core::__private::attempt(
@@ -474,7 +466,7 @@ fn a_closure_for_failures_with_limits() {
                             ::core::pin::pin!(__sleep),
                             ::core::pin::pin!(
                                 async { if false { return ::retry_core::__private::unreached:: <
-                                Result < Object, StoreError > > (); } self.send(). await }
+                                Result < Object, StoreError > > (); } client.send(). await }
                             ),
                         )
                         .await;
@@ -483,7 +475,7 @@ fn a_closure_for_failures_with_limits() {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
-                                ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                 &__operation,
                                 __cut,
                                 &mut __last,
@@ -498,30 +490,26 @@ fn a_closure_for_failures_with_limits() {
                     };
                     let __settled = if __is_over {
                         ::retry_core::__private::time_is_over(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &__operation,
                         )
                     } else {
                         ::retry_core::__private::decide(
-                            ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                             &mut __operation,
                             ::retry_core::__private::judge(&__outcome),
                         )
                     };
                     ::retry_core::__private::tell_failure(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                         __settled,
                         __started,
                         &__outcome,
-                        |__error, __event| ::retry_core::__private::on_retry(
-                            __error,
-                            __event,
-                            |error, event| self.log(error, event),
-                        ),
+                        |__error, __event| ::retry_core::__private::on_retry(__error, __event, log),
                     );
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
-                        ::retry_core::__private::call_with(&__RETRYABLE_NAME, &self.retry),
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                         __settled,
                         &mut __last,
@@ -789,7 +777,7 @@ fn a_mistake_keeps_the_item() {
     );
 }
 
-/// What a function turns into that is no code yet. It can't be pretty.
+/// Compares the expansion of code that is half typed, which can't be formatted.
 fn half_typed(options: TokenStream, item: &str, expected: &Expect) {
     expected.assert_eq(&retryable::attribute(options, &item.parse().expect("delimiters are balanced")).to_string());
 }

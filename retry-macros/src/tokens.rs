@@ -1,9 +1,9 @@
-//! Questions about tokens, and small changes to them.
+//! Searches in tokens, and small changes to them.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
-/// Whether one of these names stands somewhere in the tokens.
+/// Whether tokens contain one of these names.
 pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Ident(ident) => names.contains(&&ident),
@@ -12,7 +12,7 @@ pub(crate) fn mentions(tokens: &TokenStream, names: &[&Ident]) -> bool {
     })
 }
 
-/// Whether a text names it between braces, as a format string does.
+/// Whether a text in the tokens contains the name in braces, as a format string does.
 pub(crate) fn formats(tokens: &TokenStream, name: &Ident) -> bool {
     fn search(tokens: &TokenStream, name: &str) -> bool {
         tokens.clone().into_iter().any(|token| match token {
@@ -32,7 +32,7 @@ fn is_in_braces(text: &str, name: &str) -> bool {
     })
 }
 
-/// The same tokens, with one name replaced by another.
+/// Replaces a name in tokens.
 pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStream {
     let renamed = |token| match token {
         TokenTree::Ident(ident) if ident == name => TokenTree::Ident(Ident::new(&new.to_string(), new.span())),
@@ -46,12 +46,12 @@ pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStrea
     tokens.into_iter().map(renamed).collect()
 }
 
-/// A name that users can't see.
+/// Returns a name that the code of the user can't see.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(&format!("__{name}"), Span::mixed_site())
 }
 
-/// The same tokens, as if they stood elsewhere.
+/// Returns the tokens with another location, where rustc reports errors.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let respanned = tokens.into_iter().map(|token| match token {
         TokenTree::Group(group) => {

@@ -6,7 +6,7 @@ use crate::options::{no_name, source};
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
-/// Reports what is wrong with a list: each `name: value`, else a value without a name, else what the parser said.
+/// Reports what is wrong with a list: each `name: value`, else a value without a name, else the error of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
     let colons: Vec<_> = parts.iter().filter_map(colon).collect();
@@ -26,7 +26,7 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
     }
 }
 
-/// The parts between commas.
+/// Returns the parts between commas.
 fn parts(list: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for token in list {
@@ -39,7 +39,7 @@ fn parts(list: TokenStream) -> Vec<TokenStream> {
     parts
 }
 
-/// The name and the value of `name: value`.
+/// Returns the name and the value of `name: value`.
 fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut tokens = part.clone().into_iter();
     match (tokens.next(), tokens.next()) {
@@ -52,7 +52,7 @@ fn colon(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     }
 }
 
-/// The name of `name = value`.
+/// Returns the name of `name = value`.
 fn name(part: &TokenStream) -> Option<Ident> {
     let mut tokens = part.clone().into_iter();
     match (tokens.next(), tokens.next()) {

@@ -1,5 +1,5 @@
-//! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that does not
-//! fit once, at the user's tokens.
+//! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that
+//! does not fit once, at the user's tokens.
 
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
@@ -265,7 +265,8 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     }
 }
 
-/// An outcome that the standard policy can judge. It is [`Fallible`] by definition, so that rustc reports one of the two.
+/// An outcome that the standard policy can judge. It is [`Fallible`] by definition, so that rustc reports one of the
+/// two.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell a failure from a success",
     label = "a retried function returns a `Result`",

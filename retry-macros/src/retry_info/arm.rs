@@ -1,4 +1,4 @@
-//! One arm of a method: what it answers for one case.
+//! Writes one arm of a method: its answer for one case.
 
 use crate::retry_info::bounds::Need;
 use crate::retry_info::model::{Fault, Field, HintField, Safety, Unit, With};
@@ -12,11 +12,11 @@ use syn::{Path, parse_quote};
 /// An answer that is being written.
 pub(super) struct Arm<'a> {
     krate: &'a Path,
-    /// The method, which has the same name wherever an answer comes from.
+    /// The name of the method, which is the same for all sources of an answer.
     method: Ident,
-    /// The fields that were asked, in their order.
+    /// The fields that the answer uses, in their order.
     fields: Vec<&'a Field>,
-    /// What they must be able to answer.
+    /// The traits that these fields must implement.
     needs: Vec<Need<'a>>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Arm<'a> {
         Self { krate, method, fields: Vec::new(), needs: Vec::new() }
     }
 
-    /// The first that has an answer gives it.
+    /// Returns the first answer, else the last resort.
     pub(super) fn answer<T>(mut self, chain: &Chain<'a, T>, word: impl Fn(&T) -> TokenStream) -> Answer<'a> {
         let asked = self.ask_all(&chain.asked);
         let last = match &chain.last {
@@ -57,7 +57,7 @@ impl<'a> Arm<'a> {
         self.finish(value)
     }
 
-    /// The first that has a retry-after hint gives it, if there is one.
+    /// Returns the first retry-after hint, if there is one.
     pub(super) fn hint(mut self, hints: &Hints<'a>) -> Answer<'a> {
         let asked = self.ask_all(&hints.asked);
         self.finish(or_constant(asked, hints.constant))
@@ -79,7 +79,7 @@ impl<'a> Arm<'a> {
         all
     }
 
-    /// An `Option` of the answer.
+    /// Returns an expression of an `Option` of the answer.
     fn ask(&mut self, asked: &Asked<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
         match asked {
@@ -106,7 +106,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The answer itself, at compile time if there is no field to ask.
+    /// Returns the answer of a constant status, which is evaluated at compile time if no field is needed.
     fn constant_status(&mut self, status: u16, hint: Hint<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
         let judged = if hint.field.is_none() && hint.constant.is_none() {
@@ -118,7 +118,7 @@ impl<'a> Arm<'a> {
         if hint.field.is_none() { quote!(const { #judged }) } else { judged }
     }
 
-    /// The answer of an error inside, if it is there.
+    /// Returns the answer of an inner error, if there is one.
     fn source(&mut self, field: &'a Field) -> TokenStream {
         let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
         let then = if self.method == "retry_after" { quote!(and_then) } else { quote!(map) };
@@ -127,7 +127,7 @@ impl<'a> Arm<'a> {
         quote!(#krate::__private::source::<#ty>(#name).#then(#method))
     }
 
-    /// The answer of the error inside that this one is no more than a wrapper of.
+    /// Returns the answer of the inner error of a `transparent` wrapper.
     fn inner(&mut self, field: &'a Field) -> TokenStream {
         let (krate, method, ty) = (self.krate, self.info_method(), &field.ty);
         let name = self.bind(field);
@@ -135,14 +135,15 @@ impl<'a> Arm<'a> {
         quote!(#method(#krate::__private::inner::<#ty>(#name)))
     }
 
-    /// The path of the method, as a fn.
+    /// Returns the path of the method.
     fn info_method(&self) -> TokenStream {
         let (krate, method) = (self.krate, &self.method);
         let info = if method == "fault" { quote!(ErrorInfo) } else { quote!(RetryInfo) };
         quote!(#krate::#info::#method)
     }
 
-    /// The verdict of a fn, its span that of the fn's path, so that one of a wrong type is reported there.
+    /// Returns the call of a function under `with`. Its span is that of the function's path, where rustc reports a
+    /// wrong type.
     fn with_verdict(&mut self, with: &'a With) -> TokenStream {
         let path = &with.path;
         let arguments = with.fields.iter().map(|field| {
@@ -176,7 +177,7 @@ impl<'a> Arm<'a> {
         or_constant(field, hint.constant)
     }
 
-    /// Asks a field by a trait that is there for it.
+    /// Returns the answer of a field, by the trait for this kind of field.
     fn trait_call(&mut self, field: &'a Field, name: &str, method: &str) -> TokenStream {
         let (krate, ty) = (self.krate, &field.ty);
         let [name, method] = [name, method].map(|name| Ident::new(name, Span::mixed_site()));
@@ -209,7 +210,7 @@ pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
     }
 }
 
-/// What was asked, else the constant.
+/// Returns the answer of the fields, else the constant.
 fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
     let constant = constant.map(|constant| {
         let (secs, nanos) = (constant.as_secs(), constant.subsec_nanos());

@@ -1,4 +1,4 @@
-//! What stands in the attributes, as it was written.
+//! Reads the attributes of the item.
 
 use crate::diagnostics::Diagnostics;
 use crate::option_table::OptionTable;
@@ -33,7 +33,7 @@ struct FieldReceiver {
     attrs: Vec<Attribute>,
 }
 
-/// A derive's input with its attributes read.
+/// The input of the derive, with its attributes.
 pub(super) struct Input {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
@@ -48,9 +48,9 @@ pub(super) enum Kind {
 
 /// A variant, or a struct.
 pub(super) struct Case {
-    /// None for a struct.
+    /// `None` for a struct.
     pub(super) variant: Option<Ident>,
-    /// Where to report what concerns the whole case.
+    /// The tokens at which mistakes of the whole case are reported.
     pub(super) ident: Ident,
     /// Whether there is any `#[retry]`, on it or on one of its fields.
     pub(super) labelled: bool,

@@ -1,8 +1,9 @@
-//! What a generic error needs of its type parameters: bounds for the fields that are asked.
+//! The bounds of a generic error, for the fields that give answers.
 //!
-//! A bound names the type of the field, so that it holds for whatever makes that type answer: `Wrapper<E>: RetryInfo`. Types
-//! that contain each other would make such bounds go in circles. Each circle has a pointer in it, so behind a pointer the
-//! bound names the parameter instead, if there is only one: `E: RetryInfo` for a `Box<Wrapper<E>>`.
+//! A bound names the type of the field, so that it is independent of how that type implements the trait: `Wrapper<E>:
+//! RetryInfo`. For types that contain each other, such bounds would be circular. Each circle contains a pointer, so
+//! behind a pointer the bound names the parameter instead, if there is only one: `E: RetryInfo` for a
+//! `Box<Wrapper<E>>`.
 
 use crate::retry_info::model::Model;
 use crate::tokens::mentions;
@@ -21,11 +22,11 @@ use syn::{
 pub(super) struct Need<'a> {
     pub(super) ty: &'a Type,
     pub(super) bound: Path,
-    /// The field holds an error that is asked.
+    /// The field is an error that gives answers.
     pub(super) is_error: bool,
 }
 
-/// Bounds for what is asked of fields whose type depends on a parameter.
+/// Returns the bounds for fields whose type depends on a parameter.
 pub(super) fn of(model: &Model, needs: &[Need<'_>]) -> Vec<WherePredicate> {
     let mut seen = Vec::new();
     let mut bounds = Vec::new();
@@ -43,7 +44,7 @@ fn bound(model: &Model, need: &Need<'_>) -> Option<WherePredicate> {
     let Model { ident, generics, crate_path, .. } = model;
     let Need { ty, bound, is_error } = need;
     let parameters: Vec<&TypeParam> = generics.type_params().filter(|it| names(ty, &it.ident)).collect();
-    // A type that contains itself has the impl if its other parts have.
+    // A type that contains itself needs no bound on itself.
     if parameters.is_empty() || contains(ty, ident) {
         return None;
     }
@@ -70,17 +71,17 @@ fn bound(model: &Model, need: &Need<'_>) -> Option<WherePredicate> {
     }
 }
 
-/// The type that is left when this is taken off as often as it can be.
+/// Removes a wrapper from a type as often as possible.
 fn innermost<'a>(ty: &'a Type, take_off: fn(&'a Type) -> Option<&'a Type>) -> &'a Type {
     iter::successors(Some(ty), |ty| take_off(ty)).last().unwrap_or(ty)
 }
 
-/// The `T` of an `Option<T>`.
+/// Returns the `T` of an `Option<T>`.
 pub(super) fn optional(ty: &Type) -> Option<&Type> {
     last_argument(ty, &["Option"])
 }
 
-/// What a reference or a pointer of the standard library points to.
+/// Returns the pointee of a reference or a pointer of the standard library.
 fn pointee(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) => Some(&reference.elem),
@@ -88,7 +89,7 @@ fn pointee(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The last type argument of a type that goes by one of these names.
+/// Returns the last type argument of a type with one of these names.
 fn last_argument<'a>(ty: &'a Type, names: &[&str]) -> Option<&'a Type> {
     match ty {
         Type::Paren(paren) => last_argument(&paren.elem, names),
@@ -105,7 +106,7 @@ fn last_argument<'a>(ty: &'a Type, names: &[&str]) -> Option<&'a Type> {
     }
 }
 
-/// Whether a type is a parameter, or a type that a trait gives to one, as `S::Error` does.
+/// Whether a type is a parameter or an associated type of one, such as `S::Error`.
 fn is_parameter(ty: &Type, parameters: &[&TypeParam]) -> bool {
     match ty {
         Type::Path(TypePath { qself: Some(_), .. }) => true,
@@ -118,7 +119,7 @@ fn is_parameter(ty: &Type, parameters: &[&TypeParam]) -> bool {
 
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
-/// All bounds of the item, each with the type that it is for.
+/// Returns all bounds of the item, each with its type.
 fn all_declared(generics: &Generics) -> impl Iterator<Item = (TokenStream, &Bounds)> {
     let inline = generics.type_params().map(|it| (it.ident.to_token_stream(), &it.bounds));
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
@@ -128,20 +129,20 @@ fn all_declared(generics: &Generics) -> impl Iterator<Item = (TokenStream, &Boun
     }))
 }
 
-/// The bounds of a parameter.
+/// Returns the bounds of a parameter.
 fn declared<'a>(parameter: &'a Ident, generics: &'a Generics) -> impl Iterator<Item = &'a TypeParamBound> {
     let own = all_declared(generics).filter(move |(ty, _)| *parameter == ty.to_string());
     own.flat_map(|(_, bounds)| bounds)
 }
 
-/// Whether the author says of a type that mentions the parameter that it is an error.
+/// Whether a bound of the item says that a type with the parameter is an error.
 fn is_declared_error(parameter: &Ident, generics: &Generics) -> bool {
     all_declared(generics).any(|(ty, bounds)| {
         mentions(&ty, &[parameter]) && bounds.iter().any(|bound| name(bound).is_some_and(|name| name == "RetryInfo"))
     })
 }
 
-/// Whether a bound is one that errors have in general, and not that of a service, of which something else is an error.
+/// Whether a bound is usual for errors. A bound of a service, such as `S: Service`, is not.
 fn is_common(bound: &TypeParamBound) -> bool {
     const COMMON: [&str; 14] = [
         "Any",
@@ -162,7 +163,7 @@ fn is_common(bound: &TypeParamBound) -> bool {
     name(bound).is_none_or(|name| COMMON.iter().any(|common| name == common))
 }
 
-/// The name of the trait, unless it is a lifetime.
+/// Returns the name of the trait, unless the bound is a lifetime.
 fn name(bound: &TypeParamBound) -> Option<&Ident> {
     match bound {
         TypeParamBound::Trait(bound) => bound.path.segments.last().map(|last| &last.ident),
@@ -174,7 +175,7 @@ fn names(ty: &Type, parameter: &Ident) -> bool {
     mentions(&ty.to_token_stream(), &[parameter])
 }
 
-/// Whether a type has another one in it that goes by its bare name. A path such as `S::Error` leads elsewhere.
+/// Whether a type contains a type by its bare name. A path such as `S::Error` is another type.
 fn contains(ty: &Type, name: &Ident) -> bool {
     struct Finder<'a> {
         name: &'a Ident,

@@ -55,7 +55,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     }
 }
 
-/// Impls that keep one mistake from being reported as many.
+/// Returns empty impls, so that rustc does not report a mistake more than once.
 pub(super) fn fallback(input: &DeriveInput, krate: &Path) -> TokenStream {
     let DeriveInput { ident, generics, .. } = input;
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
@@ -67,7 +67,8 @@ pub(super) fn fallback(input: &DeriveInput, krate: &Path) -> TokenStream {
     }
 }
 
-/// A method of one match, cases of the same answer together. It is left out if the trait's default says the same.
+/// Returns a method, a match in which cases with the same answer are merged. It is omitted if it equals the default
+/// of the trait.
 fn method<'a>(
     model: &'a Model,
     name: &str,

@@ -15,7 +15,7 @@ pub(super) struct Mark<'a> {
     pub(super) option: &'a Written,
 }
 
-/// The marked fields of a case, by option, each in order.
+/// The marked fields of a case by option, in order.
 #[derive(Default)]
 pub(super) struct Marks<'a> {
     pub(super) retry_after: Vec<(Mark<'a>, Option<Unit>)>,
@@ -53,7 +53,7 @@ impl Mark<'_> {
     }
 }
 
-/// Returns the field that an option marks, which must be one.
+/// Returns the field that an option marks, and reports a second one.
 pub(super) fn only<'a>(marks: &[Mark<'a>], mend: &str, diagnostics: &mut Diagnostics) -> Option<Mark<'a>> {
     let (first, others) = marks.split_first()?;
     for Mark { option, .. } in others {

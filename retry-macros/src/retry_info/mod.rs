@@ -1,4 +1,4 @@
-//! `#[derive(RetryInfo)]`: attributes are read, judged together, and expanded.
+//! `#[derive(RetryInfo)]`: reads the attributes, checks them together, and writes the impls.
 
 mod arm;
 mod attr;
@@ -28,7 +28,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     match model {
         Ok(model) => expand::expand(&model),
         Err(error) => {
-            // Empty impls, so that the rest of the program isn't told that they are missing too.
+            // Empty impls, so that rustc does not report missing impls in the rest of the program.
             let errors = error.to_compile_error();
             let fallback = expand::fallback(input, &crate_path.unwrap_or_else(validate::default_crate));
             quote!(#errors #fallback)

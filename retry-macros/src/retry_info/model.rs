@@ -1,4 +1,4 @@
-//! What an error says, case by case: each option by its meaning, and none that contradicts another.
+//! The meaning of the options, case by case, without contradictions.
 
 use proc_macro2::Ident;
 use std::time::Duration;
@@ -14,31 +14,31 @@ pub(super) struct Model {
 
 /// A variant, or the whole of a struct.
 pub(super) struct Case {
-    /// None for a struct.
+    /// `None` for a struct.
     pub(super) variant: Option<Ident>,
     pub(super) says: Says,
 }
 
 pub(super) enum Says {
-    /// All that this field says.
+    /// `transparent`: all answers are those of this field.
     Transparent(Box<Field>),
-    /// What the attributes say.
+    /// Any other options.
     Options(Box<Options>),
 }
 
-/// All that is written of a case.
+/// All options of a case.
 pub(super) struct Options {
     pub(super) answers: Answers,
-    /// It beats the constant.
+    /// It has precedence over the constant.
     pub(super) hint: Option<HintField>,
     pub(super) with: Option<With>,
-    /// A field that holds the verdict.
+    /// A field that holds whether a retry is safe.
     pub(super) safe: Option<Field>,
     pub(super) code: Option<Field>,
-    /// It holds the status, so there is none in `answers`.
+    /// A field that holds the status. If there is one, `answers` has no status.
     pub(super) status: Option<Field>,
     pub(super) source: Option<Field>,
-    /// What the enum says where the case is silent.
+    /// The answers of the enum, for those that the case does not give.
     pub(super) container: Answers,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct HintField {
     pub(super) unit: Option<Unit>,
 }
 
-/// A fn that judges, and what it is handed.
+/// A function under `with`, and its arguments.
 pub(super) struct With {
     pub(super) path: ExprPath,
     pub(super) fields: Vec<Field>,
@@ -87,7 +87,7 @@ pub(super) enum Safety {
     Maybe,
 }
 
-/// The unit of a number that is a wait.
+/// The unit of a wait that is a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Secs,

@@ -1,12 +1,12 @@
-//! Which one wins: for each answer by itself, whom a case asks, and in what order.
+//! Precedence: the sources of each answer of a case, in order.
 //!
-//! What the case says > what it implies (`with`, field `safe` > code and status in a field > throttling, timeout, conflict > a
-//! constant status > source) > the same for the enum > what follows from the fault > no.
+//! Labels of the case > what the case implies (`with`, field `safe` > code and status in a field > throttling,
+//! timeout, conflict > a constant status > source) > the same for the enum > what follows from the fault > no.
 
 use crate::retry_info::model::{Answers, Fault, Field, HintField, Options, Safety, Says, With};
 use std::time::Duration;
 
-/// Those who may have nothing to say, in order, and who has the last word.
+/// Sources that may have no answer, in order, and the last one, which has.
 pub(super) struct Chain<'a, T> {
     pub(super) asked: Vec<Asked<'a>>,
     pub(super) last: Last<'a, T>,
@@ -16,36 +16,35 @@ pub(super) enum Asked<'a> {
     Hint(&'a HintField),
     With(&'a With),
     Safe(&'a Field),
-    /// An error code, and the constant status beside it.
+    /// An error code, with the constant status of the case.
     Code(&'a Field, Option<u16>),
-    /// An error code, else a status with the hint that came with it.
+    /// An error code, else a status with its retry-after hint.
     Response {
         code: Option<&'a Field>,
         status: &'a Field,
         hint: Hint<'a>,
     },
-    /// An error inside, if it is there.
+    /// An inner error, if there is one.
     Source(&'a Field),
-    /// An error inside, of which nothing but the hint may be missing.
+    /// An inner error, which gives all answers but perhaps the hint.
     Transparent(&'a Field),
 }
 
 pub(super) enum Last<'a, T> {
     Word(T),
-    /// A constant status, and the hint that it is judged with.
+    /// A constant status, and the hint that it is classified with.
     Status(u16, Hint<'a>),
-    /// The error inside.
+    /// The inner error.
     Transparent(&'a Field),
 }
 
-/// The same for the retry-after hint. Any may be missing, so that even a source is followed by others, and perhaps there
-/// is none.
+/// The sources of the retry-after hint, in order. Each of them may have none, even an inner error.
 pub(super) struct Hints<'a> {
     pub(super) asked: Vec<Asked<'a>>,
     pub(super) constant: Option<Duration>,
 }
 
-/// The retry-after hint that came with a status: a field, a constant, or neither.
+/// The retry-after hint that belongs to a status: a field, a constant, or none.
 #[derive(Clone, Copy)]
 pub(super) struct Hint<'a> {
     pub(super) field: Option<&'a HintField>,
@@ -82,7 +81,7 @@ impl Says {
             implied: case.implied_safety(),
             container: container.safety,
             container_implied: container.implied_safety(),
-            // Whoever else knows a fault knows the safety as well, and was asked before.
+            // All other sources of a fault are sources of the safety as well, and come before.
             otherwise: match case.fault.or(container.fault) {
                 Some(Fault::Server) => Safety::Maybe,
                 _ => Safety::No,
@@ -173,7 +172,7 @@ impl Words<bool> {
 }
 
 impl Answers {
-    /// What follows about safety from the kind of error.
+    /// Returns the safety that follows from the kind of error.
     fn implied_safety(&self) -> Option<Safety> {
         match self {
             Self { throttling: true, .. } | Self { conflict: true, .. } => Some(Safety::Yes),

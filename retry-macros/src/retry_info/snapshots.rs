@@ -1,6 +1,6 @@
-//! What `#[derive(RetryInfo)]` expands to, as a reader sees it.
+//! Snapshots of expansions of `#[derive(RetryInfo)]`.
 //!
-//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` writes the expected code anew; read the difference.
+//! After a change, `UPDATE_EXPECT=1 cargo test -p retry-macros` updates the expected code. Read the difference.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 

@@ -1,4 +1,4 @@
-//! The options of enums, structs, variants and fields, and what to say of those that belong elsewhere.
+//! The options of enums, structs, variants and fields, and the messages for those that belong elsewhere.
 
 use crate::option_table::OptionTable;
 
@@ -33,7 +33,7 @@ pub(super) enum FieldOption {
 
 const NEVER: &str = "write `never` for what must not be retried";
 
-/// What the opposite of a word is.
+/// Advice for words with `= false`.
 const NEGATED: &[(&str, &str)] = &[
     ("retryable", NEVER),
     ("retriable", NEVER),

@@ -1,11 +1,11 @@
-//! Judges `transparent`: the field that is meant, and what can't stand beside it.
+//! Checks `transparent`: finds its field, and reports options that can't be combined with it.
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions};
 use crate::retry_info::marks::{Marks, only};
 
-/// Nothing may stand beside `transparent`: it would override what the field says, or be overridden.
+/// Reports other options beside `transparent`: they would override the field, or be overridden.
 pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
     let CaseOptions {
         answers: _,
@@ -53,7 +53,7 @@ pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The marked field, else the only one, else the one that is named `source`.
+/// Returns the marked field, else the only field, else the field that is named `source`.
 pub(super) fn transparent_field<'a>(
     case: &'a Case,
     marks: &Marks<'a>,

@@ -1,4 +1,4 @@
-//! Judges what was read: contradictions, fields that are not there, types that can't be meant.
+//! Checks the options: contradictions, missing fields, wrong types.
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
@@ -13,7 +13,7 @@ use syn::{ExprPath, GenericArgument, Path, PathArguments, Type, parse_quote};
 
 pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     let Input { ident, generics, crate_path, kind } = input;
-    // What could not be read may be what makes an error retryable.
+    // An option that could not be read may make an error retryable.
     let is_read = diagnostics.count() == 0;
     let (container, cases) = match kind {
         Kind::Enum { defaults, variants } => (enum_answers(defaults, &variants, diagnostics), variants),
@@ -24,12 +24,12 @@ pub(super) fn validate(input: Input, diagnostics: &mut Diagnostics) -> Model {
     Model { ident, generics, crate_path, cases }
 }
 
-/// Where retry-core is found if nobody says otherwise.
+/// Returns the default path of retry-core.
 pub(super) fn default_crate() -> Path {
     parse_quote!(::retry_core)
 }
 
-/// Judges what the enum says for all of its variants.
+/// Checks the options on the enum.
 fn enum_answers(defaults: CaseOptions, variants: &[Case], diagnostics: &mut Diagnostics) -> Answers {
     let CaseOptions {
         answers,
@@ -53,7 +53,7 @@ fn enum_answers(defaults: CaseOptions, variants: &[Case], diagnostics: &mut Diag
     answers
 }
 
-/// Under `exhaustive`, each variant says something.
+/// Reports variants without a label under `exhaustive`.
 fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
     for silent in variants.iter().filter(|variant| !variant.labelled) {
         let name = &silent.ident;
@@ -93,7 +93,7 @@ fn judge(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagno
     Some(model::Case { variant: case.variant, says })
 }
 
-/// `never` on the variant wins over the field that holds the verdict, which would never be asked.
+/// Reports `never` beside a `safe` field, which it would override.
 fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagnostics) {
     let CaseOptions { answers, safe, never, .. } = &case.options;
     let word = never.as_ref().or(safe.as_ref()).filter(|_| answers.safety == Some(Safety::No));
@@ -104,7 +104,7 @@ fn overridden_safe_field(case: &Case, marks: &Marks<'_>, diagnostics: &mut Diagn
     }
 }
 
-/// What is never retried has nothing to wait for.
+/// Reports `retry_after` on an error that is never retried.
 fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: &mut Diagnostics) {
     let CaseOptions { safe, never, retry_after, .. } = &case.options;
     let is_never_retried = {
@@ -171,7 +171,7 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
     }
 }
 
-/// The fn that judges, on the variant or on one of its fields.
+/// Returns the function under `with`, on the variant or on one of its fields.
 fn with(
     fields: &[attr::Field],
     on_case: Option<&(Written, ExprPath)>,
@@ -208,7 +208,7 @@ fn integer_without_unit(option: &Written, ty: &Type, has_unit: bool, diagnostics
     }
 }
 
-/// Whether a type is spelled as an integer or an `Option` of one.
+/// Whether a type is written as an integer or an `Option` of one.
 fn is_integer(ty: &Type) -> bool {
     const INTEGERS: [&str; 12] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

@@ -1,4 +1,4 @@
-//! The names that the arguments bind, and how each of them is lent to the attempts.
+//! The names that the arguments bind, and how attempts borrow them.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -15,17 +15,17 @@ pub(super) struct Argument {
     pub(super) ident: Ident,
     /// The `mut` that it was declared with.
     pub(super) mutability: Option<Token![mut]>,
-    /// The declaration says `mut` now.
+    /// Whether the declaration is `mut` now.
     pub(super) is_mut: bool,
     pub(super) lending: Lending,
-    /// Each attempt borrows it mutably, so that the future is `Send` if the argument is.
+    /// Whether each attempt borrows it mutably, so that the future is `Send` if the argument is.
     pub(super) unique: bool,
-    /// The conditions under which it exists.
+    /// The `cfg` attributes of the argument.
     pub(super) cfg: Vec<Attribute>,
 }
 
 impl Argument {
-    /// Another value has the name where the attempts are made, so that nothing is known of it.
+    /// Forgets the type, because another value has this name in the attempts.
     pub(super) fn hide(&mut self) {
         self.mutability = None;
         self.is_mut = false;
@@ -33,10 +33,10 @@ impl Argument {
     }
 }
 
-/// What an argument is, as far as the signature spells it out.
+/// The kind of an argument, as far as the signature spells it out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lending {
-    /// A shared reference, or something of which it isn't known whether it is bound by value.
+    /// A shared reference, or a binding that may be by reference.
     Shared,
     /// An owned value.
     Owned,
@@ -62,7 +62,7 @@ impl Lending {
         }
     }
 
-    /// What lends a mutable reference to one attempt.
+    /// Returns the expression that reborrows a mutable reference for one attempt.
     pub(super) fn reborrow(self, ident: &Ident) -> Option<TokenStream> {
         let (option, pin) = (quote!(::core::option::Option), quote!(::core::pin::Pin));
         match self {
@@ -75,7 +75,7 @@ impl Lending {
     }
 }
 
-/// The `&mut` reference that a type is, or has in a `Pin`, an `Option` or both.
+/// Returns the `&mut` reference that a type is, or contains in a `Pin`, an `Option` or both.
 pub(super) fn mutable_reference(ty: &Type) -> Option<&TypeReference> {
     let ty = argument_of("Option", ty).unwrap_or(ty);
     as_mutable_reference(ty).or_else(|| pinned(ty))
@@ -92,7 +92,7 @@ fn pinned(ty: &Type) -> Option<&TypeReference> {
     argument_of("Pin", ty).and_then(as_mutable_reference)
 }
 
-/// The only type argument of a type of this name.
+/// Returns the type argument of a type with this name, if it has only one.
 fn argument_of<'a>(name: &str, ty: &'a Type) -> Option<&'a Type> {
     let Type::Path(TypePath { qself: None, path, .. }) = ungrouped(ty) else { return None };
     let last = path.segments.last().filter(|last| last.ident == name)?;
@@ -111,7 +111,7 @@ fn ungrouped(ty: &Type) -> &Type {
     }
 }
 
-/// How the receiver is lent.
+/// Returns the kind of the receiver.
 pub(super) fn receiver(signature: &Signature) -> Lending {
     match signature.receiver().map(|receiver| &receiver.kind) {
         Some(ReceiverKind::Reference(_, _, Some(_))) => Lending::Reference,
@@ -121,7 +121,8 @@ pub(super) fn receiver(signature: &Signature) -> Lending {
     }
 }
 
-/// The names that the arguments bind. Each attempt binds the `mut` ones anew, so they lose their `mut` here if they can.
+/// Returns the names that the arguments bind, and removes their `mut` where that is possible. Each attempt binds `mut`
+/// arguments again.
 pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(argument) => Some(argument),
@@ -130,17 +131,17 @@ pub(super) fn take_arguments(signature: &mut Signature) -> Vec<Argument> {
     typed.flat_map(|argument| take_bindings(&mut argument.pat, &argument.attrs, Matched::Type(&argument.ty))).collect()
 }
 
-/// What is known of the value that a pattern is matched against.
+/// The known type of the value that a pattern matches.
 #[derive(Clone, Copy)]
 pub(super) enum Matched<'a> {
     Type(&'a Type),
     /// A value of an unknown type.
     Value,
-    /// Perhaps the pattern looks through a reference, so that its names are references themselves.
+    /// A value that may be behind a reference, so that the names may be references.
     Unknown,
 }
 
-/// The names that a pattern binds, which lose their `mut` where they can.
+/// Returns the names that a pattern binds, and removes their `mut` where that is possible.
 pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], matched: Matched<'_>) -> Vec<Argument> {
     let cfg = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
     let mut names = Names { arguments: Vec::new(), cfg };
@@ -155,7 +156,7 @@ pub(super) fn take_bindings(pat: &mut Pat, attrs: &[Attribute], matched: Matched
     names.arguments
 }
 
-/// The names that a pattern binds, and no more about them.
+/// Returns the names that a pattern binds.
 pub(super) fn names(pat: &Pat) -> Vec<Ident> {
     let mut names = Names { arguments: Vec::new(), cfg: Vec::new() };
     names.visit_pat(pat);
@@ -190,7 +191,7 @@ impl Names {
         }
     }
 
-    /// The elements behind a `..` are counted from the end.
+    /// Binds the elements of a tuple. Those after a `..` are counted from the end.
     fn bind_tuple(&mut self, elements: &Punctuated<Pat, Token![,]>, types: &Punctuated<Type, Token![,]>) {
         let rest = elements.iter().position(|pat| matches!(pat, Pat::Rest(_))).unwrap_or(elements.len());
         for (index, pat) in elements.iter().enumerate() {
@@ -208,7 +209,7 @@ impl Names {
             (None, _, None, Matched::Value) => Lending::Owned,
             _ => Lending::Shared,
         };
-        // `ref mut` is a way to borrow.
+        // The `mut` of `ref mut` belongs to the borrow.
         let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
         self.arguments.push(Argument {
             ident: pattern.ident.clone(),
@@ -229,20 +230,20 @@ impl<'ast> Visit<'ast> for Names {
         self.bind_name(pattern, Matched::Unknown);
     }
 
-    // What these bind in a pattern, they bind for themselves. Without an end here, a visitor compiles the walk through
-    // everything that can stand in a block.
+    // Names that are bound inside of these are not names of the pattern. Without these methods, the code of the
+    // visitor for everything in a block would be compiled, too.
     fn visit_block(&mut self, _: &'ast Block) {}
     fn visit_expr(&mut self, _: &'ast Expr) {}
     fn visit_type(&mut self, _: &'ast Type) {}
 }
 
-/// Whether a pattern and a type name the same struct, so that no reference is between them.
+/// Whether a pattern and a type name the same struct, so that there is no reference between them.
 fn same(pattern: &Path, ty: &TypePath) -> bool {
     let names = |path: &Path| path.segments.iter().map(|segment| segment.ident.clone()).collect::<Vec<_>>();
     ty.qself.is_none() && names(pattern) == names(&ty.path)
 }
 
-/// Declares a name `mut` in the pattern that binds it, if that is one of these.
+/// Declares a name as `mut` in the pattern that binds it, and returns whether one of these does.
 pub(super) fn declare_mut<'a>(pats: impl IntoIterator<Item = &'a mut Pat>, ident: &Ident) -> bool {
     struct Declare<'a> {
         ident: &'a Ident,

@@ -1,4 +1,4 @@
-//! The options in the attribute's parentheses.
+//! Reads the options of `#[retryable]`.
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
@@ -86,13 +86,13 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     negated: &[],
 };
 
-/// What the attribute says.
+/// The options of the attribute.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) strategy: Option<Strategy>,
     pub(super) policy: Option<Expr>,
     pub(super) idempotent: Option<bool>,
-    /// The option above as it is written.
+    /// `idempotent` as it is written.
     pub(super) idempotent_option: Option<Written>,
     pub(super) limits: Limits,
     /// `attempt_timeout` as it is written.
@@ -102,13 +102,13 @@ pub(super) struct Options {
     pub(super) observer: Option<Expr>,
     pub(super) on_retry: Option<Expr>,
     pub(super) timer: Option<Expr>,
-    /// The option as it is written.
+    /// `blocking` as it is written.
     pub(super) blocking: Option<Written>,
     pub(super) crate_path: Option<Path>,
 }
 
 impl Options {
-    /// The same options for a body in which `self` has another name.
+    /// Replaces `self` in the options, for a body in which it has another name.
     pub(super) fn renaming_self(self, receiver: &Ident) -> Self {
         let renamed = |expr: Expr| body::renamed(&expr, receiver);
         let Self {
@@ -149,7 +149,7 @@ impl Options {
 
 /// The value of `strategy`.
 pub(super) enum Strategy {
-    /// A text: a static of the function's own.
+    /// A text, which makes a static for this function.
     Own(Own),
     Expr(Expr),
 }
@@ -157,7 +157,7 @@ pub(super) enum Strategy {
 pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Options {
     let mut read = Options::default();
     let (written, others) = options::read([tokens], &OPTIONS, diagnostics);
-    // What stands under a wrong name, or can't be read, may be the strategy, and has been reported.
+    // An option that is misspelled or unreadable was reported already, and may be the strategy.
     let no_strategy = !others && !written.iter().any(|(name, _)| matches!(name, RetryableOption::Strategy));
     for (name, option) in written {
         match name {

@@ -1,4 +1,4 @@
-//! Where one attempt stands in a function, and what stands around it.
+//! The statements of one attempt, and the code of the function around them.
 
 use crate::retryable::arguments::{self, Argument};
 use crate::retryable::moved;
@@ -7,30 +7,30 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, FnArg, ItemFn, Signature, Stmt};
 
-/// The statements of one attempt, and where in the function the loop goes.
+/// The statements of one attempt, and the place of the loop in the function.
 pub(super) struct Body {
-    /// One attempt.
+    /// The statements of one attempt.
     pub(super) attempt: Vec<Stmt>,
-    /// Where the braces around these statements stand.
+    /// The span of the braces around these statements.
     pub(super) braces: Span,
-    /// The end of the function whose block the loop stands in, if it isn't the function itself.
+    /// The end of the function, if the loop is in an `async` block there. Otherwise it is in the function itself.
     tail: Option<Box<Tail>>,
 }
 
 impl Body {
-    /// The body of an `async fn`, or of a function that blocks.
+    /// Creates the body of an `async fn`, or of a function that blocks.
     pub(super) fn whole(function: &ItemFn) -> Self {
         let braces = function.block.brace_token.span.join();
         Self { attempt: function.block.stmts.clone(), braces, tail: None }
     }
 
-    /// The `async` block that a function ends with.
+    /// Creates the body of a function that ends with an `async` block.
     pub(super) fn in_block(attempt: Vec<Stmt>, tail: Tail) -> Self {
         Self { attempt, braces: tail.braces, tail: Some(Box::new(tail)) }
     }
 
-    /// Takes out what moves the arguments into the `async` block by name, as `#[async_trait]` does. If `self` is among
-    /// them, the name that stands for it is returned.
+    /// Takes out the statements that move the arguments into the `async` block, as `#[async_trait]` writes them. If
+    /// `self` is moved, returns its new name.
     pub(super) fn take_moves(&mut self, arguments: &mut Vec<Argument>, signature: &Signature) -> Option<Ident> {
         let tail = self.tail.as_mut()?;
         let moves = moved::take(&mut self.attempt, arguments, signature);
@@ -38,12 +38,12 @@ impl Body {
         moves.receiver
     }
 
-    /// Whether the loop owns the arguments, and not a block around it that borrows them.
+    /// Whether the loop owns the arguments. It does not if it is in a block that borrows them.
     pub(super) fn owns_arguments(&self) -> bool {
         self.tail.as_ref().is_none_or(|tail| tail.moves)
     }
 
-    /// Declares a name `mut` where it is bound last: in a move into the block, else in the signature.
+    /// Declares a name as `mut` where it is bound last: in a move into the block, else in the signature.
     pub(super) fn declare_mut(&mut self, signature: &mut Signature, ident: &Ident) {
         let moved = self.tail.iter_mut().flat_map(|tail| &mut tail.moved).map(|local| &mut local.pat);
         if !arguments::declare_mut(moved, ident) {
@@ -55,7 +55,7 @@ impl Body {
         }
     }
 
-    /// The names that the function itself binds around the block.
+    /// Returns the names that the function binds around the block.
     pub(super) fn locals(&self) -> Vec<Ident> {
         let names_of = |statement: &Stmt| match statement {
             Stmt::Local(local) => arguments::names(&local.pat),
@@ -64,12 +64,12 @@ impl Body {
         self.once().iter().flat_map(names_of).collect()
     }
 
-    /// What is done once in each call.
+    /// Returns the statements that run once in each call.
     pub(super) fn once(&self) -> &[Stmt] {
         self.tail.as_ref().map_or(&[], |tail| &tail.statements)
     }
 
-    /// Puts the loop where it belongs, and gives the statements of the function.
+    /// Puts the loop into its place, and returns the statements of the function.
     pub(super) fn around(&self, body: TokenStream) -> TokenStream {
         match &self.tail {
             Some(tail) => tail.around(&body),
@@ -78,7 +78,7 @@ impl Body {
     }
 }
 
-/// The same expression, where `self` has another name.
+/// Replaces `self` in an expression.
 pub(super) fn renamed(expr: &Expr, receiver: &Ident) -> Expr {
     let tokens = crate::tokens::rename(expr.to_token_stream(), "self", receiver);
     syn::parse2(tokens).unwrap_or_else(|_| expr.clone())

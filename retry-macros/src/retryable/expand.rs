@@ -45,8 +45,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         last: &last,
         outcome: outcome.span(),
     };
+    let is_over = &over.setup;
     let (settle_setup, settle) = settle.expand(on_retry, is_limited);
-    // A function that blocks waits in one call, which knows by itself whether the delay was slept.
+    // A function that blocks waits in one call, which needs no flag for the delay.
     let is_delayed = local("is_delayed");
     let (is_delayed, delay_again) =
         if retried.blocking { (quote!(_), None) } else { (quote!(mut #is_delayed), Some(quote!(#is_delayed = true;))) };
@@ -63,7 +64,6 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         (quote!(#wait #before), attempt)
     };
 
-    let over_setup = &over.setup;
     let body = body.around(quote! {
         #call_setup
         #last_setup
@@ -72,7 +72,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         #settle_setup
         loop {
             #wait
-            #over_setup
+            #is_over
             let #result = #attempt;
             #settle
             #delay_again
@@ -87,10 +87,10 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     }
 }
 
-/// Returns what stands before the loop for the call, and the call, which is made anew wherever it is needed.
+/// Returns the setup before the loop, and the expression of the call, which is repeated wherever it is needed.
 fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream, TokenStream) {
     let function = retried.function.sig.ident.unraw().to_string();
-    // The library looks for this name in the path of the closure.
+    // The library searches the path of the closure for this name.
     let name = Ident::new("__RETRYABLE_NAME", Span::mixed_site());
     let (strategy_setup, retried_call) = with_strategy(retried, &name, private);
     let (timer_setup, timer) = match (retried.blocking, &retried.timer) {
@@ -108,7 +108,7 @@ fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream,
     (setup, quote!(#retried_call #timer #observer))
 }
 
-/// What the policy makes of an outcome.
+/// Returns the expression of the policy's directive for an outcome.
 fn directive(retried: &RetriedFunction, result: &Ident, private: &TokenStream) -> TokenStream {
     match &retried.policy {
         Policy::Standard { idempotent } => {
@@ -123,14 +123,15 @@ fn directive(retried: &RetriedFunction, result: &Ident, private: &TokenStream) -
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
             let judged = quote_spanned!(policy.span()=> #judge(&#result, &#policy));
-            // A policy that is made here is dropped before the strategy is told: should that panic, no retry is lost.
+            // A policy that is made here is dropped before the strategy is told. So a panic of its `Drop` loses no
+            // retry.
             let directive = local("directive");
             quote!({ let #directive = #judged; #directive })
         }
     }
 }
 
-/// What a turn of the loop is made of.
+/// The expressions that a turn of the loop consists of.
 struct Parts<'a> {
     private: &'a TokenStream,
     operation: &'a Ident,
@@ -140,11 +141,11 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Waits until the attempt is due.
+    /// Returns the code that waits until the attempt is due.
     fn wait(&self) -> TokenStream {
         let Self { private, operation, call, .. } = self;
         let [wait, is_delayed] = ["wait", "is_delayed"].map(local);
-        // A `while let` would hold timer and observer while it waits.
+        // A `while let` would borrow the timer and the observer during the wait.
         quote! {
             loop {
                 let ::core::option::Option::Some(#wait) = #private::wait(#call, &mut #operation, #is_delayed) else { break };
@@ -154,7 +155,7 @@ impl Parts<'_> {
         }
     }
 
-    /// What comes before an attempt, and the attempt, with a deadline if there are limits.
+    /// Returns the setup before an attempt, and the attempt, which has a deadline if there are limits.
     fn within(
         &self,
         limits: bool,
@@ -169,7 +170,7 @@ impl Parts<'_> {
         let before = quote! {
             let (#deadline, #sleep) = #private::deadline(#call, &mut #operation);
         };
-        // The attempt is over, and what it borrowed is free, before anything else is done.
+        // Before anything else, the attempt is dropped, and with it what it borrows.
         let attempt = quote! {
             match #attempted {
                 ::core::result::Result::Ok(#result) => #result,
@@ -187,7 +188,7 @@ impl Parts<'_> {
         (Some(before), attempt)
     }
 
-    /// Blocks the thread until the attempt is due, and the attempt, which is not made once the time is over.
+    /// Returns the code that blocks until the attempt is due, and the attempt, which is skipped if the time is over.
     fn block(&self, limits: bool, attempt: TokenStream) -> (TokenStream, TokenStream) {
         let Self { private, operation, call, cut_off, over } = self;
         let block = quote!(#private::block(#call, &mut #operation));
@@ -216,15 +217,14 @@ impl Parts<'_> {
     }
 }
 
-/// One attempt, as a future or, if it blocks, as a call. It stands where the user's body does, so that rustc reports there
-/// what is wrong with the body as a whole.
+/// Returns one attempt: a future, or a call if it blocks. rustc reports errors of the whole body at the user's braces.
 fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    // Of the expansion all the same, so that no lint takes it for a block that the user wrote.
+    // The hygiene is that of the expansion, so that no lint takes the block for one that the user wrote.
     let place = Span::mixed_site().located_at(retried.body.braces);
-    // An `if` at the end of a block would be its value.
+    // Without a `;`, an `if` at the end of a block would be the value of the block.
     let end = body.is_empty().then(|| quote!(;));
     let block = |tokens| {
         let mut block = Group::new(Delimiter::Brace, tokens);
@@ -248,7 +248,7 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     quote_spanned!(place=> async #block)
 }
 
-/// Returns what stands before the loop for the strategy, and a call of the function of this name with that strategy.
+/// Returns the setup of the strategy before the loop, and the call with that strategy and this static as its name.
 fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream) -> (TokenStream, TokenStream) {
     let crate_path = &retried.crate_path;
     match &retried.strategy {
@@ -260,7 +260,7 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))
         }
-        // Everywhere alike, so that rustc says once what is wrong with a `const`.
+        // The tokens are the same everywhere, so that rustc reports a `const` once.
         Dependency::Static(path) => (TokenStream::new(), quote_spanned!(path.span()=> #private::call(&#name, &#path))),
         Dependency::Place(place) => {
             (TokenStream::new(), quote_spanned!(place.span()=> #private::call_with(&#name, &#place)))
@@ -276,7 +276,7 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
     }
 }
 
-/// What stands before the loop for a timer or an observer, and how it joins what is around the operation.
+/// Returns the setup of a timer or an observer before the loop, and the method call that adds it to the call.
 fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStream) -> (TokenStream, TokenStream) {
     let [method, static_method, with] = [name.to_owned(), format!("static_{name}"), format!("with_{name}")]
         .map(|name| Ident::new(&name, Span::call_site()));
@@ -292,7 +292,7 @@ fn surrounding(name: &str, dependency: Option<&Dependency>, private: &TokenStrea
         }
         Some(Dependency::Once(expr)) => {
             let once = local(name);
-            // Whether it is what it should be is a matter of the user's expression, so that is where rustc shall point.
+            // Whether the type is right depends on the user's expression, so rustc points there.
             let reference = respan(quote!(#private::#method(&#once)), expr.span());
             (quote!(let #once = #expr;), quote!(.#with(#reference)))
         }

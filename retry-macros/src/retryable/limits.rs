@@ -1,4 +1,4 @@
-//! Limits on the time: read from the options, and written into the loop.
+//! Time limits: reads them from the options, and writes them into the loop.
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
@@ -9,7 +9,7 @@ use quote::{ToTokens, quote};
 use std::time::Duration;
 use syn::{Expr, ExprLit, Lit};
 
-/// The limits that the options set.
+/// The time limits that the options set.
 #[derive(Default)]
 pub(super) struct Limits {
     pub(super) max_time: Option<Limit>,
@@ -18,7 +18,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// The same limits with other expressions.
+    /// Replaces the expressions.
     pub(super) fn map(self, map: impl Fn(Expr) -> Expr) -> Self {
         let limit = |limit| match limit {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
@@ -40,7 +40,7 @@ pub(super) enum Limit {
     Expr(Expr),
 }
 
-/// A text, or an expression that is evaluated in each call.
+/// Reads a time limit: a text, or an expression that is evaluated in each call.
 pub(super) fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Option<Limit> {
     let name = &option.name;
     match option.value() {
@@ -67,7 +67,7 @@ pub(super) fn read_limit(option: &Written, diagnostics: &mut Diagnostics) -> Opt
     }
 }
 
-/// An expression that is evaluated in each call.
+/// Reads a deadline: an expression that is evaluated in each call.
 pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> Option<Expr> {
     match option.value() {
         Some(Expr::Lit(literal)) => {
@@ -81,13 +81,13 @@ pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> 
     }
 }
 
-/// What a limit on the time brings with it.
+/// The code of the limits.
 pub(super) struct Limited {
-    /// The limits.
+    /// The expression of the limits, if there are any.
     pub(super) limits: Option<TokenStream>,
-    /// A reference to where the last outcome is kept.
+    /// A reference to the place for the last outcome.
     pub(super) last: TokenStream,
-    /// What stands before the loop for that.
+    /// The declaration of that place, before the loop.
     pub(super) setup: TokenStream,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
     }
 }
 
-/// A time that may be missing, as an expression.
+/// Returns an expression of type `Option<Duration>`.
 fn optional(time: Option<TokenStream>) -> TokenStream {
     match time {
         None => quote!(::core::option::Option::None),
@@ -124,7 +124,7 @@ fn optional(time: Option<TokenStream>) -> TokenStream {
     }
 }
 
-/// A time as an expression.
+/// Returns an expression of type `Duration`.
 fn duration(limit: &Limit) -> TokenStream {
     match limit {
         Limit::Constant(time) => {

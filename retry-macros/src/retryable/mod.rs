@@ -1,4 +1,4 @@
-//! `#[retryable]`: options and signature are read, judged together, and the loop is written around the body.
+//! `#[retryable]`: reads the options and the signature, checks them together, and writes the loop around the body.
 
 mod arguments;
 mod attr;
@@ -26,7 +26,7 @@ pub(crate) fn attribute(options: TokenStream, item: &TokenStream) -> TokenStream
     match retried {
         Ok(retried) => expand::expand(&retried),
         Err(error) => {
-            // The item stays, so that whoever calls it isn't told that it is missing.
+            // The item is kept, so that rustc does not report its callers as well.
             let errors = error.to_compile_error();
             quote!(#errors #item)
         }

@@ -1,4 +1,4 @@
-//! What `#[async_trait]` moves into its block before everything else.
+//! The moves of arguments that `#[async_trait]` writes at the beginning of its block.
 
 use crate::retryable::arguments::{self, Argument, Matched, take_bindings};
 use proc_macro2::Ident;
@@ -8,18 +8,18 @@ use syn::{Expr, ExprPath, FnArg, Local, Pat, Signature, Stmt, Type};
 #[derive(Default)]
 pub(super) struct Moves {
     pub(super) statements: Vec<Local>,
-    /// The name that stands for `self`.
+    /// The new name of `self`.
     pub(super) receiver: Option<Ident>,
 }
 
-/// Takes the moves out of an attempt, which would use the arguments up: what they bind are the arguments from then on.
+/// Takes the moves out of an attempt, because they would use up the arguments. The names that they bind replace those.
 ///
-/// Only what comes before everything else is taken, so that nothing else is reordered.
+/// Only moves before all other statements are taken, so that the order of the rest is kept.
 pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signature: &Signature) -> Moves {
     let mut moves = Moves::default();
     let mut kept = Vec::new();
     for statement in std::mem::take(attempt) {
-        // `#[async_trait]` begins with an `if` for the sake of the return type.
+        // `#[async_trait]` begins with an `if` that states the return type.
         let is_first = kept.iter().all(|it| matches!(it, Stmt::Expr(Expr::If(_), _)));
         let taken = match &statement {
             Stmt::Local(local) if is_first => moved_argument(local, arguments),
@@ -46,13 +46,13 @@ pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signa
     moves
 }
 
-/// The argument that a `let` moves, if it does: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
+/// Returns the argument that a `let` moves: `let key = key;`, or `let (a, b) = { let __arg1 = __arg1; __arg1 };`.
 fn moved_argument(local: &Local, arguments: &[Argument]) -> Option<Ident> {
     let is_argument = |name: &Ident| arguments.iter().any(|argument| argument.ident == *name);
     let init = &local.init.as_ref().filter(|init| init.diverge.is_none())?.expr;
     if let Some(taken) = path(init) {
         let Pat::Ident(name) = &local.pat else { return None };
-        // By another name, an argument could be needed besides.
+        // Under another name, it may be an ordinary statement, and the body may use the argument as well.
         let moves = taken == "self" || (name.ident == taken && is_argument(&taken));
         return moves.then_some(taken);
     }
@@ -71,7 +71,7 @@ fn path(expr: &Expr) -> Option<Ident> {
     }
 }
 
-/// The type of the argument that is bound to a plain name.
+/// Returns the type of an argument that is a plain name.
 fn type_of<'a>(name: &Ident, signature: &'a Signature) -> Option<&'a Type> {
     signature.inputs.iter().find_map(|input| match input {
         FnArg::Typed(argument) => match &*argument.pat {

@@ -1,4 +1,4 @@
-//! The arguments, as each attempt finds them.
+//! How each attempt binds the arguments.
 
 use crate::retryable::arguments::{self, Lending};
 use crate::retryable::strategy::Dependency;
@@ -8,10 +8,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, FnArg, Token};
 
-/// Decides which arguments each attempt borrows mutably, and declares those `mut`.
+/// Decides which arguments each attempt borrows mutably, and declares these as `mut`.
 ///
-/// A future that holds `&T` is `Send` only if `T` is `Sync`; one that holds `&mut T` is `Send` if `T` is. What the body
-/// doesn't name is not borrowed at all, and what an option has borrowed for the whole call can't be borrowed mutably.
+/// A future that holds `&T` is `Send` only if `T` is `Sync`. A future that holds `&mut T` is `Send` if `T` is.
+/// Arguments that the body does not name are not borrowed. What an option borrows for the whole call can't be
+/// borrowed mutably.
 pub(super) fn lend(retried: &mut RetriedFunction) {
     let body = statements(retried);
     let dependencies = [Some(&retried.strategy), retried.timer.as_ref(), retried.observer.as_ref()];
@@ -37,7 +38,7 @@ pub(super) fn lend(retried: &mut RetriedFunction) {
     }
 }
 
-/// Borrows mutably what each attempt shall borrow in that way. It stands where nothing is executed.
+/// Returns the mutable borrows of an attempt. They are in code that is never executed.
 pub(super) fn borrows(retried: &RetriedFunction) -> TokenStream {
     let borrow = |cfg: &[Attribute], ident: &Ident| quote!(#(#cfg)* let _ = &mut #ident;);
     let unique = retried.arguments.iter().filter(|argument| argument.unique);
@@ -45,8 +46,9 @@ pub(super) fn borrows(retried: &RetriedFunction) -> TokenStream {
     receiver.chain(unique.map(|argument| borrow(&argument.cfg, &argument.ident))).collect()
 }
 
-/// What each attempt begins with, so that it starts from the arguments as they were passed: `mut` ones are bound anew,
-/// `&mut` ones are reborrowed, and those that it uses up are cloned. What the body doesn't name stays out of it.
+/// Returns the statements at the beginning of each attempt, so that it starts from the arguments as they were passed:
+/// `mut` arguments are bound again, `&mut` arguments are reborrowed, and those in `clone` are cloned. Arguments that
+/// the body does not name are left out.
 pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
@@ -55,12 +57,12 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
     };
     let (body, on_retry) = (statements(retried), retried.on_retry.to_token_stream());
-    // `#[tracing::instrument]` was here before, and moves the arguments into a future of its own.
+    // `#[tracing::instrument]` was expanded before, and moves the arguments into its own future.
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in retried.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
-        // Borrowed as what it is declared to be, so that no `mut` is called unused. No `allow` does that where a lint is
-        // forbidden.
+        // The borrow is `&mut` if the declaration is `mut`, so that rustc does not report an unused `mut`. An `allow`
+        // would not work where the lint is forbidden.
         let needs_mut = argument.is_mut && !argument.unique;
         let borrow = if needs_mut { quote_spanned!(ident.span()=> &mut) } else { quote_spanned!(ident.span()=> &) };
         let value = if retried.clone.contains(ident) {
@@ -74,7 +76,7 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         } else {
             continue;
         };
-        // A `mut` that only `on_retry` needs is not unused.
+        // If only `on_retry` needs the `mut`, rustc would report it as unused here.
         let used =
             (mutability.is_some() && mentions(&on_retry, &[ident])).then(|| quote!(#(#cfg)* let _ = &mut #ident;));
         tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value; #used));

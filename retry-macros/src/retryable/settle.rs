@@ -1,4 +1,4 @@
-//! The end of each turn of the loop: the outcome is returned, or another attempt follows, and `on_retry` is called.
+//! Writes the end of a turn of the loop, which calls `on_retry` and returns the outcome if it is final.
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
-/// The expressions that an outcome is settled with.
+/// The expressions that settle an outcome.
 pub(super) struct Settle<'a> {
     pub(super) private: &'a TokenStream,
     pub(super) call: &'a TokenStream,
@@ -14,25 +14,25 @@ pub(super) struct Settle<'a> {
     pub(super) result: &'a Ident,
     /// The directive of the policy.
     pub(super) directive: &'a TokenStream,
-    /// A reference to where the last outcome is kept.
+    /// A reference to the place for the last outcome.
     pub(super) last: &'a TokenStream,
-    /// Where the type of the outcome is written. If that type does not fit, rustc points there.
+    /// The location of the outcome's type, where rustc reports that this type does not fit.
     pub(super) outcome: Span,
 }
 
-/// What the expansion does with the outcome of an operation whose time is over.
+/// The code for the outcome of an operation whose time is over.
 pub(super) struct Over {
     /// Whether the outcome is settled like any other. Otherwise it is returned at once.
     pub(super) is_settled: bool,
-    /// What stands before the outcome is known.
+    /// The declaration of the flag, if one is needed.
     pub(super) setup: TokenStream,
-    /// What stands for the outcome.
+    /// The expression of the outcome.
     pub(super) value: TokenStream,
 }
 
 impl Over {
-    /// With `on_retry`, the outcome is settled, so that `on_retry` stands in the expansion once. rustc would report a
-    /// mistake in it once for each copy.
+    /// The outcome is settled if there is an `on_retry`, which is thus written once. rustc would report a mistake in
+    /// it once for each copy.
     pub(super) fn new(result: &Ident, is_settled: bool) -> Self {
         if !is_settled {
             return Self { is_settled, setup: TokenStream::new(), value: quote!(return #result) };
@@ -43,7 +43,7 @@ impl Over {
 }
 
 impl Settle<'_> {
-    /// Returns what stands before the loop, and the end of a turn.
+    /// Returns the setup before the loop, and the end of a turn.
     pub(super) fn expand(&self, on_retry: Option<&Expr>, is_limited: bool) -> (TokenStream, TokenStream) {
         match on_retry {
             None => (TokenStream::new(), self.settle()),
@@ -77,11 +77,12 @@ impl Settle<'_> {
             decide
         };
         let outcome = respan(quote!(&#result), self.outcome);
-        // Whether the expression is such a closure is shown by its type, so rustc points at the expression.
+        // Whether the type is right depends on the user's expression, so rustc points there.
         let place = on_retry.span();
         let told = respan(quote!(#private::on_retry), place);
         let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
-        // The expression is evaluated in the inner closure, where a panic does not lose the retry that was paid for.
+        // The expression is evaluated in a closure of the expansion, so that a panic of it does not lose the paid
+        // retry.
         quote! {
             let #settled = #decide;
             #private::tell_failure(#call, #operation, #settled, #started, #outcome, |#error, #event| #told);

@@ -1,4 +1,4 @@
-//! The function under the attribute: what it is, and what its signature says of its outcome.
+//! Parses the function, and reads the type of its outcome and its borrows from the signature.
 
 use crate::diagnostics::Diagnostics;
 use crate::retryable::arguments::mutable_reference;
@@ -13,10 +13,10 @@ use syn::{
     ReceiverKind, ReturnType, Signature, Stmt, TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
-/// Reads the item, which must be a function with a body.
+/// Parses the item, which must be a function with a body.
 ///
-/// A body that can't be parsed is taken as it is if it is known to be one attempt: rustc then reports what is wrong with it,
-/// and editors, which write such bodies all the time, find the whole loop around it.
+/// A body that can't be parsed is kept as it is if it is known to be one attempt. rustc then reports its errors, and
+/// editors, which often have half typed bodies, see the whole loop around it.
 pub(super) fn parse(tokens: TokenStream, blocking: bool, diagnostics: &mut Diagnostics) -> Option<ItemFn> {
     let error = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(function) => return Some(function),
@@ -38,13 +38,13 @@ pub(super) fn parse(tokens: TokenStream, blocking: bool, diagnostics: &mut Diagn
     None
 }
 
-/// A function whose body is not parsed.
+/// Returns a function with a body that is not parsed.
 struct HalfTyped(ItemFn);
 
 impl Parse for HalfTyped {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (attrs, vis, sig) = (input.call(Attribute::parse_outer)?, input.parse()?, input.parse()?);
-        // With its own braces, so that what rustc reports at the last one is the same before and after the expansion.
+        // The body keeps its braces, so that rustc reports an error at the last one as it would without the expansion.
         let body: Group = input.parse()?;
         if body.delimiter() != Delimiter::Brace {
             return Err(syn::Error::new(body.span(), "expected a body"));
@@ -56,7 +56,7 @@ impl Parse for HalfTyped {
     }
 }
 
-/// What an item is that is no function, and the word that says so.
+/// Returns the kind of an item that is no function, and its keyword.
 fn other_item(item: &Item) -> Option<(TokenStream, &'static str)> {
     Some(match item {
         Item::Struct(item) => (item.struct_token.to_token_stream(), "a struct"),
@@ -70,12 +70,12 @@ fn other_item(item: &Item) -> Option<(TokenStream, &'static str)> {
     })
 }
 
-/// The receiver, if it is taken by value and declared `mut`.
+/// Returns the receiver if it is `mut self`.
 pub(super) fn mutable_receiver(signature: &Signature) -> Option<&Receiver> {
     signature.receiver().filter(|receiver| receiver.mutability.is_some())
 }
 
-/// The type of an outcome.
+/// Returns the type of an outcome.
 pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
     match returned {
         ReturnType::Type(_, ty) => Some(inferred((**ty).clone())),
@@ -83,7 +83,7 @@ pub(super) fn outcome(returned: &ReturnType) -> Option<Type> {
     }
 }
 
-/// The same type, with `_` for what the caller may not name.
+/// Replaces types that can't be named with `_`.
 pub(super) fn inferred(mut ty: Type) -> Type {
     struct Inferred;
 
@@ -103,9 +103,9 @@ pub(super) fn inferred(mut ty: Type) -> Type {
     ty
 }
 
-/// Where the return type borrows from a `&mut` argument, and the name of that argument.
+/// Returns the lifetime by which the return type borrows from a `&mut` argument, and the name of that argument.
 ///
-/// As far as it can be seen in the signature: a lifetime that is hidden in a path is left to rustc.
+/// Lifetimes that are hidden in a path can't be seen. rustc reports those.
 pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, String)> {
     let ReturnType::Type(_, output) = &signature.output else { return None };
     let mut borrows = Lifetimes::default();
@@ -115,7 +115,7 @@ pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, S
     borrows.found.into_iter().find_map(|(lifetime, borrow)| {
         let lender = match lifetime {
             Some(name) => {
-                // Another argument may lend for that lifetime just as well.
+                // The borrow may be from another argument with the same lifetime.
                 let named: Vec<&Lender> = lenders.iter().filter(|lender| lender.lends(&name)).collect();
                 let [only] = named.as_slice() else { return None };
                 (only.mutable && only.outermost.as_ref() == Some(&name)).then_some(*only)
@@ -126,8 +126,8 @@ pub(super) fn borrow_of_mutable(signature: &Signature) -> Option<(TokenStream, S
     })
 }
 
-/// The argument that an elided lifetime of the return type comes from, if that is a `&mut` one: the receiver, or the
-/// only one that borrows.
+/// Returns the argument that an elided lifetime of the return type refers to, if it is a `&mut` argument: the
+/// receiver, or the only argument that borrows.
 fn elided(lenders: &[Lender]) -> Option<&Lender> {
     let mut candidates = lenders.iter().filter(|lender| lender.borrows > 0);
     let lender = match lenders.iter().find(|lender| lender.receiver && lender.borrows > 0) {
@@ -143,9 +143,9 @@ struct Lender {
     receiver: bool,
     lifetimes: Vec<Option<Lifetime>>,
     borrows: usize,
-    /// It is a `&mut` reference.
+    /// Whether it is a `&mut` reference.
     mutable: bool,
-    /// The lifetime of that, if it has a name.
+    /// The lifetime of the reference, if it has a name.
     outermost: Option<Lifetime>,
 }
 
@@ -191,14 +191,14 @@ impl Lifetimes {
     }
 }
 
-/// The lifetimes in a type, `None` for one that is left out or `'_`, each with the tokens that stand for it.
+/// Returns the lifetimes in a type, each with its tokens. An elided lifetime or `'_` is `None`.
 #[derive(Default)]
 struct Lifetimes {
     found: Vec<(Option<Lifetime>, TokenStream)>,
 }
 
 impl<'ast> Visit<'ast> for Lifetimes {
-    // What is left out in the signature of a function type is bound there, and borrows from no argument.
+    // An elided lifetime in a function type is bound by that type, and borrows from no argument.
     fn visit_parenthesized_generic_arguments(&mut self, arguments: &'ast ParenthesizedGenericArguments) {
         self.named_only(|names| visit::visit_parenthesized_generic_arguments(names, arguments));
     }
@@ -228,7 +228,7 @@ impl<'ast> Visit<'ast> for Lifetimes {
         }
     }
 
-    // Nothing is borrowed there.
+    // Blocks and expressions in a type borrow nothing.
     fn visit_expr(&mut self, _: &'ast Expr) {}
     fn visit_pat(&mut self, _: &'ast Pat) {}
 }

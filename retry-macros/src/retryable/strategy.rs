@@ -1,4 +1,4 @@
-//! How the expressions behind `strategy =`, `timer =` and `observer =` are evaluated.
+//! How the values of `strategy`, `timer` and `observer` are evaluated.
 
 use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
@@ -7,17 +7,17 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprBlock, ExprField, ExprIndex, ExprPath, ExprReference, ExprUnary, Stmt, UnOp, parse_quote};
 
-/// The strategy, timer or observer of a loop, by how the loop gets at it.
+/// The value of `strategy`, `timer` or `observer`, by the way in which the loop uses it.
 pub(super) enum Dependency {
-    /// A static that the function brings with it.
+    /// A static inside of the function.
     Own(Own),
-    /// A static of the user's, or a place in one.
+    /// A static of the user, or a place in one.
     Static(Expr),
-    /// A place expression that is borrowed anew wherever it is needed, so that the body may borrow what it is part of.
+    /// A place expression, which is borrowed again for each use, so that the body may borrow the whole.
     Place(Expr),
-    /// The same for an argument or a variable itself, which may own its value.
+    /// An argument or a variable, which is used like a place, and may own its value.
     Whole(Expr),
-    /// Anything else: it is evaluated once in each call.
+    /// Any other expression, which is evaluated once in each call.
     Once(Expr),
 }
 
@@ -28,11 +28,11 @@ pub(super) enum Own {
     Adaptive,
 }
 
-/// The names that stand in quotes.
+/// The values of `strategy` that are texts.
 pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
 
 impl Dependency {
-    /// `locals` are names that the function binds besides its arguments.
+    /// Classifies an expression. `locals` are the names that the function binds besides its arguments.
     pub(super) fn of(expr: &Expr, arguments: &[Argument], locals: &[Ident]) -> Self {
         let place = match ungrouped(expr) {
             Expr::Reference(ExprReference { mutability: None, expr, .. }) => ungrouped(expr),
@@ -47,14 +47,14 @@ impl Dependency {
             Some(root) if is_local(root) && matches!(place, Expr::Path(_)) => Self::Whole(place.clone()),
             Some(root) if is_local(root) => Self::Place(place.clone()),
             Some(_) => Self::Static(place.clone()),
-            // An element whose index may change is chosen once.
+            // If the index may change, the element is chosen once.
             None if matches!(place, Expr::Index(_)) => Self::Once(parse_quote!(&#place)),
             None => Self::Once(expr.clone()),
         }
     }
 
-    /// The same for a strategy. A pointer that is made here is as fresh as what it points to, so the pointee must be one
-    /// that calls share.
+    /// Classifies the expression of a strategy. A pointer that is made here may point to a fresh strategy, so the
+    /// pointee must be a strategy that calls share.
     pub(super) fn of_strategy(expr: &Expr, arguments: &[Argument], locals: &[Ident], private: &TokenStream) -> Self {
         let mut dependency = Self::of(expr, arguments, locals);
         if let Self::Once(expr) = &mut dependency {
@@ -63,7 +63,7 @@ impl Dependency {
         dependency
     }
 
-    /// The expression whose value is kept during the whole call.
+    /// Returns the expression whose value is kept during the whole call.
     pub(super) fn held(&self) -> Option<&Expr> {
         match self {
             Self::Once(expr) => Some(expr),
@@ -72,8 +72,8 @@ impl Dependency {
     }
 }
 
-/// What a place is part of, if the expression is one: a path, a field, what a place points to, or an element whose index
-/// is there to be read, and stays what it is.
+/// Returns the path that a place expression starts with. A place is a path, a field, a dereferenced place, or an
+/// element with an index that does not change.
 fn root<'a>(expr: &'a Expr, arguments: &[Argument]) -> Option<&'a ExprPath> {
     match ungrouped(expr) {
         Expr::Path(path) => Some(path),
@@ -91,10 +91,10 @@ fn root<'a>(expr: &'a Expr, arguments: &[Argument]) -> Option<&'a ExprPath> {
     }
 }
 
-/// Pointers that calls share, whatever they point to.
+/// Pointer types that count as shared, whatever they point to.
 const POINTERS: [&str; 2] = ["Arc", "ErasedStrategy"];
 
-/// Asks of what a pointer is made of that calls share it: `Arc::new(shared(..))`.
+/// Requires that the pointee of a new pointer is shared: `Arc::new(shared(..))`.
 fn share_pointees(expr: &mut Expr, private: &TokenStream) {
     match expr {
         Expr::Group(group) => share_pointees(&mut group.expr, private),
@@ -121,7 +121,7 @@ fn makes_pointer(function: &Expr) -> bool {
     (function == "new" || function == "from") && POINTERS.iter().any(|pointer| ty == pointer)
 }
 
-/// Whether an expression can only be a strategy that is made here: `Arc::default()`, or a reference to what a call returns.
+/// Whether an expression certainly makes a strategy: `Arc::default()`, or a reference to the result of a call.
 pub(super) fn is_made_here(expr: &Expr) -> bool {
     match ungrouped(expr) {
         Expr::Reference(ExprReference { expr, .. }) => matches!(ungrouped(expr), Expr::Call(_) | Expr::MethodCall(_)),

@@ -1,4 +1,4 @@
-//! The end of a function that returns a future: an `async` block, and what is made of it.
+//! The end of a function that returns a future: an `async` block, and the expressions around it.
 
 use crate::retryable::signature::inferred;
 use crate::tokens::mentions;
@@ -11,24 +11,24 @@ use syn::{
 
 /// A function that ends with an `async` block.
 pub(super) struct Tail {
-    /// The statements of the function; there is nothing in the block.
+    /// The statements of the function. The block is empty.
     pub(super) statements: Vec<Stmt>,
-    /// The arguments as they are moved into the block, once in each call.
+    /// The statements that move arguments into the block, once in each call.
     pub(super) moved: Vec<Local>,
-    /// The block is `async move`.
+    /// Whether the block is `async move`.
     pub(super) moves: bool,
-    /// Where the braces of the block stand.
+    /// The span of the braces of the block.
     pub(super) braces: Span,
-    /// What is made of the block comes to the same as the block.
+    /// Whether the returned future has the output of the block.
     keeps_output: bool,
 }
 
-/// Methods of futures that make another future with the same output.
+/// Methods that turn a future into one with the same output.
 const KEEP_OUTPUT: [&str; 7] =
     ["boxed", "boxed_local", "fuse", "in_current_span", "instrument", "with_current_subscriber", "with_subscriber"];
 
 impl Tail {
-    /// The end of a function, and the statements of its block, if it ends with one.
+    /// Returns the end of a function and the statements of its `async` block, if it ends with one.
     pub(super) fn take(function: &ItemFn) -> Option<(Self, Vec<Stmt>)> {
         let mut statements = function.block.stmts.clone();
         let Found { block, keeps_output } = find(&mut statements)?;
@@ -37,7 +37,7 @@ impl Tail {
         Some((Self { statements, moved: Vec::new(), moves, braces, keeps_output }, attempt))
     }
 
-    /// The statements of the function, with these in the block.
+    /// Returns the statements of the function, with these in the block.
     pub(super) fn around(&self, body: &TokenStream) -> TokenStream {
         let mut statements = self.statements.clone();
         if let Some(Found { block, .. }) = find(&mut statements) {
@@ -47,7 +47,7 @@ impl Tail {
         statements.iter().map(ToTokens::to_token_stream).collect()
     }
 
-    /// What the block comes to, as far as the return type of the function says.
+    /// Returns the output of the block, as far as the return type of the function shows it.
     pub(super) fn output(&self, returned: &ReturnType) -> Type {
         let output = if self.keeps_output { output(returned) } else { None };
         output.unwrap_or_else(|| parse_quote!(_))
@@ -67,7 +67,8 @@ fn find(statements: &mut [Stmt]) -> Option<Found<'_>> {
     }
 }
 
-/// The block that an expression is, or is made of: by a call, by methods, or under a name.
+/// Returns the `async` block in an expression: the expression itself, the argument of a call, the receiver of
+/// methods, or the value of a variable.
 fn find_in<'a>(expr: &'a mut Expr, before: &'a mut [Stmt]) -> Option<Found<'a>> {
     match expr {
         Expr::Async(block) => Some(Found { block, keeps_output: true }),
@@ -94,7 +95,7 @@ fn find_in<'a>(expr: &'a mut Expr, before: &'a mut [Stmt]) -> Option<Found<'a>> 
     }
 }
 
-/// Whether a statement is a `let` for this name alone.
+/// Whether a statement is a `let` that binds only this name.
 fn binds(statement: &Stmt, name: &Ident) -> bool {
     let Stmt::Local(local) = statement else { return false };
     let pat = match &local.pat {
@@ -104,7 +105,7 @@ fn binds(statement: &Stmt, name: &Ident) -> bool {
     matches!(pat, Pat::Ident(pattern) if pattern.ident == *name)
 }
 
-/// Whether a function names an `async` block and runs it, as `#[tokio::main]` writes it.
+/// Whether a function binds an `async` block to a name and runs it, as `#[tokio::main]` writes it.
 pub(super) fn is_run(function: &ItemFn) -> bool {
     let statements = &function.block.stmts;
     let is_block = |statement: &Stmt| match statement {
@@ -115,7 +116,8 @@ pub(super) fn is_run(function: &ItemFn) -> bool {
     statements.iter().any(is_block) && mentions(&quote!(#(#statements)*), &[&block_on])
 }
 
-/// What the future that a function returns comes to, as far as its type says: `Output = T`, or the `T` of a `BoxFuture`.
+/// Returns the output of the future that a function returns, as far as the type shows it: `Output = T`, or the `T` of a
+/// `BoxFuture`.
 pub(super) fn output(returned: &ReturnType) -> Option<Type> {
     match returned {
         ReturnType::Type(_, ty) => output_of(ty).map(inferred),
@@ -141,7 +143,7 @@ fn output_of(ty: &Type) -> Option<Type> {
     }
 }
 
-/// The type behind `Output =`, at any depth, or the type argument itself.
+/// Returns the type after `Output =`, at any depth, or the type argument itself.
 fn output_in(arguments: &PathArguments, itself: bool) -> Option<Type> {
     let PathArguments::AngleBracketed(arguments) = arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {

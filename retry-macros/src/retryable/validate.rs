@@ -1,4 +1,4 @@
-//! Judges options and signature together.
+//! Checks options and signature together.
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};
@@ -15,38 +15,38 @@ use proc_macro2::Ident;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
-/// A function to be retried, with all that its loop needs to know.
+/// A function to be retried, with everything that its loop needs.
 pub(super) struct RetriedFunction {
     pub(super) function: ItemFn,
     pub(super) body: Body,
-    /// It blocks its thread, and is not async.
+    /// Whether it is not async, and blocks its thread.
     pub(super) blocking: bool,
     pub(super) arguments: Vec<Argument>,
     /// The receiver, if each attempt borrows it mutably.
     pub(super) receiver: Option<Ident>,
-    /// The arguments that each attempt gets a clone of.
+    /// The arguments that are cloned for each attempt.
     pub(super) clone: Vec<Ident>,
     pub(super) outcome: Type,
     pub(super) strategy: Dependency,
     pub(super) policy: Policy,
     pub(super) limits: Limits,
-    /// The name by which the body knows its context.
+    /// The name of the context in the body.
     pub(super) context: Option<Ident>,
     pub(super) observer: Option<Dependency>,
-    /// It is called after each failure.
+    /// The closure that is called after each failure.
     pub(super) on_retry: Option<Expr>,
-    /// None for the default one.
+    /// `None` for the default timer.
     pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
 }
 
-/// What outcomes mean.
+/// How outcomes are classified.
 pub(super) enum Policy {
-    /// What the error says, and whether the operation is idempotent.
+    /// By the standard policy.
     Standard { idempotent: Option<bool> },
-    /// A closure, whose argument needs no type.
+    /// By a closure, whose argument needs no type.
     Closure(Expr),
-    /// Any other expression.
+    /// By another expression.
     Value(Expr),
 }
 
@@ -156,8 +156,8 @@ pub(super) fn validate(
     Some(retried)
 }
 
-/// Keeps the `mut` of the arguments that `on_retry` names. It stands outside of the attempts, so what it changes is the
-/// argument itself.
+/// Keeps the `mut` of the arguments that `on_retry` names. It is outside of the attempts, so it changes the argument
+/// itself.
 fn declare_mut_for(on_retry: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
     let on_retry = on_retry.to_token_stream();
     for argument in arguments {
@@ -168,7 +168,7 @@ fn declare_mut_for(on_retry: &Expr, arguments: &mut [Argument], body: &mut Body,
     }
 }
 
-/// Options that can't stand together.
+/// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
     if let (Some(_), Some(option)) = (&options.policy, &options.idempotent_option) {
         diagnostics.error(
@@ -195,18 +195,18 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whether a path leads to this attribute, under whatever name its crate goes.
+/// Whether a path names this attribute, under any name of its crate.
 fn is_retryable(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident == "retryable")
 }
 
 /// How a function runs its attempts.
 enum Form {
-    /// It is an `async fn`.
+    /// As an `async fn`.
     Async,
-    /// It ends with an `async` block, which holds these statements.
+    /// In the `async` block at its end, which has these statements.
     Tail(Tail, Vec<Stmt>),
-    /// It blocks its thread.
+    /// By blocking its thread.
     Blocking,
 }
 
@@ -259,7 +259,7 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
     if let Some(receiver) = signature::mutable_receiver(signature) {
         mutable_receiver(receiver, diagnostics);
     }
-    // The future of a tail borrows, which is all right; whether its outcome does is left to rustc.
+    // The return type of a tail is a future, which may borrow. rustc reports an outcome that does.
     if let Some((borrow, argument)) = signature::borrow_of_mutable(signature).filter(|_| !is_tail) {
         diagnostics.error(
             borrow,
@@ -271,7 +271,7 @@ fn judge_signature(signature: &Signature, is_tail: bool, diagnostics: &mut Diagn
     }
 }
 
-/// The names in the options, which must be those of arguments, or must not.
+/// Checks the names in the options: those in `clone` must be arguments, and the name of the context must not be one.
 fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument], diagnostics: &mut Diagnostics) {
     if let Some(context) = context.filter(|name| arguments.iter().any(|argument| argument.ident == **name)) {
         diagnostics.error(context, format!("`{context}` is an argument already; give the context another name"));
