@@ -73,8 +73,10 @@ impl AttemptContext {
         self.previous_failure
     }
 
-    /// How long this attempt may take, from its start: `attempt_timeout`, cut to what remains of `max_time`; `None`
-    /// without a limit. (With `blocking`, nothing cuts it, and what remains of `max_time` is for information.)
+    /// Returns the time limit of this attempt from its start: `attempt_timeout`, or the time that is left of `max_time` or
+    /// `deadline` if that is shorter. `None` without a limit.
+    ///
+    /// With `blocking`, this is for information, because such an attempt can't be cut.
     pub const fn time_left(&self) -> Option<Duration> {
         self.time_left
     }
