@@ -77,10 +77,10 @@ impl AttemptContext {
         self.previous_failure
     }
 
-    /// Returns the time that this attempt may take from its start; `None` means no limit.
+    /// Returns the time limit of this attempt from its start: `attempt_timeout`, or the time that is left of `max_time` or
+    /// `deadline` if that is shorter. `None` without a limit.
     ///
-    /// This is the `attempt_timeout`, or what remains of `max_time` or until the `deadline` if that is shorter. An
-    /// attempt that blocks its thread is not cut when this time is over.
+    /// With `blocking`, this is for information, because such an attempt can't be cut.
     pub const fn time_left(&self) -> Option<Duration> {
         self.time_left
     }

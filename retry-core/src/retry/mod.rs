@@ -5,6 +5,8 @@ mod run;
 mod when;
 
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, Telling, WithContext};
+#[doc(hidden)]
+pub use closure::{AttemptState, Started};
 pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
