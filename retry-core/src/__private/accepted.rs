@@ -40,7 +40,7 @@ accepted! {
         message = "`{Self}` is no retry strategy",
         label = "this does not implement `RetryStrategy`",
         note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`",
-        note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`"
+        note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
     )]
     AcceptedStrategy[RetryStrategy]
 }

@@ -29,6 +29,7 @@ impl Gate {
         Self { phase: AtomicU8::new(IDLE), queue: Mutex::new(None) }
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Option<SendQueue>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,12 +62,14 @@ impl Gate {
     }
 
     /// Asks for a send. Returns how long to wait before asking again, or `None` if the send is granted.
+    #[inline]
     pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = clock.now();
         self.lock().as_mut().and_then(|queue| queue.ask(now, ticket))
     }
 
     /// Learns from a response. If its operation still has a place in the queue, it gives the place up.
+    #[inline]
     pub(super) fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
@@ -81,6 +84,7 @@ impl Gate {
     }
 
     /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
+    #[inline]
     pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {
             queue.leave(ticket);
