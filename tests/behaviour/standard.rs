@@ -403,6 +403,8 @@ fn backoffs_follow_their_formulas() {
         [3, 6, 12, 20, 20]
     );
     assert_eq!(delays(&LinearBackoff::new(secs(2), secs(7)).jitter(Jitter::None)), [2, 4, 6, 7, 7]);
+    let uncapped = LinearBackoff::new(secs(2), Duration::MAX).jitter(Jitter::None);
+    assert_eq!(delays(&uncapped), [2, 4, 6, 8, 2 << 32], "the last delay is exact, too");
     assert_eq!(delays(&ConstantBackoff::new(secs(4))), [4, 4, 4, 4, 4]);
     assert_eq!(delays(&NoBackoff), [0, 0, 0, 0, 0]);
     let max = [

@@ -49,7 +49,7 @@ impl LinearBackoff {
 
 impl BackoffStrategy for LinearBackoff {
     fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(self.step.saturating_mul(retry_attempt.saturating_add(1)).min(self.cap))
+        self.jittered.apply(self.step.saturating_mul(retry_attempt).saturating_add(self.step).min(self.cap))
     }
 
     fn max_backoff(&self) -> Duration {
