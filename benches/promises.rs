@@ -54,7 +54,9 @@ fn neither_a_success_nor_a_retry_without_delay_allocates() {
         let count = allocations(|calls| scenario.run(calls));
         println!("{scenario}: {count} allocations in 1000 calls");
         if !PEERS.iter().any(|peer| scenario.name.starts_with(peer)) {
-            assert_eq!(count, 0, "{scenario} allocates");
+            // The body of these makes a `String` in each call.
+            let of_the_body = if scenario.name.starts_with("string_") { 1000 } else { 0 };
+            assert_eq!(count, of_the_body, "{scenario} allocates");
         }
     }
 }
