@@ -198,6 +198,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         started: Timestamp,
         tell: impl FnOnce(&Event),
     ) {
+        if matches!(decision, Decision::Stop { reason: None, .. }) {
+            return;
+        }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let quota = self.strategy.quota_level();
         let told = match (&*guard.token, decision) {

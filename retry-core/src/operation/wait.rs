@@ -193,8 +193,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
 /// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one. A skipped
 /// wait counts against the time limits as well.
+///
+/// A wait that the strategy can end early is not skipped, because its length is only a bound.
 #[inline]
 fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Duration, reason: Reason) -> Reason {
+    if matches!(reason, Reason::Limiter(Some(_))) {
+        return reason;
+    }
     match SkippedWait::begin(delay) {
         Some(wait) => {
             operation.limits.skip(delay);
@@ -242,6 +247,7 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
             };
             if send {
                 let attempt = guard.token.attempts();
+                operation.record.attempted(attempt);
                 self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
             }
             guard.disarm();

@@ -66,7 +66,9 @@ impl ErasedStrategy {
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
-        Self { strategy: Arc::new(Switched { switch: Switch::new(), name: None, strategy: Erasing(strategy) }) }
+        Self {
+            strategy: Arc::new(Switched { switch: Arc::new(Switch::new()), name: None, strategy: Erasing(strategy) }),
+        }
     }
 
     /// Turns the retries through this handle and its clones on or off. They are on by default.

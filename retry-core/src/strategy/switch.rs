@@ -4,6 +4,7 @@ use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
 use crate::time::Clock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The switch of a strategy, which is on at first.
@@ -59,9 +60,9 @@ pub fn retries_enabled() -> bool {
     PROCESS.load(Ordering::Relaxed)
 }
 
-/// A strategy with a switch of its own.
+/// A strategy behind a switch, which it can share with others.
 pub(crate) struct Switched<S: ?Sized> {
-    pub(crate) switch: Switch,
+    pub(crate) switch: Arc<Switch>,
     /// `None` for the name of the strategy itself.
     pub(crate) name: Option<StrategyName>,
     pub(crate) strategy: S,

@@ -122,7 +122,7 @@ use crate::support::session::{self, Session, lock};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// Begins a test. Until the returned guard is dropped, the retried calls of this thread use fresh state and skip their
@@ -263,7 +263,7 @@ pub struct TestHandle {
 impl TestHandle {
     /// Wraps a future so that it is in the test on each thread that polls it.
     pub fn wrap<F: Future>(&self, future: F) -> Wrapped<F> {
-        Wrapped { session: Arc::clone(&self.session), future: Box::pin(future) }
+        Wrapped { session: Arc::clone(&self.session), future: Some(Box::pin(future)) }
     }
 
     /// Runs a closure in the test, on the current thread.
@@ -278,7 +278,8 @@ impl TestHandle {
 #[must_use = "futures do nothing unless polled"]
 pub struct Wrapped<F> {
     session: Arc<Session>,
-    future: Pin<Box<F>>,
+    /// `None` once it is ready.
+    future: Option<Pin<Box<F>>>,
 }
 
 impl<F: Future> Future for Wrapped<F> {
@@ -287,7 +288,18 @@ impl<F: Future> Future for Wrapped<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let Self { session, future } = &mut *self;
         let _entered = Entered::new(session);
-        future.as_mut().poll(context)
+        let Some(running) = future else { return Poll::Pending };
+        let output = ready!(running.as_mut().poll(context));
+        *future = None;
+        Poll::Ready(output)
+    }
+}
+
+impl<F> Drop for Wrapped<F> {
+    /// Drops the future under the test, so that what it gives back goes to the test's strategies.
+    fn drop(&mut self) {
+        let _entered = Entered::new(&self.session);
+        self.future = None;
     }
 }
 

@@ -1,16 +1,21 @@
 //! What a guard reaches: every strategy, every form of a call, and the threads and tasks that enter its test.
 
-use crate::support::{Failed, Flaky};
+use crate::script::Error;
+use crate::support::{Failed, Flaky, poll_once, secs};
 use retry_core::config::RetryMode;
+use retry_core::strategy::{ForeignToken, LazyWaker, Ready};
 use retry_core::test::{begin, is_active};
+use retry_core::time::ManualTimer;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, ExponentialBackoff, RetryConfig, RetryError, RetryQuota,
-    RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, TokenBucket, TokioTimer, retry, retry_blocking,
-    retry_with_context, retryable,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryConfig, RetryError, RetryQuota,
+    RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
+    retry_blocking, retry_with_context, retryable,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Barrier, LazyLock};
+use std::sync::{Arc, Barrier, LazyLock, Mutex};
+use std::task::Waker;
 use std::thread;
+use std::time::Duration;
 
 const THREE: (u32, Option<RetryError>) = (3, None);
 
@@ -84,7 +89,7 @@ async fn every_form_of_a_call_is_reached() {
     }
 
     let test = begin();
-    let service = || Flaky::new(2, Failed::SAFE.after(std::time::Duration::from_secs(100)));
+    let service = || Flaky::new(2, Failed::SAFE.after(secs(100)));
     assert_eq!(function(&service()).await, Ok(3));
     assert_eq!(own_static(&service()).await, Ok(3));
     assert_eq!(blocks(&service()), Ok(3));
@@ -179,4 +184,128 @@ fn a_quota_of_the_users_own_can_ask_for_the_test() {
     let _test = begin();
     assert!(strategy.quota().try_acquire(5, &TokioTimer));
     assert_eq!(strategy.quota().available(), 1);
+}
+
+// Rules G1, R19.
+#[tokio::test(start_paused = true)]
+async fn a_switch_of_a_map_is_the_same_for_scopes_that_a_test_adds() {
+    let map: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(StandardRetryStrategy::new);
+    map.set_enabled(false);
+    {
+        let _test = begin();
+        assert!(map.is_enabled(), "the test's own switch is on");
+        assert_eq!(attempts(&map.scope(&1)).await, THREE);
+        map.set_enabled(false);
+        assert_eq!(attempts(&map.scope(&1)).await, (1, Some(RetryError::Disabled)));
+    }
+    assert_eq!(attempts(&map.scope(&1)).await, (1, Some(RetryError::Disabled)));
+    map.set_enabled(true);
+    let _test = begin();
+    map.set_enabled(false);
+    thread::scope(|scope| scope.spawn(|| drop(map.scope(&2))).join().unwrap());
+    assert_eq!(attempts(&map.scope(&2)).await, (1, Some(RetryError::Disabled)));
+}
+
+// Rules D1, G5.
+#[test]
+fn a_wrapped_call_that_is_dropped_gives_its_retry_back_to_the_test() {
+    static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    let test = begin().real_time();
+    let handle = test.handle();
+    thread::spawn(move || {
+        let time = ManualTimer::new();
+        let call = retry(&STORE, async || Err::<(), _>(Failed::SAFE)).timer(&time);
+        let mut call = Box::pin(handle.wrap(call.run()));
+        poll_once(call.as_mut());
+        assert_eq!(handle.run(|| STORE.quota().available()), 495);
+        drop(call);
+        assert_eq!(handle.run(|| STORE.quota().available()), 500);
+    })
+    .join()
+    .unwrap();
+    assert_eq!(STORE.quota().available(), 500);
+}
+
+// Rule G2.
+#[tokio::test]
+async fn a_wait_that_the_strategy_ends_is_not_skipped() {
+    /// One attempt at a time. The other operations wait until it is over.
+    #[derive(Default)]
+    struct OneAtATime(Mutex<(bool, Vec<Waker>)>);
+
+    struct Place;
+
+    impl RetryToken for Place {
+        fn attempt(&self) -> u32 {
+            1
+        }
+
+        fn delay(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    impl RetryStrategy for OneAtATime {
+        type Token = Place;
+
+        fn acquire_initial_token(&self, _: &dyn Clock) -> Result<Place, RetryError> {
+            Ok(Place)
+        }
+
+        fn refresh_retry_token(&self, _: Place, _: &Failure, _: &dyn Clock) -> Result<Place, RetryError> {
+            Err(RetryError::Refused)
+        }
+
+        fn record_success(&self, _: Place, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+            let wakers = {
+                let mut state = self.0.lock().unwrap();
+                state.0 = false;
+                std::mem::take(&mut state.1)
+            };
+            wakers.into_iter().for_each(Waker::wake);
+            Ok(())
+        }
+
+        fn ready(&self, _: &mut Place, _: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+            let mut state = self.0.lock().unwrap();
+            if std::mem::replace(&mut state.0, true) {
+                state.1.extend(waker.map(LazyWaker::waker));
+                return Ready::After(secs(60));
+            }
+            Ready::Now
+        }
+    }
+
+    let (test, strategy) = (begin(), OneAtATime::default());
+    let call = |polls: u32| {
+        let body = move || async move {
+            for _ in 0..polls {
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, Error>(1)
+        };
+        retry(&strategy, body).max_time(secs(300)).run()
+    };
+    assert_eq!(tokio::join!(call(10), call(0)), (Ok(1), Ok(1)));
+    assert!(test.skipped().is_empty(), "{:?}", test.skipped());
+}
+
+// Rule G2.
+#[tokio::test]
+async fn a_skipped_wait_yields_once() {
+    static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    let (_test, order) = (begin(), Mutex::new(Vec::new()));
+    let call = || {
+        let order = &order;
+        let mut attempts = 0;
+        let body = move || {
+            attempts += 1;
+            order.lock().unwrap().push(attempts);
+            let outcome = if attempts < 3 { Err(Failed::SAFE) } else { Ok(()) };
+            async move { outcome }
+        };
+        retry(&STORE, body).run()
+    };
+    let _ = tokio::join!(call(), call());
+    assert_eq!(order.into_inner().unwrap(), [1, 1, 2, 2, 3, 3], "the calls take turns");
 }

@@ -55,10 +55,6 @@ impl<K, S> Entries<K, S> {
         self.len += 1;
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<S, K>> {
-        self.by_hash.values().flatten().map(|entry| &**entry)
-    }
-
     /// Removes unused entries until there are at most `max_scopes`, the least recently used first, and returns them.
     pub(super) fn evict(&mut self, max_scopes: usize) -> Vec<Arc<Entry<S, K>>> {
         let mut evicted = Vec::new();

@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 
 /// A map of strategies by key, each with its own state: one for each resource that is throttled separately.
 ///
@@ -72,8 +72,8 @@ pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     make: fn() -> S,
     named_by: Option<fn(&K) -> String>,
     max_scopes: usize,
-    /// The switch position of new entries. It is set under the write lock.
-    switch: Switch,
+    /// The switch of all entries. It is created when it is first needed, because a `const` can't allocate.
+    switch: OnceLock<Arc<Switch>>,
     /// The number of the latest use. Uses are numbered from 2 on. The number publishes no other data, so relaxed
     /// ordering suffices.
     uses: AtomicU64,
@@ -99,7 +99,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             make,
             named_by: None,
             max_scopes: 1024,
-            switch: Switch::new(),
+            switch: OnceLock::new(),
             uses: AtomicU64::new(1),
             entries: RwLock::new(Entries::new()),
         }
@@ -195,18 +195,16 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// The strategy of a scope has its own switch, as in `STORES.scope("photos").set_enabled(false)`. A retry needs
     /// both switches to be on. The switch of a single scope is lost if the scope is evicted, unless a handle is kept.
     pub fn set_enabled(&self, enabled: bool) {
-        // Under the lock there are no concurrent calls of this method and no new entries, so no entry misses the
-        // change.
-        let entries = self.write();
-        self.switch.set(enabled);
-        for entry in entries.iter() {
-            entry.switched.switch.set(enabled);
-        }
+        self.switch().set(enabled);
     }
 
     /// Returns whether the retries of the scopes are on; see [`set_enabled`](ScopedRetryStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
-        self.switch.is_on()
+        self.switch().is_on()
+    }
+
+    fn switch(&self) -> &Arc<Switch> {
+        self.switch.get_or_init(|| Arc::new(Switch::new()))
     }
 
     /// Returns the current number of keys.
@@ -222,7 +220,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     #[cold]
     fn make(&self, key: K) -> Arc<Entry<S, K>> {
         let name = self.named_by.map(|name| name(&key).into());
-        let switched = Switched { switch: Switch::new(), name, strategy: (self.make)() };
+        let switched = Switched { switch: Arc::clone(self.switch()), name, strategy: (self.make)() };
         Arc::new(Entry { switched, last_use: AtomicU64::new(0), key })
     }
 
@@ -237,7 +235,6 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         let found = entries.find(hash, others);
         if found.is_none() {
             self.touch(&made.last_use);
-            made.switched.switch.set(self.switch.is_on());
             entries.insert(hash, Arc::clone(made));
             let evicted = entries.evict(self.max_scopes);
             // The order matters: keys and strategies are the user's code, so they are dropped after the lock is
