@@ -30,6 +30,11 @@ impl<O> OptionTable<O> {
         self.options.iter().map(|(name, _)| *name)
     }
 
+    /// Returns whether the word is an option, here or elsewhere, or a synonym of one.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        self.names().chain(self.elsewhere.iter().chain(self.synonyms).map(|(name, _)| *name)).any(|name| name == word)
+    }
+
     /// Returns the message for an option that belongs on another item.
     pub(crate) fn elsewhere(&self, name: &str) -> Option<String> {
         Some(format!("`{name}` belongs on {}, not on {}", text_of(name, self.elsewhere)?, self.what))

@@ -9,7 +9,8 @@ use syn::Expr;
 /// Reports what is wrong with a list: each `name: value`, else a value without a name, else the error of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
-    let colons: Vec<_> = parts.iter().filter_map(colon).collect();
+    // Other names before a colon are those of a closure's arguments.
+    let colons: Vec<_> = parts.iter().filter_map(colon).filter(|(name, _)| table.knows(&name.to_string())).collect();
     for (name, value) in &colons {
         let value = source(value);
         diagnostics.error(name, format!("write `=` between an option and its value: `{name} = {value}`"));

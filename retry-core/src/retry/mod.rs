@@ -400,7 +400,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// a [`Timestamp`].
     ///
     /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
-    /// the past leaves one poll.
+    /// the past leaves one poll. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
+    /// [`Clock`](crate::Clock): a clock that starts at zero never reaches an `Instant`.
     ///
     /// ```
     /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};

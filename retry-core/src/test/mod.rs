@@ -95,7 +95,8 @@
 //! - **State.** Quotas ([`TokenBucket`](crate::TokenBucket)), limiters and switches are fresh copies that are created
 //!   from their settings. When the guard is dropped, the original state is unchanged. This applies to a strategy in a
 //!   static or in a field, and to a strategy behind a pointer, a scope, a [configuration](crate::RetryConfig) or an
-//!   [`ErasedStrategy`](crate::ErasedStrategy). A map of scopes keeps its keys, but the state of each key is fresh.
+//!   [`ErasedStrategy`](crate::ErasedStrategy). A map of scopes keeps its keys, but the state of each key is fresh;
+//!   a test that adds keys can evict others.
 //! - **Waits.** The delays of retries and the waits for a limiter are skipped; each skipped wait yields to the executor
 //!   once. The skipped time is added to the clock that strategies see, and counts against `max_time`. To sleep the
 //!   waits, use [`TestGuard::real_time`].
@@ -109,7 +110,8 @@
 //! - Other threads, and tasks that run on them. On a current-thread runtime, which is the default of `#[tokio::test]`,
 //!   the guard reaches all tasks, but not the threads of `spawn_blocking`. Let other threads and tasks enter the test
 //!   through a [handle](TestGuard::handle).
-//! - Quotas and strategies of your own. They can call [`is_active`].
+//! - Quotas and strategies of your own. They can call [`is_active`]. The clock that they see is ahead by the skipped waits.
+//! - Operations that began on the other side of the guard's begin or end: what they hold is not given back.
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
 mod operation;
@@ -188,6 +190,7 @@ impl TestGuard {
     }
 
     /// Sets the seed of the jitter. The default is 0. The seeds in the settings of strategies are not used.
+    /// If several threads draw, the order in which they do decides who gets which delay.
     pub fn seed(self, seed: u64) -> Self {
         lock(&self.session.options).seed = seed;
         self

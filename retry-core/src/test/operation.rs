@@ -17,7 +17,7 @@ pub struct Operation {
     pub attempts: u32,
     /// The class of each failed attempt, in order; `None` for a failure that the policy did not classify.
     pub classes: Vec<Option<RetryErrorType>>,
-    /// The delay before each retry, in order. Waits for a limiter are not included.
+    /// The delay of each scheduled retry, in order; it can be zero. Waits for a limiter are not included.
     pub delays: Vec<Duration>,
     /// The reason why there was no further attempt; `None` after a success, and while the operation has not ended.
     pub reason: Option<RetryError>,

@@ -123,7 +123,7 @@ pub trait Clock {
 ///
 /// impl Clock for Impatient {
 ///     fn now(&self) -> Timestamp {
-///         Timestamp::from_origin(Duration::ZERO)
+///         Timestamp::START
 ///     }
 /// }
 ///
