@@ -16,7 +16,7 @@ pub struct WithContext<F>(pub(super) F);
 
 /// A closure together with an `on_retry` closure for its failures; see [`Retry::on_retry`](crate::Retry::on_retry).
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<F, N> {
+pub struct WithOnRetry<F, N> {
     pub(super) attempts: F,
     pub(super) on_retry: N,
 }
@@ -36,11 +36,11 @@ pub trait Attempts: sealed::Sealed {
 
     /// Whether there is an `on_retry` closure. If so, the state has the start time of the operation.
     #[doc(hidden)]
-    const IS_TOLD: bool = false;
+    const HAS_ON_RETRY: bool = false;
 
     /// Calls the `on_retry` closure, if any, with a failure and its event.
     #[doc(hidden)]
-    fn tell(&mut self, _: &Self::Outcome, _: &Event) {}
+    fn on_failure(&mut self, _: &Self::Outcome, _: &Event) {}
 }
 
 /// A retried closure that returns a future for each attempt. This trait is sealed.
@@ -178,23 +178,23 @@ impl<F: FnMut(AttemptContext) -> R, R> BlockingAttempts for Blocking<WithContext
     }
 }
 
-impl<F: sealed::Sealed, N> sealed::Sealed for Telling<F, N> {}
+impl<F: sealed::Sealed, N> sealed::Sealed for WithOnRetry<F, N> {}
 
-impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Telling<F, N> {
+impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for WithOnRetry<F, N> {
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
-    const IS_TOLD: bool = true;
+    const HAS_ON_RETRY: bool = true;
 
-    fn tell(&mut self, outcome: &Result<R, E>, event: &Event) {
-        self.attempts.tell(outcome, event);
+    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
+        self.attempts.on_failure(outcome, event);
         if let Err(error) = outcome {
             (self.on_retry)(error, event);
         }
     }
 }
 
-impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> AsyncAttempts for Telling<F, N> {
+impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> AsyncAttempts for WithOnRetry<F, N> {
     type Future = F::Future;
 
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Future {
@@ -202,21 +202,21 @@ impl<F: AsyncAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Async
     }
 }
 
-impl<F: sealed::Sealed, N> sealed::Sealed for Blocking<Telling<F, N>> {}
+impl<F: sealed::Sealed, N> sealed::Sealed for Blocking<WithOnRetry<F, N>> {}
 
-impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Blocking<Telling<F, N>> {
+impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts for Blocking<WithOnRetry<F, N>> {
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
-    const IS_TOLD: bool = true;
+    const HAS_ON_RETRY: bool = true;
 
-    fn tell(&mut self, outcome: &Result<R, E>, event: &Event) {
-        self.0.tell(outcome, event);
+    fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
+        self.0.on_failure(outcome, event);
     }
 }
 
 impl<F: BlockingAttempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> BlockingAttempts
-    for Blocking<Telling<F, N>>
+    for Blocking<WithOnRetry<F, N>>
 {
     fn attempt(&mut self, state: &Self::State, number: u32, time_left: Option<Duration>) -> F::Outcome {
         self.0.attempts.attempt(&state.state, number, time_left)

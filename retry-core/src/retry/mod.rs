@@ -4,7 +4,7 @@ mod closure;
 mod run;
 mod when;
 
-pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, Telling, WithContext};
+pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};
 #[doc(hidden)]
 pub use closure::{AttemptState, Started};
 pub use when::{NoRetryAfter, WhenPolicy};
@@ -329,12 +329,12 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// call.run().await
     /// # }
     /// ```
-    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Telling<F, N>, P, T, O, L>
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, WithOnRetry<F, N>, P, T, O, L>
     where
         F: Attempts<Outcome = Result<R, E>>,
         N: FnMut(&E, &Event),
     {
-        self.with_attempts(|attempts| Telling { attempts, on_retry })
+        self.with_attempts(|attempts| WithOnRetry { attempts, on_retry })
     }
 
     /// Sets the timer, which reads the time and sleeps. The default is [`DefaultTimer`].
@@ -346,12 +346,12 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
 impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
     /// Sets a closure that is called after each failure, with the error and an event, as for async calls.
     #[expect(clippy::type_complexity, reason = "each part is a named choice of the user")]
-    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<Telling<Blocking<F>, N>>, P, T, O, L>
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<WithOnRetry<Blocking<F>, N>>, P, T, O, L>
     where
         Blocking<F>: Attempts<Outcome = Result<R, E>>,
         N: FnMut(&E, &Event),
     {
-        self.with_attempts(|attempts| Blocking(Telling { attempts, on_retry }))
+        self.with_attempts(|attempts| Blocking(WithOnRetry { attempts, on_retry }))
     }
 
     /// Sets the timer, which reads the time and blocks the thread. The default is [`StdTimer`].

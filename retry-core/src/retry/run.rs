@@ -164,14 +164,14 @@ where
                 ControlFlow::Continue(outcome) => outcome,
                 ControlFlow::Break(outcome) => {
                     let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
-                    self.tell(operation, kept, None, Decision::Stop { attempts, reason }, &outcome);
+                    self.on_failure(operation, kept, None, Decision::Stop { attempts, reason }, &outcome);
                     return ControlFlow::Break(End { outcome, attempts, reason });
                 }
             },
         };
         let directive = kept.state.remember(self.policy.evaluate(&outcome));
         let decision = self.call().settle(operation, directive);
-        self.tell(operation, kept, Failure::from_directive(directive).error_type(), decision, &outcome);
+        self.on_failure(operation, kept, Failure::from_directive(directive).error_type(), decision, &outcome);
         match decision {
             Decision::Retry => {
                 self.call().keep(operation, &mut kept.last, outcome);
@@ -183,7 +183,7 @@ where
 
     /// Calls the `on_retry` closure, if there is one.
     #[inline]
-    fn tell(
+    fn on_failure(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &Kept<F, L>,
@@ -191,12 +191,12 @@ where
         decision: Decision,
         outcome: &F::Outcome,
     ) {
-        if F::IS_TOLD
+        if F::HAS_ON_RETRY
             && let Some(started) = kept.state.started()
         {
             let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
             let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-            call.tell_failure(operation, error_type, decision, started, |event| attempt.tell(outcome, event));
+            call.tell_failure(operation, error_type, decision, started, |event| attempt.on_failure(outcome, event));
         }
     }
 }
