@@ -86,6 +86,7 @@
 //! | `httpdate` | no | dates in `Retry-After`, for [`classify::http`] |
 //! | `http` | no | functions of [`classify::http`] for the types of the crate `http`; also enables `httpdate` |
 //! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`RetryMode`](config::RetryMode) |
+//! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!

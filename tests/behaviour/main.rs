@@ -14,6 +14,7 @@ mod erased;
 mod events;
 mod forms;
 mod forwarding;
+mod global_observer;
 mod hygiene;
 mod limiter;
 mod manual_timer;

@@ -1,10 +1,16 @@
 //! Events for observers and for `tracing`, and reports of single operations.
 
 mod event;
+#[cfg(feature = "global-observer")]
+mod global;
 mod report;
 pub(crate) mod trace;
 
 pub use event::{Event, EventKind};
+#[cfg(feature = "global-observer")]
+pub(crate) use global::global_observer;
+#[cfg(feature = "global-observer")]
+pub use global::{GlobalObserverIsSet, set_global_observer};
 pub use report::Report;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The call that an operation belongs to, with its name, strategy, timer and observer.
 
 use super::name::Name;
+use super::observed::{Global, Observed};
 use crate::observe::trace::{self, Level};
 use crate::observe::{Event, EventKind, Observer};
 use crate::strategy::RetryStrategy;
@@ -88,16 +89,22 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Begins the observation of an operation.
     #[inline]
-    pub(super) fn observe(self) -> O::State {
+    pub(super) fn observe(self) -> Observed<O::State> {
         let observer = self.observer;
-        observer.begin(*self.name, &self.timer())
+        Observed { own: observer.begin(*self.name, &self.timer()), global: Global::begin(*self.name, &self.timer()) }
     }
 
-    /// Reports an event to the observer and to `tracing`. If neither is interested, the event is not built.
+    /// Reports an event to the observers and to `tracing`. If none of them is interested, the event is not built.
     #[inline]
-    pub(super) fn tell(self, state: &O::State, level: Level, attempt: u32, kind: impl FnOnce() -> EventKind) {
-        if O::is_interested(state) || trace::is_enabled(level) {
-            self.tell_now(state, level, attempt, kind());
+    pub(super) fn tell(
+        self,
+        observed: &Observed<O::State>,
+        level: Level,
+        attempt: u32,
+        kind: impl FnOnce() -> EventKind,
+    ) {
+        if O::is_interested(&observed.own) || observed.global.is_interested() || trace::is_enabled(level) {
+            self.tell_now(observed, level, attempt, kind());
         }
     }
 
@@ -114,12 +121,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 
     #[cold]
-    fn tell_now(self, state: &O::State, level: Level, attempt: u32, kind: EventKind) {
+    fn tell_now(self, state: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
         if trace::is_enabled(level) {
             trace::emit(level, self.name.get(), self.strategy.name().as_ref(), attempt, &kind);
         }
         let observer = self.observer;
-        observer.tell(state, |started| self.event(started, attempt, kind));
+        observer.tell(&state.own, |started| self.event(started, attempt, kind));
+        state.global.tell(|started| self.event(started, attempt, kind));
     }
 }
 

@@ -7,6 +7,7 @@ mod attempt;
 mod call;
 mod context;
 mod name;
+mod observed;
 mod record;
 mod release;
 mod time_limits;
@@ -25,6 +26,7 @@ use crate::observe::{Event, EventKind};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::{Clock, Timestamp};
+use observed::Observed;
 use record::Record;
 use release::{ReleaseGuard, TokenState};
 use std::ops::ControlFlow;
@@ -41,7 +43,7 @@ pub struct Operation<K, L: TimeLimits = Unlimited, N = ()> {
     /// The time limit that was over before an attempt could begin.
     stopped: Option<L::Cut>,
     /// The state of the observer.
-    observed: N,
+    observed: Observed<N>,
     record: Record,
 }
 

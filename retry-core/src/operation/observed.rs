@@ -1,0 +1,66 @@
+//! The observers of an operation: that of its call, and that of the process.
+
+use super::Name;
+use crate::observe::Event;
+use crate::time::{Clock, Timestamp};
+
+/// The observers of an operation, `N` being the state of the call's own one.
+#[derive(Debug)]
+pub(super) struct Observed<N> {
+    pub(super) own: N,
+    pub(super) global: Global,
+}
+
+#[cfg(feature = "global-observer")]
+pub(super) use enabled::Global;
+
+#[cfg(feature = "global-observer")]
+mod enabled {
+    use super::{Clock, Event, Name, Timestamp};
+    use crate::observe::global_observer;
+
+    /// The start time of an operation that the global observer is interested in.
+    #[derive(Debug)]
+    pub(in crate::operation) struct Global(Option<Timestamp>);
+
+    impl Global {
+        #[inline]
+        pub(in crate::operation) fn begin(name: Name, clock: &impl Clock) -> Self {
+            let observer = global_observer().filter(|observer| observer.is_interested(name.get()));
+            Self(observer.map(|_| clock.now()))
+        }
+
+        #[inline]
+        pub(in crate::operation) const fn is_interested(&self) -> bool {
+            self.0.is_some()
+        }
+
+        pub(in crate::operation) fn tell(&self, event: impl FnOnce(Timestamp) -> Event) {
+            if let (Some(started), Some(observer)) = (self.0, global_observer()) {
+                observer.observe(&event(started));
+            }
+        }
+    }
+}
+
+/// Without the feature, no operation has a global observer.
+#[cfg(not(feature = "global-observer"))]
+#[derive(Debug)]
+pub(super) struct Global;
+
+#[cfg(not(feature = "global-observer"))]
+#[expect(clippy::unused_self, reason = "with the feature it is used")]
+impl Global {
+    #[inline]
+    pub(super) const fn begin(_: Name, _: &impl Clock) -> Self {
+        Self
+    }
+
+    #[inline]
+    pub(super) const fn is_interested(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    pub(super) fn tell(&self, _: impl FnOnce(Timestamp) -> Event) {}
+}
