@@ -59,6 +59,8 @@
 //! retry-core = { version = "0.1", features = ["test"] }
 //! ```
 //!
+//! Write the same source as in `[dependencies]`: a path beside a version is an error of Cargo.
+//!
 //! Cargo then enables it only for builds of tests, examples and benchmarks. To check that a release does not contain
 //! it, look for `test` in the output of `cargo tree --edges normal,features --invert retry-core`.
 //!
@@ -110,7 +112,8 @@
 //! - Other threads, and tasks that run on them. On a current-thread runtime, which is the default of `#[tokio::test]`,
 //!   the guard reaches all tasks, but not the threads of `spawn_blocking`. Let other threads and tasks enter the test
 //!   through a [handle](TestGuard::handle).
-//! - Quotas and strategies of your own. They can call [`is_active`]. The clock that they see is ahead by the skipped waits.
+//! - Quotas and strategies of your own. They can call [`is_active`]. The clock that they see is ahead by the skipped
+//!   waits.
 //! - Operations that began on the other side of the guard's begin or end: what they hold is not given back.
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
