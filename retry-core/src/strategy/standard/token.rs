@@ -89,7 +89,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         })
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is called from one place, which is cold and out of line")]
+    #[inline(always)]
     fn refresh_retry_token(
         &self,
         token: StandardRetryToken,
