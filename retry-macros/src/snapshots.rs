@@ -4,6 +4,8 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+mod half_typed;
+
 use crate::retryable;
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
@@ -774,77 +776,5 @@ fn a_mistake_keeps_the_item() {
                 Ok(())
             }
         "#]],
-    );
-}
-
-/// Compares the expansion of code that is half typed, which can't be formatted.
-fn half_typed(options: TokenStream, item: &str, expected: &Expect) {
-    expected.assert_eq(&retryable::attribute(options, &item.parse().expect("delimiters are balanced")).to_string());
-}
-
-#[test]
-fn a_half_typed_body() {
-    half_typed(
-        quote!(strategy = STORE),
-        "async fn f(&self) -> Result<(), E> { let x = ; self. }",
-        &expect![[
-            r#"async fn f (& self) -> Result < () , E > { static __RETRYABLE_NAME : :: retry_core :: __private :: Name = :: retry_core :: __private :: function_name ! ("f") ; let (mut __operation , mut __is_delayed) = :: retry_core :: __private :: begin (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE)) ; loop { loop { let :: core :: option :: Option :: Some (__wait) = :: retry_core :: __private :: wait (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , __is_delayed) else { break } ; __wait . await ; __is_delayed = false ; } let __outcome = async { if false { return :: retry_core :: __private :: unreached :: < Result < () , E > > () ; } { let x = ; self . } } . await ; if let :: core :: option :: Option :: Some (__outcome) = :: retry_core :: __private :: settle (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , :: retry_core :: __private :: judge (& __outcome) , & mut () , __outcome) { return __outcome ; } __is_delayed = true ; } }"#
-        ]],
-    );
-}
-
-#[test]
-fn a_half_typed_statement_at_the_end() {
-    half_typed(
-        quote!(strategy = STORE, clone(a)),
-        "pub async fn f(a: Vec<u8>, b: &mut B) -> Result<(), E> { b. }",
-        &expect![[
-            r#"pub async fn f (a : Vec < u8 > , b : & mut B) -> Result < () , E > { static __RETRYABLE_NAME : :: retry_core :: __private :: Name = :: retry_core :: __private :: function_name ! ("f") ; let (mut __operation , mut __is_delayed) = :: retry_core :: __private :: begin (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE)) ; loop { loop { let :: core :: option :: Option :: Some (__wait) = :: retry_core :: __private :: wait (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , __is_delayed) else { break } ; __wait . await ; __is_delayed = false ; } let __outcome = async { if false { return :: retry_core :: __private :: unreached :: < Result < () , E > > () ; } # [allow (clippy :: shadow_reuse , clippy :: shadow_same , reason = "the body knows the argument by its name")] let b = & mut * b ; { b . } } . await ; if let :: core :: option :: Option :: Some (__outcome) = :: retry_core :: __private :: settle (:: retry_core :: __private :: call (& __RETRYABLE_NAME , & STORE) , & mut __operation , :: retry_core :: __private :: judge (& __outcome) , & mut () , __outcome) { return __outcome ; } __is_delayed = true ; } }"#
-        ]],
-    );
-}
-
-#[test]
-fn a_list_in_place_of_a_body() {
-    half_typed(
-        quote!(strategy = STORE),
-        "async fn f() [x]",
-        &expect![[r#":: core :: compile_error ! { "expected curly braces" } async fn f () [x]"#]],
-    );
-}
-
-#[test]
-fn half_typed_options() {
-    half_typed(
-        quote!(strategy = STORE, max_),
-        "async fn f() -> Result<(), E> { let x = ; }",
-        &expect![[
-            r#":: core :: compile_error ! { "unknown option `max_`; did you mean `max_time`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`" } async fn f () -> Result < () , E > { let x = ; }"#
-        ]],
-    );
-    half_typed(
-        quote!(strategy =),
-        "async fn f() -> Result<(), E> { Ok(()) }",
-        &expect![[
-            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
-        ]],
-    );
-    half_typed(
-        quote!(strategy = STORE, policy = |outcome| outcome.),
-        "async fn f() -> Result<(), E> { Ok(()) }",
-        &expect![[
-            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
-        ]],
-    );
-}
-
-#[test]
-fn a_half_typed_signature() {
-    half_typed(
-        quote!(strategy = STORE),
-        "async fn f(a: ) -> Result<(), E> { Ok(()) }",
-        &expect![[
-            r#":: core :: compile_error ! { "unexpected end of input, expected one of: `for`, parentheses, `unsafe`, `fn`, `extern`, identifier, `::`, `<`, `dyn`, square brackets, `*`, `&`, `!`, `impl`, `_`, lifetime" } async fn f (a :) -> Result < () , E > { Ok (()) }"#
-        ]],
     );
 }

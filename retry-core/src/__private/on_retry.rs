@@ -1,6 +1,7 @@
 //! What the expansion of `#[retryable]` names beside `on_retry`. Without that option, the expansion calls
 //! [`settle`](super::settle) instead.
 
+use super::retryable::finish;
 use crate::observe::Event;
 use crate::operation::{Call, Decision, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::policy::{RetryDirective, RetryErrorType};
@@ -73,13 +74,7 @@ pub fn conclude<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Optiona
     last: &mut L::Last,
     outcome: R,
 ) -> Option<R> {
-    match settled.decision {
-        Decision::Stop { .. } => Some(outcome),
-        Decision::Retry => {
-            call.keep(operation, last, outcome);
-            None
-        }
-    }
+    finish(call, operation, settled.decision, last, outcome)
 }
 
 /// An outcome that can have an error.

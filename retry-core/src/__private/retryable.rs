@@ -256,7 +256,20 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     last: &mut L::Last,
     outcome: R,
 ) -> Option<R> {
-    match call.settle(operation, directive) {
+    let decision = call.settle(operation, directive);
+    finish(call, operation, decision, last, outcome)
+}
+
+/// Returns an outcome if it is final. Otherwise the outcome is dropped, or kept in `last`.
+#[inline]
+pub(super) fn finish<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    decision: Decision,
+    last: &mut L::Last,
+    outcome: R,
+) -> Option<R> {
+    match decision {
         Decision::Stop { .. } => Some(outcome),
         Decision::Retry => {
             call.keep(operation, last, outcome);

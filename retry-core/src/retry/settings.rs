@@ -1,0 +1,286 @@
+//! The settings of a call.
+
+use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
+use super::when::{NoRetryAfter, WhenPolicy};
+use super::{Function, MaxTime, Retry, TimeLimits};
+use crate::observe::{Event, Observer};
+use crate::operation::Name;
+use crate::policy::StandardRetryPolicy;
+use crate::time::{BlockingTimer, Timer, Timestamp};
+use std::time::Duration;
+
+impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
+    /// Sets whether the call is idempotent, which means that it may be executed twice; see
+    /// [`StandardRetryPolicy::idempotent`].
+    pub fn idempotent(mut self, idempotent: bool) -> Self {
+        self.policy = self.policy.idempotent(idempotent);
+        self
+    }
+
+    /// Sets a closure that decides which errors are retried. Use it for error types that don't implement
+    /// [`RetryInfo`](trait@crate::RetryInfo).
+    ///
+    /// The closure replaces the policy, including the setting of [`idempotent`](Retry::idempotent). Each error has the
+    /// class [`RetryErrorType::Other`](crate::RetryErrorType::Other). To distinguish throttling and timeouts, write a
+    /// [policy](Retry::policy).
+    ///
+    /// ```
+    /// # use std::io;
+    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn connect() -> io::Result<()> { Ok(()) }
+    /// # async fn example() -> io::Result<()> {
+    /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
+    /// # }
+    /// ```
+    pub fn when<R, E, W>(self, when: W) -> Retry<S, F, WhenPolicy<W>, T, O, L>
+    where
+        F: Attempts<Outcome = Result<R, E>>,
+        W: Fn(&E) -> bool,
+    {
+        self.policy(WhenPolicy { when, retry_after: NoRetryAfter })
+    }
+}
+
+impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
+    /// Sets a closure that returns the wait that the server asked for, if any; see
+    /// [`RetryInfo::retry_after`](crate::RetryInfo::retry_after). Call this after [`when`](Retry::when).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # struct Response { status: u16, retry_after: Option<Duration> }
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn send() -> Result<(), Response> { Ok(()) }
+    /// # async fn example() -> Result<(), Response> {
+    /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
+    /// # }
+    /// ```
+    pub fn retry_after<R, E, H>(self, retry_after: H) -> Retry<S, F, WhenPolicy<W, H>, T, O, L>
+    where
+        F: Attempts<Outcome = Result<R, E>>,
+        H: Fn(&E) -> Option<Duration>,
+    {
+        let Self { function, policy: WhenPolicy { when, retry_after: _ }, timer, observer, limits } = self;
+        Retry { function, policy: WhenPolicy { when, retry_after }, timer, observer, limits }
+    }
+}
+
+impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
+    /// Sets the policy, which classifies each outcome, `Ok` included. The default is [`StandardRetryPolicy`].
+    ///
+    /// ```
+    /// # use retry_core::RetryInfo;
+    /// use retry_core::{StandardRetryPolicy, StandardRetryStrategy, retry};
+    ///
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn example() -> Result<(), Failed> {
+    /// retry(&STORE, || fetch()).policy(StandardRetryPolicy::new().idempotent(true)).run().await
+    /// # }
+    /// ```
+    ///
+    /// See [`policy_fn`](crate::policy_fn) for a policy that is a closure.
+    pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L> {
+        let Self { function, policy: _, timer, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits }
+    }
+
+    /// Sets the observer, which receives the events of the call. The default is no observer.
+    pub fn observer<N: Observer>(self, observer: N) -> Retry<S, F, P, T, N, L> {
+        let Self { function, policy, timer, observer: _, limits } = self;
+        Retry { function, policy, timer, observer, limits }
+    }
+
+    /// Sets the name of the call in events. The default is the path of the closure.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.function.name = Name::Given(name);
+        self
+    }
+
+    fn with_attempts<G>(self, with: impl FnOnce(F) -> G) -> Retry<S, G, P, T, O, L> {
+        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, limits } = self;
+        let function = Function { strategy, attempt: with(attempt), name };
+        Retry { function, policy, timer, observer, limits }
+    }
+
+    fn with_timer<U>(self, timer: U) -> Retry<S, F, P, U, O, L> {
+        let Self { function, policy, timer: _, observer, limits } = self;
+        Retry { function, policy, timer, observer, limits }
+    }
+
+    fn within<M>(self, limits: M) -> Retry<S, F, P, T, O, M> {
+        let Self { function, policy, timer, observer, limits: _ } = self;
+        Retry { function, policy, timer, observer, limits }
+    }
+}
+
+impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
+    /// Sets a closure that is called after each failure, with the error and an event.
+    ///
+    /// If a retry follows, the event is [`RetryScheduled`](crate::EventKind::RetryScheduled), which has a
+    /// [delay](crate::EventKind::delay). After the last failure it is [`Stopped`](crate::EventKind::Stopped), which has
+    /// none.
+    ///
+    /// The closure is not called for an `Ok` that the policy classifies as a failure. An [`Observer`] gets all events
+    /// and can serve many calls, but it does not get the error.
+    ///
+    /// ```
+    /// # use std::io;
+    /// # use retry_core::{StandardRetryStrategy, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # async fn connect() -> io::Result<()> { Ok(()) }
+    /// # async fn example() -> io::Result<()> {
+    /// let call = retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    /// let call = call.on_retry(|error, event| match event.kind.delay() {
+    ///     Some(delay) => eprintln!("retrying in {delay:.1?}: {error}"),
+    ///     None => eprintln!("giving up: {error}"),
+    /// });
+    /// call.run().await
+    /// # }
+    /// ```
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, WithOnRetry<F, N>, P, T, O, L>
+    where
+        F: Attempts<Outcome = Result<R, E>>,
+        N: FnMut(&E, &Event),
+    {
+        self.with_attempts(|attempts| WithOnRetry { attempts, on_retry })
+    }
+
+    /// Sets the timer, which reads the time and sleeps. The default is [`DefaultTimer`](crate::time::DefaultTimer).
+    pub fn timer<U: Timer>(self, timer: U) -> Retry<S, F, P, U, O, L> {
+        self.with_timer(timer)
+    }
+}
+
+impl<S, F, P, T, O, L> Retry<S, Blocking<F>, P, T, O, L> {
+    /// Sets a closure that is called after each failure, with the error and an event, as for async calls.
+    #[expect(clippy::type_complexity, reason = "each part is a named choice of the user")]
+    pub fn on_retry<R, E, N>(self, on_retry: N) -> Retry<S, Blocking<WithOnRetry<Blocking<F>, N>>, P, T, O, L>
+    where
+        Blocking<F>: Attempts<Outcome = Result<R, E>>,
+        N: FnMut(&E, &Event),
+    {
+        self.with_attempts(|attempts| Blocking(WithOnRetry { attempts, on_retry }))
+    }
+
+    /// Sets the timer, which reads the time and blocks the thread. The default is [`StdTimer`](crate::time::StdTimer).
+    pub fn timer<U: BlockingTimer>(self, timer: U) -> Retry<S, Blocking<F>, P, U, O, L> {
+        self.with_timer(timer)
+    }
+}
+
+impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
+    /// Sets the time limit of the whole call: attempts, backoff, and waits for a limiter. An async call starts with its
+    /// first poll. The default is no limit.
+    ///
+    /// The limit is hard: no wait ends after it, and an attempt that is running when the limit is over is cut. The call
+    /// then ends with [`RetryError::MaxTime`](crate::RetryError::MaxTime). It returns the last outcome, which can be an
+    /// `Ok`, or a [`TimedOut`](crate::TimedOut) if there is none.
+    ///
+    /// An attempt that has an outcome at its last poll is not cut. An attempt that blocks its thread can't be cut. A
+    /// limit of zero leaves one poll.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// #[derive(RetryInfo)]
+    /// #[retry(transparent)]
+    /// struct NoAnswer(TimedOut);
+    ///
+    /// impl From<TimedOut> for NoAnswer {
+    ///     fn from(error: TimedOut) -> Self {
+    ///         Self(error)
+    ///     }
+    /// }
+    ///
+    /// # async fn fetch() -> Result<(), NoAnswer> { Ok(()) }
+    /// # async fn example() -> Result<(), NoAnswer> {
+    /// let call = retry(&STORE, || fetch());
+    /// call.max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5)).run().await
+    /// # }
+    /// ```
+    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, MaxTime> {
+        let limits = self.limits.with_operation().with_max_time(time);
+        self.within(limits)
+    }
+
+    /// Sets the deadline of the whole call: an [`Instant`](std::time::Instant) of the standard library or of tokio, or
+    /// a [`Timestamp`].
+    ///
+    /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
+    /// the past leaves one poll. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
+    /// [`Clock`](crate::Clock): a clock that starts at zero never reaches an `Instant`.
+    ///
+    /// ```
+    /// # use retry_core::{RetryInfo, StandardRetryStrategy, TimedOut, retry};
+    /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// # #[derive(RetryInfo)]
+    /// # #[retry(transparent)]
+    /// # struct NoAnswer(TimedOut);
+    /// # impl From<TimedOut> for NoAnswer { fn from(error: TimedOut) -> Self { Self(error) } }
+    /// # async fn fetch(part: u32) -> Result<(), NoAnswer> { Ok(()) }
+    /// use std::time::{Duration, Instant};
+    ///
+    /// /// Two calls that share ten seconds.
+    /// # async fn both() -> Result<(), NoAnswer> {
+    /// let deadline = Instant::now() + Duration::from_secs(10);
+    /// retry(&STORE, || fetch(1)).deadline(deadline).run().await?;
+    /// retry(&STORE, || fetch(2)).deadline(deadline).run().await
+    /// # }
+    /// ```
+    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, MaxTime> {
+        let limits = self.limits.with_operation().with_deadline(deadline.into());
+        self.within(limits)
+    }
+
+    /// Sets the time limit of each attempt. The default is no limit.
+    ///
+    /// The outcome of an attempt that is cut is a [`TimedOut`](crate::TimedOut), which the policy classifies like any
+    /// other outcome. A limit of zero allows one poll of each attempt.
+    ///
+    /// See [`max_time`](Retry::max_time) for an example with both limits.
+    ///
+    /// # The type of the call
+    ///
+    /// The last type parameter of the call becomes [`AttemptTimeout`](crate::retry::AttemptTimeout), or stays [`MaxTime`] if the call also has a
+    /// `max_time` or a `deadline`. The order of the setters makes no difference. Code that is generic over the limits
+    /// names [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
+    ///
+    /// ```
+    /// # use retry_core::{RetryInfo, TimedOut};
+    /// use retry_core::retry::{AsyncAttempts, AttemptTimeout, TimeLimits, Unobserved};
+    /// use retry_core::time::DefaultTimer;
+    /// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy, retry};
+    /// use std::time::Duration;
+    ///
+    /// # #[derive(RetryInfo)]
+    /// # #[retry(transparent)]
+    /// # struct Failed(TimedOut);
+    /// # impl From<TimedOut> for Failed { fn from(error: TimedOut) -> Self { Self(error) } }
+    /// # async fn fetch() -> Result<(), Failed> { Ok(()) }
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// /// A call with the default timer.
+    /// type Call<F, L> = Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+    ///
+    /// fn bounded<F: AsyncAttempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
+    ///     call.attempt_timeout(Duration::from_secs(5))
+    /// }
+    ///
+    /// # async fn example() -> Result<(), Failed> {
+    /// let call: Call<_, AttemptTimeout> = bounded(retry(&STORE, || fetch()));
+    /// call.run().await
+    /// # }
+    /// ```
+    pub fn attempt_timeout(self, time: Duration) -> Retry<S, F, P, T, O, L::WithAttemptTimeout>
+    where
+        F: AsyncAttempts,
+    {
+        let limits = self.limits.with_attempt_timeout(time);
+        self.within(limits)
+    }
+}
