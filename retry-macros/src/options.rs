@@ -10,7 +10,7 @@ use quote::ToTokens;
 use std::time::Duration;
 use syn::{Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, Path};
 
-/// An option as it is written.
+/// An option in the source text.
 pub(crate) struct Written {
     pub(crate) name: Ident,
     meta: Meta,
@@ -84,8 +84,8 @@ pub(crate) fn source(tokens: &impl ToTokens) -> String {
         .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
 }
 
-/// Returns an option and its name as it is written, or reports an unknown name. `main` is the option that a value
-/// alone is meant for.
+/// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value
+/// without a name is meant for.
 fn known_option<O: Copy>(
     meta: &Meta,
     main: Option<&str>,

@@ -17,7 +17,7 @@ const fn longest() -> StandardRetryStrategy {
 
 // Rule R2.
 #[tokio::test(start_paused = true)]
-async fn rule_1_a_refused_initial_token_leaves_one_attempt_that_the_strategy_does_not_see() {
+async fn a_refused_initial_token_leaves_one_attempt_that_the_strategy_does_not_see() {
     let refusing = Recorder::new().refusing_initial_token(RetryError::QuotaExhausted);
     let flaky = Flaky::new(1, Failed::SAFE);
     let report = retry(&refusing, || async { flaky.call() }).report().await;
@@ -32,7 +32,7 @@ async fn rule_1_a_refused_initial_token_leaves_one_attempt_that_the_strategy_doe
 
 // Rule R2.
 #[tokio::test(start_paused = true)]
-async fn rule_1_applies_to_the_attribute_too() {
+async fn a_refused_initial_token_leaves_one_attempt_of_the_attribute_too() {
     #[retryable(strategy = strategy)]
     async fn call(strategy: &Recorder, flaky: &Flaky) -> Result<u32, Failed> {
         flaky.call()
@@ -46,7 +46,7 @@ async fn rule_1_applies_to_the_attribute_too() {
 
 // Rule R3.
 #[tokio::test(start_paused = true)]
-async fn rule_2_the_strategy_is_asked_again_after_each_wait_even_before_the_first_attempt() {
+async fn the_strategy_is_asked_again_after_each_wait_even_before_the_first_attempt() {
     let slow = Recorder::new().waiting([secs(3), Duration::ZERO, secs(2), secs(1)]);
     let started = Instant::now();
     let flaky = Flaky::new(1, Failed::SAFE);
@@ -74,7 +74,7 @@ async fn rules_3_to_5_a_success_is_recorded_and_returned() {
 
 // Rule R6.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_strategy_gets_final_failures_too() {
+async fn the_strategy_gets_final_failures_too() {
     let recorder = Recorder::new();
     let fatal = Failed { throttle: true, ..Failed::FATAL };
     let report = retry(&recorder, || async { Flaky::new(1, fatal).call() }).report().await;
@@ -87,7 +87,7 @@ async fn rule_6_the_strategy_gets_final_failures_too() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_a_final_failure_is_refused_before_the_number_of_attempts_is_checked() {
+async fn a_final_failure_is_refused_before_the_number_of_attempts_is_checked() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
     let report = retry(&ONCE, || async { Flaky::new(1, Failed::FATAL).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::NotRetryable));
@@ -95,7 +95,7 @@ async fn rule_6_a_final_failure_is_refused_before_the_number_of_attempts_is_chec
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_number_of_attempts_is_checked_before_the_hint() {
+async fn the_number_of_attempts_is_checked_before_the_hint() {
     static ONCE: StandardRetryStrategy = longest().max_attempts(1);
     let report = retry(&ONCE, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::MaxAttempts));
@@ -103,7 +103,7 @@ async fn rule_6_the_number_of_attempts_is_checked_before_the_hint() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_hint_is_checked_before_the_quota() {
+async fn the_hint_is_checked_before_the_quota() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
     let report = retry(&POOR, || async { Flaky::new(1, Failed::SAFE.after(secs(3600))).call() }).report().await;
     assert_eq!(report.reason, Some(RetryError::RetryAfterTooLong));
@@ -111,7 +111,7 @@ async fn rule_6_the_hint_is_checked_before_the_quota() {
 
 // Rule R7.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_remaining_time_is_checked_before_the_quota() {
+async fn the_remaining_time_is_checked_before_the_quota() {
     use retry_core::{Failure, RetryStrategy, TokioTimer};
 
     static POOR: StandardRetryStrategy = longest().quota_capacity(0);
@@ -126,7 +126,7 @@ async fn rule_6_the_remaining_time_is_checked_before_the_quota() {
 
 // Rules Q3, R8.
 #[tokio::test(start_paused = true)]
-async fn rule_6_the_quota_is_charged_before_the_backoff() {
+async fn the_quota_is_charged_before_the_backoff() {
     static STRATEGY: StandardRetryStrategy = longest();
     let flaky = Flaky::new(1, Failed::TIMEOUT);
     let mut call = pin!(retry(&STRATEGY, || async { flaky.call() }).run());
@@ -137,7 +137,7 @@ async fn rule_6_the_quota_is_charged_before_the_backoff() {
 
 // Rules Q3, R9.
 #[tokio::test(start_paused = true)]
-async fn rule_7_an_operation_whose_retry_is_refused_returns_at_once_and_costs_nothing() {
+async fn an_operation_whose_retry_is_refused_returns_at_once_and_costs_nothing() {
     static POOR: StandardRetryStrategy = longest().quota_capacity(4);
     let started = Instant::now();
     let flaky = Flaky::new(1, Failed::SAFE);
@@ -150,7 +150,7 @@ async fn rule_7_an_operation_whose_retry_is_refused_returns_at_once_and_costs_no
 
 // Rule R10.
 #[tokio::test(start_paused = true)]
-async fn rule_7_the_reason_of_the_strategy_is_reported_unchanged() {
+async fn the_reason_of_the_strategy_is_reported_unchanged() {
     for reason in [RetryError::Refused, RetryError::MaxTime, RetryError::ForeignToken] {
         let refusing = Recorder::new().refusing_retries(reason);
         let report = retry(&refusing, || async { Flaky::new(1, Failed::SAFE).call() }).report().await;
@@ -160,7 +160,7 @@ async fn rule_7_the_reason_of_the_strategy_is_reported_unchanged() {
 
 // Rules O8, R3.
 #[tokio::test(start_paused = true)]
-async fn rule_8_a_granted_retry_is_made_after_its_backoff() {
+async fn a_granted_retry_is_made_after_its_backoff() {
     static STRATEGY: StandardRetryStrategy = longest();
     let flaky = Flaky::new(3, Failed::SAFE);
     let report = retry(&STRATEGY, || async { flaky.call() }).report().await;

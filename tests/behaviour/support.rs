@@ -12,7 +12,9 @@ use retry_core::{
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::env;
 use std::pin::Pin;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Wake, Waker};
@@ -298,4 +300,20 @@ impl RetryStrategy for Recorder {
     fn release(&self, _: Attempt) {
         self.calls.borrow_mut().push("release");
     }
+}
+
+/// Runs an ignored test of this binary in a process of its own, because what it changes or reads belongs to the process.
+/// Returns its standard error.
+///
+/// # Panics
+///
+/// Panics if the test fails, or if there is no test of that name.
+pub(crate) fn run_in_a_process(test: &str, prepare: impl FnOnce(&mut Command)) -> String {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", test, "--include-ignored", "--nocapture"]);
+    prepare(&mut child);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 passed"), "the child ran no test");
+    String::from_utf8(output.stderr).unwrap()
 }

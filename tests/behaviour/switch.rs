@@ -1,14 +1,12 @@
 //! Switches that turn retries off at run time.
 
-use crate::support::{Failed, Flaky, Recorder, poll_once, secs};
+use crate::support::{Failed, Flaky, Recorder, poll_once, run_in_a_process, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::{
     AdaptiveRetryStrategy, ErasedStrategy, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy,
     ScopedRetryStrategy, StandardRetryStrategy, TokioTimer, retries_enabled, retry, set_retries_enabled,
 };
-use std::env;
 use std::pin::pin;
-use std::process::Command;
 use std::sync::Arc;
 use tokio::time::advance;
 
@@ -155,8 +153,5 @@ async fn child() {
 // Rules R14, R18, R19.
 #[test]
 fn the_switch_of_the_process_applies_to_all_strategies_including_custom_ones() {
-    let mut child = Command::new(env::current_exe().unwrap());
-    let output = child.args(["--exact", "switch::child", "--include-ignored"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("1 passed"), "the child ran no test");
+    run_in_a_process("switch::child", |_| ());
 }

@@ -1,9 +1,8 @@
 //! The environment of a real process. Each test starts a child process, because concurrent tests share one environment.
 
 use super::Files;
+use crate::support::run_in_a_process;
 use retry_core::RetryConfig;
-use std::env;
-use std::process::Command;
 
 /// Prints the settings of the environment to standard error, which the test harness does not use.
 #[test]
@@ -22,14 +21,12 @@ fn child() {
 
 /// Returns the output of a child with these variables.
 fn child_with(variables: &[(&str, &str)]) -> String {
-    let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "config::process::child", "--include-ignored", "--nocapture"]);
-    for variable in ["AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_PROFILE", "AWS_CONFIG_FILE", "HOME", "USERPROFILE"] {
-        child.env_remove(variable);
-    }
-    let output = child.envs(variables.iter().copied()).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stderr).unwrap()
+    run_in_a_process("config::process::child", |child| {
+        for name in ["AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_PROFILE", "AWS_CONFIG_FILE", "HOME", "USERPROFILE"] {
+            child.env_remove(name);
+        }
+        child.envs(variables.iter().copied());
+    })
 }
 
 #[test]

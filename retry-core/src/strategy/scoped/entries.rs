@@ -25,7 +25,7 @@ pub(super) struct Entries<K, S> {
     ///
     /// The list has the entries that were not in use when it was created. Entries that were inserted or used since then
     /// have a later use than all of them, so the order is exact. Creating a list examines all entries, and the list
-    /// then serves as many evictions or uses as it is long.
+    /// then serves one eviction or use for each of its elements.
     candidates: Vec<(u64, u64)>,
     /// The number of new keys to admit without eviction before the next list, because the last list was too short to be
     /// worth its cost.
