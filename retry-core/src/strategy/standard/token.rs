@@ -89,7 +89,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         })
     }
 
-    #[expect(clippy::inline_always, reason = "it is called from one place, which is cold and out of line")]
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
     fn refresh_retry_token(
         &self,
