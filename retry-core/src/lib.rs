@@ -88,6 +88,7 @@
 //! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`RetryMode`](config::RetryMode) |
 //! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
+//! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!
 //! # Events
@@ -133,6 +134,8 @@ mod support;
 #[cfg(feature = "test")]
 pub mod test;
 pub mod time;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
 pub use config::{ConfigError, RetryConfig};

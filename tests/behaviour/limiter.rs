@@ -8,8 +8,10 @@ mod wakes;
 
 use crate::script::{Error, SAFE};
 use crate::support::{Wakes, millis, poll_once, secs};
+use ::tower::{Layer, Service, service_fn};
 use in_flight::InFlight;
 use retry_core::strategy::{AdaptiveRetryToken, Operations, Share, StandardRetryToken};
+use retry_core::tower::RetryLayer;
 use retry_core::{
     ErasedStrategy, Jitter, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, retry, retryable,
 };
@@ -41,6 +43,8 @@ enum Form {
     AttributeWithLimits,
     Closure,
     ClosureWithLimits,
+    Tower,
+    TowerWithLimits,
 }
 
 #[retryable(strategy = limiter)]
@@ -58,7 +62,14 @@ async fn attribute_with_limits<'a>(
 }
 
 impl Form {
-    const ALL: [Self; 4] = [Self::Attribute, Self::AttributeWithLimits, Self::Closure, Self::ClosureWithLimits];
+    const ALL: [Self; 6] = [
+        Self::Attribute,
+        Self::AttributeWithLimits,
+        Self::Closure,
+        Self::ClosureWithLimits,
+        Self::Tower,
+        Self::TowerWithLimits,
+    ];
 
     /// Returns an operation in this form. Its limits, if it has any, are longer than all waits.
     fn call<'a>(self, limiter: &'a InFlight, attempt: &'a dyn Fn() -> Operation<'a>) -> Operation<'a> {
@@ -68,6 +79,11 @@ impl Form {
             Self::AttributeWithLimits => Box::pin(attribute_with_limits(limiter, attempt, limit)),
             Self::Closure => Box::pin(retry(limiter, attempt).run()),
             Self::ClosureWithLimits => Box::pin(retry(limiter, attempt).max_time(limit).attempt_timeout(limit).run()),
+            Self::Tower => Box::pin(RetryLayer::new(limiter).layer(service_fn(move |()| attempt())).call(())),
+            Self::TowerWithLimits => {
+                let layer = RetryLayer::new(limiter).max_time(limit).attempt_timeout(limit);
+                Box::pin(layer.layer(service_fn(move |()| attempt())).call(()))
+            }
         }
     }
 }

@@ -34,4 +34,5 @@ mod support;
 mod switch;
 mod test_mode;
 mod time_limits;
+mod tower;
 mod vectors;

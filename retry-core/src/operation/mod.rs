@@ -20,6 +20,8 @@ pub use context::{AttemptContext, ContextState, OperationId};
 pub use name::{FunctionName, Name};
 pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use wait::Wait;
+#[cfg(feature = "tower")]
+pub(crate) use wait::Waiting;
 
 use crate::observe::trace::Level;
 use crate::observe::{Event, EventKind};
@@ -175,6 +177,36 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         });
         operation.record.ended(attempts, Some(reason));
         Decision::Stop { attempts, reason: Some(reason) }
+    }
+
+    /// Settles a failure after which the request can't be sent again, although the policy asks for a retry. The strategy
+    /// learns from the failure as from a final one.
+    #[cfg(feature = "tower")]
+    pub(crate) fn settle_unrepeatable<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        error_type: RetryErrorType,
+        retry_after: Option<Duration>,
+    ) -> Decision {
+        let failure = Failure::from_directive(RetryDirective::fail(Some(error_type)).after(retry_after))
+            .with_remaining(operation.limits.remaining(&self.timer()))
+            .with_retries_enabled(strategy::retries_enabled());
+        operation.record.failed(failure.error_type());
+        let attempts = operation.attempts();
+        self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        let TokenState::Held(token) = operation.token.take() else {
+            return self.stop(operation, &failure, attempts, RetryError::Refused);
+        };
+        if let Ok(token) = self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
+            self.strategy.release(token);
+        }
+        self.stop(operation, &failure, attempts, RetryError::NotRepeatable)
+    }
+
+    /// Releases the token of an attempt that will not be made.
+    #[cfg(feature = "tower")]
+    pub(crate) fn release<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) {
+        drop(ReleaseGuard::new(&mut operation.token, self.strategy));
     }
 
     /// Handles the outcome of an attempt that another attempt follows: drops it, or keeps it if a time limit may need

@@ -37,7 +37,7 @@ impl<K: RetryToken> TokenState<K> {
 ///
 /// A guard protects all user code that may panic between a paid retry and its attempt: methods of the strategy, timers,
 /// sleeps, observers, and the `Drop` of outcomes.
-pub(super) struct ReleaseGuard<'a, S: RetryStrategy> {
+pub struct ReleaseGuard<'a, S: RetryStrategy> {
     pub(super) token: &'a mut TokenState<S::Token>,
     pub(super) strategy: &'a S,
 }

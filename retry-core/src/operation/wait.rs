@@ -13,19 +13,23 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 use std::time::Duration;
 
-/// A wait of an operation. If it is dropped before it is over, the operation gives up the next attempt and releases its
-/// token.
+/// A wait of an operation.
 ///
-/// The strategy is borrowed only while the operation waits.
+/// `G` protects the token: if the wait is dropped before it is over, a [`ReleaseGuard`] gives up the next attempt and releases
+/// the token. It borrows the strategy only while the operation waits. A driver that can't borrow has no guard, and
+/// releases the token itself.
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'a, S: RetryStrategy, Z> {
-    /// `None` once the wait is over. This field comes before the sleep, so that it is dropped first.
-    guard: Option<ReleaseGuard<'a, S>>,
+pub struct Waiting<G, Z> {
+    /// This field comes before the sleep, so that it is dropped first.
+    guard: G,
     /// `None` once the sleep is over.
     sleep: Option<Pin<Box<Z>>>,
     reason: Reason,
     was_polled: bool,
 }
+
+/// A wait that protects its token. The guard is `None` once the wait is over.
+pub type Wait<'a, S, Z> = Waiting<Option<ReleaseGuard<'a, S>>, Z>;
 
 /// The reason of a wait.
 enum Reason {
@@ -53,39 +57,57 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         };
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
+
+    /// Returns the wait without its guard.
+    #[cfg(feature = "tower")]
+    fn unguarded(mut self) -> Waiting<(), Z> {
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
+        let Self { guard: _, sleep, reason, was_polled } = self;
+        Waiting { guard: (), sleep, reason, was_polled }
+    }
 }
 
 impl<S: RetryStrategy, Z: Future<Output = ()>> Future for Wait<'_, S, Z> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let is_first_poll = !std::mem::replace(&mut this.was_polled, true);
-        if let Some(sleep) = &mut this.sleep {
-            let is_woken = matches!(&this.reason, Reason::Limiter(Some(wake)) if wake.register(context.waker()));
+        ready!(self.poll_unguarded(context));
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
+    /// Polls the wait, and leaves the guard alone.
+    #[inline]
+    pub(crate) fn poll_unguarded(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let is_first_poll = !std::mem::replace(&mut self.was_polled, true);
+        if let Some(sleep) = &mut self.sleep {
+            let is_woken = matches!(&self.reason, Reason::Limiter(Some(wake)) if wake.register(context.waker()));
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
-            // The sleep is dropped while the guard is armed, so a panic in its `Drop` releases the token.
-            this.sleep = None;
+            // The sleep is dropped while the token is protected, so a panic in its `Drop` releases the token.
+            self.sleep = None;
             // A limiter is asked again after each wait. With sleeps that are ready at once and a clock that stands
             // still, it would be asked forever within one poll, and a timeout around the operation could not end it. So
             // a wait that is over in its first poll yields once.
-            if is_first_poll && matches!(this.reason, Reason::Limiter(_)) {
+            if is_first_poll && matches!(self.reason, Reason::Limiter(_)) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
-        if let Reason::Skipped(wait) = &this.reason {
+        if let Reason::Skipped(wait) = &self.reason {
             // A skipped wait yields once, so that other tasks can run, as they can during a real wait.
             if is_first_poll {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
             wait.end();
-        }
-        if let Some(guard) = this.guard.take() {
-            guard.disarm();
         }
         Poll::Ready(())
     }
@@ -103,6 +125,18 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
     ) -> Option<Wait<'c, S, T::Sleep>> {
         let wait = self.next_wait(operation, is_delayed)?;
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
+    }
+
+    /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait
+    /// calls [`release`](Call::release).
+    #[cfg(feature = "tower")]
+    pub(crate) fn unguarded_wait<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        is_delayed: bool,
+    ) -> Option<Waiting<(), T::Sleep>> {
+        let wait = self.next_wait(operation, is_delayed)?;
+        Some(Wait::new(operation, self.strategy, &self.timer(), wait).unguarded())
     }
 }
 

@@ -10,6 +10,8 @@ use std::fmt;
 pub enum RetryError {
     /// The policy decided that a retry would not help or is not safe.
     NotRetryable,
+    /// The request can't be cloned, so it can't be sent again. Only the layer for `tower` has such requests.
+    NotRepeatable,
     /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled).
     Disabled,
     /// The maximum number of attempts was made.
@@ -32,6 +34,7 @@ impl RetryError {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotRetryable => "not_retryable",
+            Self::NotRepeatable => "not_repeatable",
             Self::Disabled => "disabled",
             Self::MaxAttempts => "max_attempts",
             Self::RetryAfterTooLong => "retry_after_too_long",
@@ -47,6 +50,7 @@ impl fmt::Display for RetryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotRetryable => "the failure is not retryable",
+            Self::NotRepeatable => "the request can't be sent again",
             Self::Disabled => "retries are switched off",
             Self::MaxAttempts => "all attempts were made",
             Self::RetryAfterTooLong => "the server asked for a longer wait than `max_retry_after` allows",

@@ -1,0 +1,259 @@
+//! The future of one request, which drives its operation.
+
+use super::{CloneRequest, Settings};
+use crate::operation::{Attempt, Deadline, Decision, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
+use crate::policy::{RetryDirective, RetryPolicy};
+use crate::strategy::RetryStrategy;
+use crate::time::{Clock, Timer};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use tower_service::Service;
+
+/// The future of a request that is retried. [`RetryService`](super::RetryService) returns it.
+///
+/// It is [`Send`] if its parts are. The response future of the inner service is boxed, once for all attempts.
+#[must_use = "futures do nothing unless polled"]
+pub struct ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    settings: Settings<S, P, C, T, O, L>,
+    /// The request of the next attempt. `None` if the request can't be cloned.
+    request: Option<Req>,
+    sender: Sender<Svc, Req>,
+    last: L::Last,
+    stage: Stage<S, T, O, L>,
+}
+
+/// The stages of a request.
+enum Stage<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> {
+    /// The future was not polled yet.
+    New,
+    /// The operation is under way.
+    Running(Running<S, T, O, L>),
+    /// The future was ready.
+    Done,
+}
+
+/// An operation that is under way.
+struct Running<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> {
+    operation: OperationOf<S, L, O>,
+    /// Whether the token's delay is still to be slept.
+    is_delayed: bool,
+    wait: Option<Waiting<(), T::Sleep>>,
+    /// The limit of the attempt that was sent. `None` while the attempt waits.
+    sent: Option<Limit<L, T>>,
+}
+
+/// The deadline of an attempt, and the sleep until the deadline.
+struct Limit<L: TimeLimits, T: Timer> {
+    deadline: Deadline<L::Cut>,
+    sleep: Option<Pin<Box<CutSleep<L, T>>>>,
+}
+
+/// The sleep until an attempt is cut.
+type CutSleep<L, T> = <L as TimeLimits>::Sleep<<T as Timer>::Sleep>;
+
+impl<Svc, Req, S, P, C, T, O, L> ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    /// Creates the future of a request to a service that is ready.
+    pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, T, O, L>) -> Self {
+        let sender = Sender { service, is_ready: true, request: None, response: Box::pin(None) };
+        Self { settings, request: Some(request), sender, last: L::Last::default(), stage: Stage::New }
+    }
+}
+
+/// Nothing is pinned in place: the response future and the sleeps are boxed.
+impl<Svc, Req, S, P, C, T, O, L> Unpin for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+}
+
+impl<Svc, Req, S, P, C, T, O, L> Future for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    P: RetryPolicy<Result<Svc::Response, Svc::Error>>,
+    C: CloneRequest<Req>,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    type Output = Result<Svc::Response, Svc::Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { settings, request, sender, last, stage } = self.get_mut();
+        if let Stage::New = stage {
+            let operation = settings.call().begin(settings.limits);
+            let is_delayed = operation.is_delayed();
+            *stage = Stage::Running(Running { operation, is_delayed, wait: None, sent: None });
+        }
+        let Stage::Running(running) = stage else { return Poll::Pending };
+        loop {
+            let limit = if let Some(limit) = &mut running.sent {
+                limit
+            } else {
+                ready!(running.poll_wait(settings, context));
+                let limit = running.send(settings);
+                if limit.deadline.over().is_none() {
+                    sender.request = request.take();
+                    *request = sender.request.as_ref().and_then(|request| settings.clone.clone_request(request));
+                }
+                limit
+            };
+            let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut *sender));
+            let attempted = ready!(pin!(attempt).poll(context));
+            sender.stop();
+            let settled = settings.settle(&mut running.operation, attempted, last, request.is_some());
+            if let ControlFlow::Break(outcome) = settled {
+                *stage = Stage::Done;
+                return Poll::Ready(outcome);
+            }
+            (running.sent, running.is_delayed) = (None, true);
+        }
+    }
+}
+
+impl<Svc, Req, S, P, C, T, O, L> Drop for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    fn drop(&mut self) {
+        // An attempt that was not sent gives back what was taken for it.
+        if let Stage::Running(Running { operation, sent: None, .. }) = &mut self.stage {
+            self.settings.call().release(operation);
+        }
+    }
+}
+
+impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, T, O, L> {
+    /// Waits until the attempt is due, or until a limit prevents it.
+    fn poll_wait<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(wait) = &mut self.wait {
+                ready!(wait.poll_unguarded(context));
+                (self.wait, self.is_delayed) = (None, false);
+            }
+            self.wait = settings.call().unguarded_wait(&mut self.operation, self.is_delayed);
+            if self.wait.is_none() {
+                return Poll::Ready(());
+            }
+        }
+    }
+
+    /// Starts the time limit of the attempt.
+    fn send<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>) -> &mut Limit<L, T> {
+        let (deadline, sleep) = settings.call().deadline(&mut self.operation);
+        self.sent.insert(Limit { deadline, sleep: sleep.map(Box::pin) })
+    }
+}
+
+impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C, T, O, L> {
+    /// Lets the policy and the strategy decide what follows from an attempt. Returns the outcome if it is the last one.
+    fn settle<R>(
+        &self,
+        operation: &mut OperationOf<S, L, O>,
+        attempted: Result<R, L::Cut>,
+        last: &mut L::Last,
+        is_repeatable: bool,
+    ) -> ControlFlow<R>
+    where
+        P: RetryPolicy<R>,
+        L: LimitsOn<R>,
+    {
+        let outcome = match attempted {
+            Ok(outcome) => outcome,
+            Err(cut) => match self.call().cut(operation, cut, last) {
+                ControlFlow::Continue(outcome) => outcome,
+                ControlFlow::Break(outcome) => return ControlFlow::Break(outcome),
+            },
+        };
+        let decision = match self.policy.evaluate(&outcome) {
+            RetryDirective::Retry { error_type, retry_after } if !is_repeatable => {
+                self.call().settle_unrepeatable(operation, error_type, retry_after)
+            }
+            directive => self.call().settle(operation, directive),
+        };
+        match decision {
+            Decision::Retry => {
+                self.call().keep(operation, last, outcome);
+                ControlFlow::Continue(())
+            }
+            Decision::Stop { .. } => ControlFlow::Break(outcome),
+        }
+    }
+}
+
+/// Sends one attempt after the other: polls the service until it is ready, calls it, and polls the response.
+struct Sender<Svc: Service<Req>, Req> {
+    service: Svc,
+    is_ready: bool,
+    /// The request until the service is called.
+    request: Option<Req>,
+    response: Pin<Box<Option<Svc::Future>>>,
+}
+
+impl<Svc: Service<Req>, Req> Sender<Svc, Req> {
+    /// Drops what is left of an attempt.
+    fn stop(&mut self) {
+        self.request = None;
+        self.response.set(None);
+    }
+}
+
+/// Only the response is pinned, and it is boxed.
+impl<Svc: Service<Req>, Req> Unpin for Sender<Svc, Req> {}
+
+impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
+    type Output = Result<Svc::Response, Svc::Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { service, is_ready, request, response } = self.get_mut();
+        if request.is_some() && !*is_ready {
+            ready!(service.poll_ready(context))?;
+            *is_ready = true;
+        }
+        if let Some(request) = request.take() {
+            *is_ready = false;
+            response.set(Some(service.call(request)));
+        }
+        match response.as_mut().as_pin_mut() {
+            Some(response) => response.poll(context),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<Svc, Req, S, P, C, T, O, L> fmt::Debug for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+where
+    Svc: Service<Req>,
+    S: RetryStrategy,
+    T: Timer,
+    O: OptionalObserver,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}

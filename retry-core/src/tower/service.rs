@@ -1,0 +1,49 @@
+//! The service that a layer makes.
+
+use super::{CloneRequest, ResponseFuture, Settings};
+use crate::operation::{LimitsOn, OptionalObserver};
+use crate::policy::RetryPolicy;
+use crate::strategy::RetryStrategy;
+use crate::time::Timer;
+use std::mem;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// A service that retries the requests of the service in it. [`RetryLayer`](super::RetryLayer) makes it.
+#[derive(Clone, Debug)]
+pub struct RetryService<Svc, S, P, C, T, O, L> {
+    inner: Svc,
+    settings: Settings<S, P, C, T, O, L>,
+}
+
+impl<Svc, S, P, C, T, O, L> RetryService<Svc, S, P, C, T, O, L> {
+    pub(super) const fn new(inner: Svc, settings: Settings<S, P, C, T, O, L>) -> Self {
+        Self { inner, settings }
+    }
+}
+
+impl<Svc, Req, S, P, C, T, O, L> Service<Req> for RetryService<Svc, S, P, C, T, O, L>
+where
+    Svc: Service<Req> + Clone,
+    S: RetryStrategy + Clone,
+    P: RetryPolicy<Result<Svc::Response, Svc::Error>> + Clone,
+    C: CloneRequest<Req> + Clone,
+    T: Timer + Clone,
+    O: OptionalObserver + Clone,
+    L: LimitsOn<Result<Svc::Response, Svc::Error>>,
+{
+    type Response = Svc::Response;
+    type Error = Svc::Error;
+    type Future = ResponseFuture<Svc, Req, S, P, C, T, O, L>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Svc::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Req) -> Self::Future {
+        // Only the service that was polled is ready, so the operation gets that one, and the clone stays here.
+        let clone = self.inner.clone();
+        let ready = mem::replace(&mut self.inner, clone);
+        ResponseFuture::new(ready, request, self.settings.clone())
+    }
+}
