@@ -94,8 +94,9 @@
 //! # Events
 //!
 //! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
-//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation` and
-//! `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`] documents the order of the events.
+//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation`,
+//! `operation_id` and `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`]
+//! documents the order of the events.
 //!
 //! | event | meaning | level | fields |
 //! |---|---|---|---|
@@ -111,6 +112,7 @@
 //!
 //! - `operation`: the [path of the function](Event::operation); for [`retry()`] the name of the call, which is the path
 //!   of the closure by default.
+//! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
 //! - `error_type`: a name from [`RetryErrorType::as_str`], or `unknown`.
 //! - `reason`: a name from [`RetryError::as_str`].
 //! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
@@ -140,8 +142,8 @@ pub mod tower;
 pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
 pub use config::{ConfigError, RetryConfig};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
-pub use observe::{Event, EventKind, Observer, Report};
-pub use operation::{AttemptContext, OperationId};
+pub use observe::{Event, EventKind, Observer, OperationId, Report};
+pub use operation::AttemptContext;
 pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
 pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};

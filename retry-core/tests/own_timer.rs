@@ -1,8 +1,10 @@
 //! Without any feature, a call works with a custom timer.
 
 use retry_core::time::Timestamp;
-use retry_core::{Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry};
-use std::cell::Cell;
+use retry_core::{
+    Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry, retry_with_context,
+};
+use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -55,4 +57,21 @@ fn a_call_runs_on_a_custom_timer_without_a_runtime() {
     };
     assert_eq!((report.outcome, report.attempts, report.reason), (Ok(()), 3, None));
     assert_eq!(report.elapsed, Duration::from_secs(1 + 2));
+}
+
+// Rule O12.
+#[test]
+fn contexts_and_on_retry_have_one_id_although_nothing_else_gets_events() {
+    static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new();
+
+    let (time, seen) = (Virtual::default(), RefCell::new(Vec::new()));
+    let call = retry_with_context(&STRATEGY, |context| {
+        seen.borrow_mut().push(context.operation_id());
+        ready(Err::<(), _>(Crashed))
+    });
+    let call = call.on_retry(|_, event| seen.borrow_mut().push(event.operation_id)).timer(&time);
+    assert!(pin!(call.run()).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    let seen = seen.into_inner();
+    assert_eq!(seen.len(), 2 * 5, "an attempt and a failure, five times");
+    assert!(seen.iter().all(|id| *id == seen[0]), "{seen:?}");
 }

@@ -280,7 +280,6 @@ fn limits_an_observer_and_a_context() {
                     "get"
                 );
                 let mut __last = ::core::option::Option::None;
-                let mut __context = ::retry_core::__private::context();
                 let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                         .with_observer(::retry_core::__private::static_observer(&METRICS)),
@@ -289,6 +288,7 @@ fn limits_an_observer_and_a_context() {
                         ::core::option::Option::Some(self.timeout),
                     ),
                 );
+                let mut __context = ::retry_core::__private::context(&__operation);
                 loop {
                     loop {
                         let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
@@ -446,8 +446,9 @@ fn a_function_for_failures_with_limits() {
                         ::core::option::Option::None,
                     ),
                 );
-                let __started = ::retry_core::__private::started(
+                let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    &__operation,
                 );
                 loop {
                     loop {
@@ -506,7 +507,7 @@ fn a_function_for_failures_with_limits() {
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                         __settled,
-                        __started,
+                        __beginning,
                         &__outcome,
                         |__error, __event| ::retry_core::__private::on_retry(__error, __event, log),
                     );
@@ -549,8 +550,9 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         ::core::option::Option::None,
                     ),
                 );
-                let __started = ::retry_core::__private::started(
+                let __beginning = ::retry_core::__private::beginning(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                    &__operation,
                 );
                 loop {
                     let __cut = ::retry_core::__private::block(
@@ -596,7 +598,7 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
                         &mut __operation,
                         __settled,
-                        __started,
+                        __beginning,
                         &__outcome,
                         |__error, __event| ::retry_core::__private::on_retry(
                             __error,

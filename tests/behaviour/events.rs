@@ -9,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// A layer that formats each event as a line: level, name and fields.
+/// A layer that formats each event as a line: level, name and fields without the id of the operation.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -19,7 +19,7 @@ impl<S: Subscriber> Layer<S> for Lines {
         impl Visit for Line {
             fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
                 match field.name() {
-                    "message" => {}
+                    "message" | "operation_id" => {}
                     name => write!(self.0, " {name}={value:?}").unwrap(),
                 }
             }

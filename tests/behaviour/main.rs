@@ -21,6 +21,7 @@ mod manual_timer;
 mod names;
 mod observer;
 mod operation;
+mod operation_ids;
 mod panics;
 mod policy;
 mod properties;

@@ -7,15 +7,15 @@ use retry_core::config::RetryMode;
 use retry_core::strategy::DelaySource;
 use retry_core::time::Timestamp;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, RetryConfig, RetryError,
-    RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Timer, policy_fn, retry,
-    retryable,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, OperationId,
+    RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
+    Timer, policy_fn, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -212,13 +212,16 @@ async fn waits_for_the_limiter_are_events_and_the_backoff_is_not() {
 
 #[tokio::test(start_paused = true)]
 async fn wrappers_of_a_strategy_do_not_change_the_events() {
+    // The ids differ, because each run is another operation.
+    static SAME_ID: LazyLock<OperationId> = LazyLock::new(OperationId::random);
+
     async fn events(strategy: impl RetryStrategy) -> Vec<Event> {
         let log = Log::default();
         let outcomes =
             [Err(Error::Failed(Failed::THROTTLED)), Err(Error::Failed(Failed::TIMEOUT.after(secs(5)))), Ok(1)];
         let script = Script::new(outcomes.map(|outcome| (secs(1), outcome)));
         assert_eq!(run(Form::Closure, &strategy, NONE, &script, &log).await, Ok(1));
-        log.0.into_inner()
+        log.0.into_inner().into_iter().map(|event| Event { operation_id: *SAME_ID, ..event }).collect()
     }
 
     fn adaptive() -> AdaptiveRetryStrategy {
@@ -391,6 +394,7 @@ fn check(events: &[Event], ended: bool, script: &Script, outcome: Option<&Result
     for event in events {
         let kind = event.kind.as_str();
         state = state.next(kind).unwrap_or_else(|| panic!("`{kind}` after {state:?}: {events:?}"));
+        assert_eq!(event.operation_id, events[0].operation_id);
         assert!(event.elapsed >= elapsed);
         elapsed = event.elapsed;
         match event.kind {
@@ -484,7 +488,8 @@ fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
 
     let kind = EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3) };
-    let event = Event { operation: "get", strategy: None, attempt: 2, elapsed: secs(1), kind };
+    let operation_id = OperationId::random();
+    let event = Event { operation: "get", operation_id, strategy: None, attempt: 2, elapsed: secs(1), kind };
     assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));
     let report = Report { outcome: Ok::<_, Failed>(1), attempts: 2, reason: None, elapsed: secs(3) };
     assert_eq!((report.outcome, report.attempts), (Ok(1), 2));

@@ -3,10 +3,10 @@
 
 use super::retryable::finish;
 use crate::observe::Event;
-use crate::operation::{Call, Decision, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use crate::operation::{Beginning, Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::policy::{RetryDirective, RetryErrorType};
 use crate::strategy::{Failure, RetryError, RetryStrategy};
-use crate::time::{Clock, Timestamp};
+use crate::time::Clock;
 
 /// What follows from an outcome.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +16,14 @@ pub struct Settled {
     error_type: Option<RetryErrorType>,
 }
 
-/// Returns the start time of an operation that begins now.
+/// Returns the beginning of an operation that begins now. The id is that of the operation or of its contexts, because an
+/// operation without an observer may not keep it.
 #[inline]
-pub fn started<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(call: Call<'_, S, T, O>) -> Timestamp {
-    call.started()
+pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &impl Identified,
+) -> Beginning {
+    call.beginning(operation)
 }
 
 /// Tells the strategy what the policy made of an outcome, and returns what follows.
@@ -49,13 +53,13 @@ pub fn tell_failure<R: Fallible, S: RetryStrategy, L: TimeLimits, T: Clock + Cop
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
     settled: Settled,
-    started: Timestamp,
+    beginning: Beginning,
     outcome: &R,
     tell: impl FnOnce(&R::Error, &Event),
 ) {
     let Settled { decision, error_type } = settled;
     if let Some(error) = outcome.error() {
-        call.tell_failure(operation, error_type, decision, started, |event| tell(error, event));
+        call.tell_failure(operation, error_type, decision, beginning, |event| tell(error, event));
     }
 }
 

@@ -10,8 +10,8 @@ use super::accepted::{
 use super::on_retry::Fallible;
 use crate::error::RetryInfo;
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, LimitsOn, MaxTime,
-    OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
+    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, Identified, LimitsOn,
+    MaxTime, OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
 };
 use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
@@ -143,8 +143,8 @@ pub fn attempt_blocking<R>(body: impl FnOnce() -> R) -> R {
 
 /// Begins to keep what the contexts of attempts need.
 #[inline]
-pub fn context() -> ContextState {
-    ContextState::new()
+pub fn context(operation: &impl Identified) -> ContextState {
+    ContextState::new(operation.operation_id())
 }
 
 /// Returns the context of the attempt that begins now.

@@ -1,5 +1,6 @@
 //! The events of an operation and their names.
 
+use super::OperationId;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
 use std::time::Duration;
@@ -16,6 +17,9 @@ pub struct Event {
     /// The path of a method includes its type, as in `crate::module::Type::method`. The path of a trait method is
     /// `<crate::module::Type as crate::module::Trait>::method`. Generic arguments are left out.
     pub operation: &'static str,
+    /// The id of the operation. All of its events have the same one, and so has
+    /// [`AttemptContext::operation_id`](crate::AttemptContext::operation_id).
+    pub operation_id: OperationId,
     /// The name of the strategy, if it has one.
     pub strategy: Option<StrategyName>,
     /// The number of the attempt; the first one is 1. It is 0 if the operation stopped before its first attempt.

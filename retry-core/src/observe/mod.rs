@@ -3,6 +3,7 @@
 mod event;
 #[cfg(feature = "global-observer")]
 mod global;
+mod operation_id;
 mod report;
 pub(crate) mod trace;
 
@@ -11,6 +12,9 @@ pub use event::{Event, EventKind};
 pub(crate) use global::global_observer;
 #[cfg(feature = "global-observer")]
 pub use global::{GlobalObserverIsSet, set_global_observer};
+#[cfg(any(feature = "tracing", feature = "global-observer"))]
+pub(crate) use operation_id::IdSlot;
+pub use operation_id::OperationId;
 pub use report::Report;
 
 use std::sync::Arc;

@@ -23,7 +23,7 @@ pub(crate) const fn is_enabled(_: Level) -> bool {
 #[cfg(not(feature = "tracing"))]
 pub(crate) const fn emit(
     _: Level,
-    _: &'static str,
+    _: (&'static str, super::OperationId),
     _: Option<&crate::strategy::StrategyName>,
     _: u32,
     _: &super::EventKind,
@@ -33,7 +33,7 @@ pub(crate) const fn emit(
 #[cfg(feature = "tracing")]
 mod with_tracing {
     use super::Level;
-    use crate::observe::EventKind;
+    use crate::observe::{EventKind, OperationId};
     use crate::policy::RetryErrorType;
     use crate::strategy::StrategyName;
     use std::time::Duration;
@@ -79,26 +79,36 @@ mod with_tracing {
 
     pub(crate) fn emit(
         level: Level,
-        operation: &'static str,
+        (operation, id): (&'static str, OperationId),
         strategy: Option<&StrategyName>,
         attempt: u32,
         kind: &EventKind,
     ) {
-        let strategy = strategy.map(StrategyName::as_str);
+        let (operation_id, strategy) = (tracing::field::display(id), strategy.map(StrategyName::as_str));
         match *kind {
             EventKind::Refused { reason } => {
-                event!(level, "refused", operation, strategy, attempt, reason = reason.as_str(), "refused");
+                event!(
+                    level,
+                    "refused",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    reason = reason.as_str(),
+                    "refused"
+                );
             }
             EventKind::Limited { wait } => {
-                event!(level, "limited", operation, strategy, attempt, wait_ms = millis(wait), "limited");
+                event!(level, "limited", operation, operation_id, strategy, attempt, wait_ms = millis(wait), "limited");
             }
             EventKind::AttemptStarted => {
-                event!(level, "attempt_started", operation, strategy, attempt, "attempt started");
+                event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
             EventKind::AttemptFailed { failure } => event!(
                 level,
                 "attempt_failed",
                 operation,
+                operation_id,
                 strategy,
                 attempt,
                 error_type = name_of(failure.error_type()),
@@ -110,6 +120,7 @@ mod with_tracing {
                 level,
                 "retry_scheduled",
                 operation,
+                operation_id,
                 strategy,
                 attempt,
                 error_type = name_of(error_type),
@@ -122,6 +133,7 @@ mod with_tracing {
                 level,
                 "stopped",
                 operation,
+                operation_id,
                 strategy,
                 attempt,
                 reason = reason.as_str(),
@@ -130,7 +142,7 @@ mod with_tracing {
                 "stopped"
             ),
             EventKind::Succeeded { recorded, quota } => {
-                event!(level, "succeeded", operation, strategy, attempt, recorded, quota, "succeeded");
+                event!(level, "succeeded", operation, operation_id, strategy, attempt, recorded, quota, "succeeded");
             }
         }
     }

@@ -1,9 +1,10 @@
 //! The call that an operation belongs to, with its name, strategy, timer and observer.
 
+use super::identity::{Beginning, Identified, UnobservedId};
 use super::name::Name;
 use super::observed::{Global, Observed};
 use crate::observe::trace::{self, Level};
-use crate::observe::{Event, EventKind, Observer};
+use crate::observe::{Event, EventKind, Observer, OperationId};
 use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, Timer, Timestamp};
 
@@ -108,26 +109,28 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
-    /// Returns the start time of an operation that begins now.
+    /// Returns the beginning of an operation that begins now.
     #[inline]
-    pub(crate) fn started(self) -> Timestamp {
-        self.timer().now()
+    pub(crate) fn beginning(self, operation: &impl Identified) -> Beginning {
+        Beginning::new(operation.operation_id(), self.timer().now())
     }
 
-    /// Creates an event of an operation that began at `started`.
-    pub(super) fn event(self, started: Timestamp, attempt: u32, kind: EventKind) -> Event {
+    /// Creates an event of an operation.
+    pub(super) fn event(self, beginning: Beginning, attempt: u32, kind: EventKind) -> Event {
+        let Beginning { operation_id, started } = beginning;
         let elapsed = self.timer().now().saturating_since(started);
-        Event { operation: self.name.get(), strategy: self.strategy.name(), attempt, elapsed, kind }
+        Event { operation: self.name.get(), operation_id, strategy: self.strategy.name(), attempt, elapsed, kind }
     }
 
     #[cold]
     fn tell_now(self, state: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
         if trace::is_enabled(level) {
-            trace::emit(level, self.name.get(), self.strategy.name().as_ref(), attempt, &kind);
+            let operation = (self.name.get(), state.own.operation_id());
+            trace::emit(level, operation, self.strategy.name().as_ref(), attempt, &kind);
         }
         let observer = self.observer;
-        observer.tell(&state.own, |started| self.event(started, attempt, kind));
-        state.global.tell(|started| self.event(started, attempt, kind));
+        observer.tell(&state.own, |beginning| self.event(beginning, attempt, kind));
+        state.global.tell(|started| self.event(Beginning::new(state.own.operation_id(), started), attempt, kind));
     }
 }
 
@@ -153,7 +156,7 @@ mod sealed {
 pub trait OptionalObserver: sealed::Sealed {
     /// State kept between events.
     #[doc(hidden)]
-    type State;
+    type State: Identified;
 
     /// A reference to the observer. It is zero-sized if there is none.
     #[doc(hidden)]
@@ -175,7 +178,7 @@ pub trait OptionalObserver: sealed::Sealed {
 
     /// Passes an event to the observer.
     #[doc(hidden)]
-    fn tell(&self, state: &Self::State, event: impl FnOnce(Timestamp) -> Event);
+    fn tell(&self, state: &Self::State, event: impl FnOnce(Beginning) -> Event);
 }
 
 /// The absence of an observer, which costs nothing.
@@ -185,7 +188,7 @@ pub struct Unobserved;
 impl sealed::Sealed for Unobserved {}
 
 impl OptionalObserver for Unobserved {
-    type State = ();
+    type State = UnobservedId;
 
     type Ref<'a> = Self;
 
@@ -195,20 +198,39 @@ impl OptionalObserver for Unobserved {
     }
 
     #[inline]
-    fn begin(&self, _: Name, _: &impl Clock) {}
+    fn begin(&self, _: Name, _: &impl Clock) -> UnobservedId {
+        UnobservedId::default()
+    }
 
     #[inline]
-    fn is_interested((): &()) -> bool {
+    fn is_interested(_: &UnobservedId) -> bool {
         false
     }
 
-    fn tell(&self, (): &(), _: impl FnOnce(Timestamp) -> Event) {}
+    fn tell(&self, _: &UnobservedId, _: impl FnOnce(Beginning) -> Event) {}
+}
+
+/// The state of an operation whose call has an observer.
+#[derive(Debug)]
+pub enum ObservedState {
+    /// The observer is interested in the operation.
+    Interested(Beginning),
+    /// The observer is not interested in the operation.
+    Uninterested(UnobservedId),
+}
+
+impl Identified for ObservedState {
+    fn operation_id(&self) -> OperationId {
+        match self {
+            Self::Interested(beginning) => beginning.operation_id,
+            Self::Uninterested(id) => id.operation_id(),
+        }
+    }
 }
 
 impl<O: Observer + ?Sized> sealed::Sealed for O {}
 impl<O: Observer + ?Sized> OptionalObserver for O {
-    /// `None` means that the observer is not interested in the operation.
-    type State = Option<Timestamp>;
+    type State = ObservedState;
 
     type Ref<'a>
         = &'a O
@@ -221,18 +243,22 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
     }
 
     #[inline]
-    fn begin(&self, operation: Name, clock: &impl Clock) -> Option<Timestamp> {
-        if self.is_interested(operation.get()) { Some(clock.now()) } else { None }
+    fn begin(&self, operation: Name, clock: &impl Clock) -> ObservedState {
+        if self.is_interested(operation.get()) {
+            ObservedState::Interested(Beginning::new(OperationId::draw(), clock.now()))
+        } else {
+            ObservedState::Uninterested(UnobservedId::default())
+        }
     }
 
     #[inline]
-    fn is_interested(started: &Option<Timestamp>) -> bool {
-        started.is_some()
+    fn is_interested(state: &ObservedState) -> bool {
+        matches!(state, ObservedState::Interested(_))
     }
 
-    fn tell(&self, started: &Option<Timestamp>, event: impl FnOnce(Timestamp) -> Event) {
-        if let Some(started) = *started {
-            self.observe(&event(started));
+    fn tell(&self, state: &ObservedState, event: impl FnOnce(Beginning) -> Event) {
+        if let ObservedState::Interested(beginning) = state {
+            self.observe(&event(*beginning));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The context of an attempt.
 
+use super::Identified;
+use crate::observe::OperationId;
 use crate::policy::RetryDirective;
 use crate::strategy::Failure;
-use crate::support::random::random_u128;
-use std::fmt;
 use std::time::Duration;
 
 /// Information about an attempt and its operation, for the body of a retried function.
@@ -86,49 +86,6 @@ impl AttemptContext {
     }
 }
 
-/// The id of an operation, for use as an idempotency key or an invocation id.
-///
-/// Ids are random 128-bit numbers, so they are unique across processes and machines. The exception is `fork`: a forked
-/// process that continues with the memory of its parent generates the same ids as the parent.
-///
-/// The text form is a UUID of version 4 (RFC 9562), such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OperationId(u128);
-
-impl OperationId {
-    fn random() -> Self {
-        // The 13th digit is the version, 4 (random). The two highest bits of the 17th are the variant of RFC 9562.
-        let random = random_u128() & !(0xf << 76) & !(0b11 << 62);
-        Self(random | 4 << 76 | 0b10 << 62)
-    }
-
-    /// Returns the id as a number.
-    pub const fn as_u128(self) -> u128 {
-        self.0
-    }
-}
-
-impl fmt::Display for OperationId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.0;
-        write!(
-            f,
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            id >> 96,
-            id >> 80 & 0xffff,
-            id >> 64 & 0xffff,
-            id >> 48 & 0xffff,
-            id & 0xffff_ffff_ffff
-        )
-    }
-}
-
-impl fmt::Debug for OperationId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OperationId({self})")
-    }
-}
-
 /// The state that the contexts of an operation's attempts are made from.
 #[derive(Debug)]
 pub struct ContextState {
@@ -137,8 +94,8 @@ pub struct ContextState {
 }
 
 impl ContextState {
-    pub(crate) fn new() -> Self {
-        Self { operation_id: OperationId::random(), previous_failure: None }
+    pub(crate) const fn new(operation_id: OperationId) -> Self {
+        Self { operation_id, previous_failure: None }
     }
 
     pub(crate) const fn attempt(&self, attempt: u32, time_left: Option<Duration>) -> AttemptContext {
@@ -151,5 +108,11 @@ impl ContextState {
     pub fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
         self.previous_failure = Some(Failure::from_directive(directive));
         directive
+    }
+}
+
+impl Identified for ContextState {
+    fn operation_id(&self) -> OperationId {
+        self.operation_id
     }
 }

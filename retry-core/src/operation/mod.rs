@@ -6,6 +6,7 @@
 mod attempt;
 mod call;
 mod context;
+mod identity;
 mod name;
 mod observed;
 mod record;
@@ -16,7 +17,8 @@ mod wait;
 pub(crate) use attempt::DeadlineAndSleep;
 pub use attempt::{Attempt, Deadline};
 pub use call::{Call, OptionalObserver, Unobserved};
-pub use context::{AttemptContext, ContextState, OperationId};
+pub use context::{AttemptContext, ContextState};
+pub(crate) use identity::{Beginning, Identified};
 pub use name::{FunctionName, Name};
 pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use wait::Wait;
@@ -24,10 +26,10 @@ pub use wait::Wait;
 pub(crate) use wait::Waiting;
 
 use crate::observe::trace::Level;
-use crate::observe::{Event, EventKind};
+use crate::observe::{Event, EventKind, OperationId};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
-use crate::time::{Clock, Timestamp};
+use crate::time::Clock;
 use observed::Observed;
 use record::Record;
 use release::{ReleaseGuard, TokenState};
@@ -39,7 +41,7 @@ use std::time::Duration;
 /// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body,
 /// `settle`, and `keep` unless the outcome is final.
 #[derive(Debug)]
-pub struct Operation<K, L: TimeLimits = Unlimited, N = ()> {
+pub struct Operation<K, L: TimeLimits, N> {
     token: TokenState<K>,
     limits: L,
     /// The time limit that was over before an attempt could begin.
@@ -229,7 +231,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation: &mut OperationOf<S, L, O>,
         error_type: Option<RetryErrorType>,
         decision: Decision,
-        started: Timestamp,
+        beginning: Beginning,
         tell: impl FnOnce(&Event),
     ) {
         if matches!(decision, Decision::Stop { reason: None, .. }) {
@@ -248,7 +250,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             (_, Decision::Retry | Decision::Stop { reason: None, .. }) => None,
         };
         if let Some((attempt, kind)) = told {
-            tell(&self.event(started, attempt, kind));
+            tell(&self.event(beginning, attempt, kind));
         }
         guard.disarm();
     }
@@ -291,5 +293,11 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Returns the number of attempts, including the current one.
     pub(crate) fn attempts(&self) -> u32 {
         self.token.attempts()
+    }
+}
+
+impl<K, L: TimeLimits, N: Identified> Identified for Operation<K, L, N> {
+    fn operation_id(&self) -> OperationId {
+        self.observed.own.operation_id()
     }
 }

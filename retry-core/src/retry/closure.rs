@@ -1,9 +1,9 @@
 //! The forms of a retried closure: async or blocking, with or without a context.
 
-use crate::observe::Event;
-use crate::operation::{AttemptContext, ContextState};
+use crate::observe::{Event, OperationId};
+use crate::operation::{AttemptContext, Beginning, ContextState, Identified};
 use crate::policy::RetryDirective;
-use crate::time::{Clock, Timestamp};
+use crate::time::Clock;
 use std::time::Duration;
 
 /// A closure whose attempts block the thread; see [`retry_blocking`](crate::retry::retry_blocking).
@@ -34,7 +34,7 @@ pub trait Attempts: sealed::Sealed {
     #[doc(hidden)]
     type State: AttemptState;
 
-    /// Whether there is an `on_retry` closure. If so, the state has the start time of the operation.
+    /// Whether there is an `on_retry` closure. If so, the state has the beginning of the operation.
     #[doc(hidden)]
     const HAS_ON_RETRY: bool = false;
 
@@ -68,10 +68,15 @@ pub trait BlockingAttempts: Attempts {
 /// State kept from one attempt to the next: the state of the contexts, or none.
 pub trait AttemptState {
     /// Creates the state at the start of an operation.
-    fn begin(clock: &impl Clock) -> Self;
+    fn begin(operation: &impl Identified, clock: &impl Clock) -> Self;
 
-    /// Returns the start time of the operation, if it is known.
-    fn started(&self) -> Option<Timestamp> {
+    /// Returns the id of the operation, if the state has it.
+    fn operation_id(&self) -> Option<OperationId> {
+        None
+    }
+
+    /// Returns the beginning of the operation, if the state has it.
+    fn beginning(&self) -> Option<Beginning> {
         None
     }
 
@@ -81,7 +86,7 @@ pub trait AttemptState {
 
 impl AttemptState for () {
     #[inline]
-    fn begin(_: &impl Clock) {}
+    fn begin(_: &impl Identified, _: &impl Clock) {}
 
     #[inline]
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
@@ -90,8 +95,12 @@ impl AttemptState for () {
 }
 
 impl AttemptState for ContextState {
-    fn begin(_: &impl Clock) -> Self {
-        Self::new()
+    fn begin(operation: &impl Identified, _: &impl Clock) -> Self {
+        Self::new(operation.operation_id())
+    }
+
+    fn operation_id(&self) -> Option<OperationId> {
+        Some(Identified::operation_id(self))
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
@@ -99,20 +108,23 @@ impl AttemptState for ContextState {
     }
 }
 
-/// The state of a closure with the start time of its operation.
+/// The state of a closure with the beginning of its operation.
 #[derive(Debug)]
 pub struct Started<T> {
     state: T,
-    at: Timestamp,
+    beginning: Beginning,
 }
 
 impl<T: AttemptState> AttemptState for Started<T> {
-    fn begin(clock: &impl Clock) -> Self {
-        Self { state: T::begin(clock), at: clock.now() }
+    fn begin(operation: &impl Identified, clock: &impl Clock) -> Self {
+        let state = T::begin(operation, clock);
+        // An operation without an observer may not keep its id, but its contexts do.
+        let id = state.operation_id().unwrap_or_else(|| operation.operation_id());
+        Self { state, beginning: Beginning::new(id, clock.now()) }
     }
 
-    fn started(&self) -> Option<Timestamp> {
-        Some(self.at)
+    fn beginning(&self) -> Option<Beginning> {
+        Some(self.beginning)
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {

@@ -3,7 +3,7 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Attempt, Call, Decision, LimitsOn, OperationOf, OptionalObserver};
+use crate::operation::{Attempt, Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver};
 use crate::policy::{RetryErrorType, RetryPolicy};
 use crate::strategy::{Failure, RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
@@ -66,7 +66,7 @@ where
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
             let mut is_delayed = operation.is_delayed();
-            let mut kept = Kept::<F, L>::new(&self.timer);
+            let mut kept = Kept::<F, L>::new(&operation, &self.timer);
             let end = loop {
                 // A `while let` would store the references to the timer and the observer in the future across the
                 // await.
@@ -121,7 +121,7 @@ where
 
     fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome> {
         let mut operation = self.call().begin(self.limits);
-        let mut kept = Kept::<Blocking<F>, L>::new(&self.timer);
+        let mut kept = Kept::<Blocking<F>, L>::new(&operation, &self.timer);
         loop {
             let attempted = if let Some(cut) = self.call().block(&mut operation) {
                 Err(cut)
@@ -192,11 +192,11 @@ where
         outcome: &F::Outcome,
     ) {
         if F::HAS_ON_RETRY
-            && let Some(started) = kept.state.started()
+            && let Some(beginning) = kept.state.beginning()
         {
             let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
             let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-            call.tell_failure(operation, error_type, decision, started, |event| attempt.on_failure(outcome, event));
+            call.tell_failure(operation, error_type, decision, beginning, |event| attempt.on_failure(outcome, event));
         }
     }
 }
@@ -209,8 +209,8 @@ struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
 
 impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
     #[inline]
-    fn new(clock: &impl Clock) -> Self {
-        Self { state: F::State::begin(clock), last: L::Last::default() }
+    fn new(operation: &impl Identified, clock: &impl Clock) -> Self {
+        Self { state: F::State::begin(operation, clock), last: L::Last::default() }
     }
 }
 

@@ -45,13 +45,14 @@ impl Factors {
     }
 }
 
-/// Returns a unique, random number.
-pub(crate) fn random_u128() -> u128 {
-    let half = || u128::from(entropy().hash_one(draw(&DRAWS)));
-    half() << 64 | half()
+/// Returns the random number that belongs to `number` in this process. Different numbers have unrelated random ones.
+pub(crate) fn random_u128(number: u64) -> u128 {
+    let half = |half: u64| u128::from(entropy().hash_one((number, half)));
+    half(0) << 64 | half(1)
 }
 
-fn draw(counter: &AtomicU64) -> u64 {
+/// Returns the next number of a counter. It publishes no other data, so relaxed ordering suffices.
+pub(crate) fn draw(counter: &AtomicU64) -> u64 {
     counter.fetch_add(1, Ordering::Relaxed)
 }
 

@@ -24,7 +24,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
-            Some(quote!(let mut #state = #private::context();)),
+            Some(quote!(let mut #state = #private::context(&#operation);)),
             Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
             quote!(#state.remember(#directive)),
         ),
@@ -40,6 +40,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         private: &private,
         call: &retried_call,
         operation: &operation,
+        identified: if context.is_some() { &state } else { &operation },
         result: &result,
         directive: &directive,
         last: &last,
@@ -67,8 +68,8 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let body = body.around(quote! {
         #call_setup
         #last_setup
-        #context_setup
         let (mut #operation, #is_delayed) = #begin;
+        #context_setup
         #settle_setup
         loop {
             #wait

@@ -11,6 +11,8 @@ pub(super) struct Settle<'a> {
     pub(super) private: &'a TokenStream,
     pub(super) call: &'a TokenStream,
     pub(super) operation: &'a Ident,
+    /// The variable that has the id of the operation.
+    pub(super) identified: &'a Ident,
     pub(super) result: &'a Ident,
     /// The directive of the policy.
     pub(super) directive: &'a TokenStream,
@@ -48,8 +50,12 @@ impl Settle<'_> {
         match on_retry {
             None => (TokenStream::new(), self.settle()),
             Some(on_retry) => {
-                let (private, call, started) = (self.private, self.call, local("started"));
-                (quote!(let #started = #private::started(#call);), self.tell_and_settle(on_retry, is_limited))
+                let Self { private, call, identified, .. } = self;
+                let beginning = local("beginning");
+                (
+                    quote!(let #beginning = #private::beginning(#call, &#identified);),
+                    self.tell_and_settle(on_retry, is_limited),
+                )
             }
         }
     }
@@ -69,7 +75,8 @@ impl Settle<'_> {
     fn tell_and_settle(&self, on_retry: &Expr, is_limited: bool) -> TokenStream {
         let Self { private, call, operation: name, result, directive, .. } = self;
         let [operation, last] = self.places();
-        let [settled, started, is_over, error, event] = ["settled", "started", "is_over", "error", "event"].map(local);
+        let [settled, beginning, is_over, error, event] =
+            ["settled", "beginning", "is_over", "error", "event"].map(local);
         let decide = quote!(#private::decide(#call, #operation, #directive));
         let decide = if is_limited {
             quote!(if #is_over { #private::time_is_over(#call, &#name) } else { #decide })
@@ -85,7 +92,7 @@ impl Settle<'_> {
         // retry.
         quote! {
             let #settled = #decide;
-            #private::tell_failure(#call, #operation, #settled, #started, #outcome, |#error, #event| #told);
+            #private::tell_failure(#call, #operation, #settled, #beginning, #outcome, |#error, #event| #told);
             if let ::core::option::Option::Some(#result) =
                 #private::conclude(#call, #operation, #settled, #last, #result)
             {
