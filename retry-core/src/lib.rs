@@ -104,9 +104,9 @@
 //! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with [`AdaptiveRetryStrategy`] | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
-//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota` |
-//! | `stopped` | the operation failed | debug if the failure is not retryable or retries are switched off, otherwise warn | `reason`, `error_type`, `quota` |
-//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota` |
+//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `send_rate` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable or retries are switched off, otherwise warn | `reason`, `error_type`, `quota`, `send_rate` |
+//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `send_rate` |
 //!
 //! The fields have these values:
 //!
@@ -117,6 +117,7 @@
 //! - `reason`: a name from [`RetryError::as_str`].
 //! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
 //! - `quota`: the level of the retry quota after the event.
+//! - `send_rate`: the limit on sends per second after the event, if there is one.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

@@ -96,6 +96,10 @@ impl RetryStrategy for Probe {
         Some(17)
     }
 
+    fn send_rate(&self) -> Option<f64> {
+        Some(2.5)
+    }
+
     fn name(&self) -> Option<StrategyName> {
         Some("probe".into())
     }
@@ -124,6 +128,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.record_success(initial(), &Success::default(), &clock)));
         strategy.release(initial());
         answers.push(format!("{:?}", strategy.quota_level()));
+        answers.push(format!("{:?}", strategy.send_rate()));
         answers.push(format!("{:?}", strategy.name()));
         answers
     };
@@ -160,6 +165,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Err(Disabled)",
         "Err(ForeignToken)",
         "Some(17)",
+        "Some(2.5)",
         "Some(\"probe\")",
     ];
     assert_eq!(expected, listed, "the answers differ from all defaults");
@@ -198,7 +204,10 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     let refresh =
         |token, error| strategy.refresh_retry_token(token, &Failure::of(&error), &clock).map_err(RetryError::as_str);
     let (mut trace, mut token) = (Trace::new(), initial());
-    let mut note = |answer: &dyn Debug| trace.push(format!("{answer:?}, quota {:?}", strategy.quota_level()));
+    let mut note = |answer: &dyn Debug| {
+        let rate = strategy.send_rate().map_or_else(String::new, |rate| format!(", rate {rate}"));
+        trace.push(format!("{answer:?}, quota {:?}{rate}", strategy.quota_level()));
+    };
 
     note(&(token_says(&token), strategy.ready(&mut token, &clock, None)));
     let mut token = refresh(token, Failed::TIMEOUT).unwrap();
@@ -231,8 +240,9 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
 
     // The limiter starts with the throttled response, which is the last failure above.
     let limited = life(&AdaptiveRetryStrategy::over(standard()));
-    let (last, before) = expected.split_last().unwrap();
-    assert_eq!(limited.split_last(), Some((&last.replace("Now", "After(100ms)"), before)));
+    let [before @ .., throttled, last] = &*expected else { panic!("{expected:?}") };
+    let after = [throttled.to_owned(), last.replace("Now", "After(100ms)")].map(|line| line + ", rate 0.5");
+    assert_eq!(limited, [before, &after].concat());
     assert_eq!(life(&ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::over(standard()))), limited);
 }
 

@@ -210,6 +210,29 @@ async fn waits_for_the_limiter_are_events_and_the_backoff_is_not() {
     }
 }
 
+// Rules O2, O6.
+#[tokio::test(start_paused = true)]
+async fn events_have_the_send_rate_once_the_strategy_limits_sends() {
+    for form in FORMS {
+        let strategy = AdaptiveRetryStrategy::over(standard());
+        let calm = [Err(Error::Failed(Failed::SAFE)), Err(Error::Failed(Failed::THROTTLED)), Ok(1)];
+        let (script, log) = (Script::new(calm.map(|outcome| (secs(1), outcome))), Log::default());
+        assert_eq!(run(form, &strategy, NONE, &script, &log).await, Ok(1));
+        let rates: Vec<_> = log
+            .0
+            .into_inner()
+            .into_iter()
+            .filter_map(|event| match event.kind {
+                EventKind::RetryScheduled { send_rate, .. } | EventKind::Succeeded { send_rate, .. } => Some(send_rate),
+                _ => None,
+            })
+            .collect();
+        let [None, Some(throttled), Some(last)] = rates[..] else { panic!("{rates:?}") };
+        assert!(throttled >= 0.5 && last >= 0.5, "{rates:?}");
+        assert_eq!(strategy.send_rate(), Some(last));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn wrappers_of_a_strategy_do_not_change_the_events() {
     // The ids differ, because each run is another operation.
@@ -487,7 +510,8 @@ proptest! {
 fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
 
-    let kind = EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3) };
+    let kind =
+        EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3), send_rate: None };
     let operation_id = OperationId::random();
     let event = Event { operation: "get", operation_id, strategy: None, attempt: 2, elapsed: secs(1), kind };
     assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));

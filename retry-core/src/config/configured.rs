@@ -153,6 +153,13 @@ impl RetryStrategy for ConfiguredStrategy {
         self.standard().quota_level()
     }
 
+    fn send_rate(&self) -> Option<f64> {
+        match self {
+            Self::Standard(_) => None,
+            Self::Adaptive(strategy) => strategy.send_rate(),
+        }
+    }
+
     fn name(&self) -> Option<StrategyName> {
         self.standard().name_setting().map(StrategyName::new)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// An event of an operation.
 ///
 /// With the feature `test`, an event can be written as a literal, to test an observer. Any release may add fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Event {
     /// The name of the operation: the path of the function or closure, or the name set with
@@ -32,7 +32,7 @@ pub struct Event {
 }
 
 /// The kind of an [`Event`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// The strategy refused the initial token. The operation makes one attempt, and the strategy doesn't learn its
@@ -67,6 +67,8 @@ pub enum EventKind {
         delay_source: DelaySource,
         /// The level of the quota after the retry was paid for; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
+        send_rate: Option<f64>,
     },
     /// The operation failed.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
@@ -78,6 +80,8 @@ pub enum EventKind {
         error_type: Option<RetryErrorType>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
+        send_rate: Option<f64>,
     },
     /// The operation succeeded.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
@@ -87,6 +91,8 @@ pub enum EventKind {
         recorded: bool,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
+        send_rate: Option<f64>,
     },
 }
 

@@ -116,7 +116,7 @@ mod with_tracing {
                 retry_after_ms = failure.retry_after().map(millis),
                 "attempt failed"
             ),
-            EventKind::RetryScheduled { error_type, delay, delay_source, quota } => event!(
+            EventKind::RetryScheduled { error_type, delay, delay_source, quota, send_rate } => event!(
                 level,
                 "retry_scheduled",
                 operation,
@@ -127,9 +127,10 @@ mod with_tracing {
                 delay_ms = millis(delay),
                 delay_source = delay_source.as_str(),
                 quota,
+                send_rate,
                 "retry scheduled"
             ),
-            EventKind::Stopped { reason, error_type, quota } => event!(
+            EventKind::Stopped { reason, error_type, quota, send_rate } => event!(
                 level,
                 "stopped",
                 operation,
@@ -139,10 +140,22 @@ mod with_tracing {
                 reason = reason.as_str(),
                 error_type = name_of(error_type),
                 quota,
+                send_rate,
                 "stopped"
             ),
-            EventKind::Succeeded { recorded, quota } => {
-                event!(level, "succeeded", operation, operation_id, strategy, attempt, recorded, quota, "succeeded");
+            EventKind::Succeeded { recorded, quota, send_rate } => {
+                event!(
+                    level,
+                    "succeeded",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    recorded,
+                    quota,
+                    send_rate,
+                    "succeeded"
+                );
             }
         }
     }

@@ -111,8 +111,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             (true, _) => Level::Debug,
             (false, _) => Level::Warn,
         };
-        let quota = || self.strategy.quota_level();
-        self.tell(&operation.observed, level, attempts, || EventKind::Succeeded { recorded, quota: quota() });
+        self.tell(&operation.observed, level, attempts, || EventKind::Succeeded {
+            recorded,
+            quota: self.strategy.quota_level(),
+            send_rate: self.strategy.send_rate(),
+        });
         operation.record.ended(attempts, None);
         Decision::Stop { attempts, reason: None }
     }
@@ -155,6 +158,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 delay: token.delay(),
                 delay_source: token.delay_source(),
                 quota: self.strategy.quota_level(),
+                send_rate: self.strategy.send_rate(),
             });
         }
         guard.disarm();
@@ -176,6 +180,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             reason,
             error_type: failure.error_type(),
             quota: self.strategy.quota_level(),
+            send_rate: self.strategy.send_rate(),
         });
         operation.record.ended(attempts, Some(reason));
         Decision::Stop { attempts, reason: Some(reason) }
@@ -238,14 +243,17 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let quota = self.strategy.quota_level();
+        let (quota, send_rate) = (self.strategy.quota_level(), self.strategy.send_rate());
         let told = match (&*guard.token, decision) {
             (TokenState::Held(token), Decision::Retry) => {
                 let (delay, delay_source) = (token.delay(), token.delay_source());
-                Some((token.retry_count(), EventKind::RetryScheduled { error_type, delay, delay_source, quota }))
+                Some((
+                    token.retry_count(),
+                    EventKind::RetryScheduled { error_type, delay, delay_source, quota, send_rate },
+                ))
             }
             (_, Decision::Stop { attempts, reason: Some(reason) }) => {
-                Some((attempts, EventKind::Stopped { reason, error_type, quota }))
+                Some((attempts, EventKind::Stopped { reason, error_type, quota, send_rate }))
             }
             (_, Decision::Retry | Decision::Stop { reason: None, .. }) => None,
         };
@@ -272,6 +280,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 reason: RetryError::MaxTime,
                 error_type: None,
                 quota: self.strategy.quota_level(),
+                send_rate: self.strategy.send_rate(),
             });
         }
         flow

@@ -186,6 +186,10 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         self.0.quota_level()
     }
 
+    fn send_rate(&self) -> Option<f64> {
+        self.0.send_rate()
+    }
+
     fn name(&self) -> Option<StrategyName> {
         self.0.name()
     }

@@ -165,6 +165,11 @@ pub trait RetryStrategy {
         None
     }
 
+    /// Returns the current limit on sends per second, for events. The default is `None`, which means no limit.
+    fn send_rate(&self) -> Option<f64> {
+        None
+    }
+
     /// Returns the name of the strategy for events. The default is `None`.
     fn name(&self) -> Option<StrategyName> {
         None
@@ -216,6 +221,10 @@ macro_rules! forward_strategy {
 
             fn quota_level(&$self) -> Option<u32> {
                 ($strategy).quota_level()
+            }
+
+            fn send_rate(&$self) -> Option<f64> {
+                ($strategy).send_rate()
             }
 
             fn name(&$self) -> Option<$crate::strategy::StrategyName> {

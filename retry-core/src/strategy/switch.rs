@@ -111,6 +111,10 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         self.strategy.quota_level()
     }
 
+    fn send_rate(&self) -> Option<f64> {
+        self.strategy.send_rate()
+    }
+
     fn name(&self) -> Option<StrategyName> {
         self.name.clone().or_else(|| self.strategy.name())
     }

@@ -213,6 +213,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         self.standard.quota_level()
     }
 
+    fn send_rate(&self) -> Option<f64> {
+        self.send_rate()
+    }
+
     fn name(&self) -> Option<StrategyName> {
         self.standard.name_setting().map(StrategyName::new)
     }
