@@ -87,6 +87,7 @@
 //! | `http` | no | functions of [`classify::http`] for the types of the crate `http`; also enables `httpdate` |
 //! | `serde` | no | serialization and deserialization of [`RetryConfig`] and [`RetryMode`](config::RetryMode) |
 //! | `global-observer` | no | `observe::set_global_observer`, which sets an observer of all operations of the process |
+//! | `metrics` | no | `observe::metrics`, which publishes metrics through the crate `metrics`; also enables `global-observer` |
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
 //! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |

@@ -18,6 +18,7 @@ mod global_observer;
 mod hygiene;
 mod limiter;
 mod manual_timer;
+mod metrics;
 mod names;
 mod observer;
 mod operation;

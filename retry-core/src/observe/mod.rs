@@ -3,6 +3,8 @@
 mod event;
 #[cfg(feature = "global-observer")]
 mod global;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod operation_id;
 mod report;
 pub(crate) mod trace;
@@ -17,7 +19,15 @@ pub(crate) use operation_id::IdSlot;
 pub use operation_id::OperationId;
 pub use report::Report;
 
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+use crate::policy::RetryErrorType;
 use std::sync::Arc;
+
+/// Returns the name of the class of a failure.
+#[cfg(any(feature = "tracing", feature = "metrics"))]
+fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
+    error_type.map_or("unknown", RetryErrorType::as_str)
+}
 
 /// Receives the events of operations as they happen, for metrics, logs and tests.
 ///

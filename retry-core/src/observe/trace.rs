@@ -33,8 +33,7 @@ pub(crate) const fn emit(
 #[cfg(feature = "tracing")]
 mod with_tracing {
     use super::Level;
-    use crate::observe::{EventKind, OperationId};
-    use crate::policy::RetryErrorType;
+    use crate::observe::{EventKind, OperationId, name_of};
     use crate::strategy::StrategyName;
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
@@ -56,10 +55,6 @@ mod with_tracing {
     pub(crate) fn is_enabled(level: Level) -> bool {
         let level = level.of_tracing();
         level <= tracing::level_filters::STATIC_MAX_LEVEL && level <= LevelFilter::current()
-    }
-
-    fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
-        error_type.map_or("unknown", RetryErrorType::as_str)
     }
 
     fn millis(time: Duration) -> u64 {

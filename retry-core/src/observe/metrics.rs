@@ -1,0 +1,296 @@
+//! Metrics of all operations, through the crate [`metrics`](https://docs.rs/metrics).
+//!
+//! The program chooses a recorder, such as that of `metrics-exporter-prometheus`. It installs the recorder first, and then
+//! calls [`install`]:
+//!
+//! ```
+//! // A recorder is installed here, for example by `PrometheusBuilder::new().install()`.
+//! retry_core::observe::metrics::install()?;
+//! # Ok::<(), retry_core::observe::GlobalObserverIsSet>(())
+//! ```
+//!
+//! # The metrics
+//!
+//! | name | type | unit | labels | meaning |
+//! |---|---|---|---|---|
+//! | `retry_operations_total` | counter | `count` | `operation`, `strategy`, `outcome` | operations that ended |
+//! | `retry_attempts_total` | counter | `count` | `operation`, `strategy` | attempts that began |
+//! | `retry_retries_total` | counter | `count` | `operation`, `strategy`, `error_type` | retries that were scheduled |
+//! | `retry_operation_duration_seconds` | histogram | `seconds` | `operation`, `strategy` | the time of an operation, waits included |
+//! | `retry_operation_attempts` | histogram | `count` | `operation`, `strategy` | the attempts of an operation |
+//! | `retry_backoff_seconds` | histogram | `seconds` | `operation`, `strategy` | the delay before a retry |
+//! | `retry_limiter_wait_seconds` | histogram | `seconds` | `operation`, `strategy` | one wait for a limiter, which can end earlier |
+//! | `retry_quota_level` | gauge | `count` | `strategy` | the level of the retry quota |
+//! | `retry_send_rate` | gauge | `count_per_second` | `strategy` | the limit on sends, once there is one |
+//!
+//! The labels have these values:
+//!
+//! - `operation`: the [name of the operation](Event::operation).
+//! - `strategy`: the [name of the strategy](Event::strategy). A strategy without a name has neither this label nor gauges.
+//! - `outcome`: `ok` for a success, otherwise the reason to stop, a name from
+//!   [`RetryError::as_str`](crate::RetryError::as_str).
+//! - `error_type`: the class of the failure that caused the retry, a name from
+//!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `unknown`.
+//!
+//! All of them are bounded, except that the names of scopes are as many as the keys of their map; see
+//! [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by).
+//!
+//! An operation that is dropped before its end has no outcome. It counts in `retry_attempts_total` and
+//! `retry_retries_total` only.
+//!
+//! # Costs
+//!
+//! The handles of an operation are registered with the recorder at its first event, and kept. After that, an event
+//! allocates nothing. It takes one or two read locks, which are held for a look-up.
+
+use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
+use crate::strategy::StrategyName;
+use crate::support::sync::{PoisonError, RwLock};
+use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+/// Sets a [`MetricsObserver`] as the global observer. Install the recorder of the program first.
+///
+/// # Errors
+///
+/// Returns an error if a global observer is set. To combine it with metrics, let it pass its events to a
+/// [`MetricsObserver`].
+pub fn install() -> Result<(), GlobalObserverIsSet> {
+    static METRICS: MetricsObserver = MetricsObserver::new();
+    set_global_observer(&METRICS)
+}
+
+/// An observer that publishes the [metrics of operations](self).
+///
+/// Most programs call [`install`]. Use this type beside an observer of your own, or for single calls:
+///
+/// ```
+/// use retry_core::observe::metrics::MetricsObserver;
+/// use retry_core::observe::set_global_observer;
+/// use retry_core::{Event, EventKind, Observer};
+///
+/// static METRICS: MetricsObserver = MetricsObserver::new();
+///
+/// struct MetricsAndLog;
+///
+/// impl Observer for MetricsAndLog {
+///     fn observe(&self, event: &Event) {
+///         METRICS.observe(event);
+///         if let EventKind::Stopped { reason, .. } = event.kind {
+///             eprintln!("{} failed: {reason}", event.operation);
+///         }
+///     }
+/// }
+///
+/// set_global_observer(&MetricsAndLog)?;
+/// # Ok::<(), retry_core::observe::GlobalObserverIsSet>(())
+/// ```
+pub struct MetricsObserver {
+    is_described: OnceLock<()>,
+    series: Handles<(&'static str, Option<StrategyName>), Arc<Series>>,
+}
+
+impl MetricsObserver {
+    /// Creates an observer. It registers metrics with the recorder that is installed at the first event of an operation,
+    /// and keeps to that recorder.
+    pub const fn new() -> Self {
+        Self { is_described: OnceLock::new(), series: Handles::new() }
+    }
+
+    fn series(&self, event: &Event) -> Arc<Series> {
+        self.series.get((event.operation, event.strategy.clone()), |(operation, strategy)| {
+            if self.is_described.set(()).is_ok() {
+                describe_all();
+            }
+            Arc::new(Series::new(operation, strategy.as_ref()))
+        })
+    }
+}
+
+impl Default for MetricsObserver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MetricsObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MetricsObserver").finish_non_exhaustive()
+    }
+}
+
+impl Observer for MetricsObserver {
+    fn observe(&self, event: &Event) {
+        match event.kind {
+            EventKind::AttemptStarted => self.series(event).attempts.increment(1),
+            EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
+            EventKind::RetryScheduled { error_type, delay, quota, send_rate, .. } => {
+                let series = self.series(event);
+                series.retries(name_of(error_type)).increment(1);
+                series.backoff.record(delay);
+                series.set_levels(quota, send_rate);
+            }
+            EventKind::Stopped { reason, quota, send_rate, .. } => {
+                self.series(event).end(event, reason.as_str(), quota, send_rate);
+            }
+            EventKind::Succeeded { quota, send_rate, .. } => self.series(event).end(event, "ok", quota, send_rate),
+            EventKind::Refused { .. } | EventKind::AttemptFailed { .. } => {}
+        }
+    }
+}
+
+/// A metric, as it is described to the recorder.
+struct Metric {
+    name: &'static str,
+    unit: Unit,
+    meaning: &'static str,
+}
+
+impl Metric {
+    const fn new(name: &'static str, unit: Unit, meaning: &'static str) -> Self {
+        Self { name, unit, meaning }
+    }
+
+    fn key(&self, labels: Vec<Label>) -> Key {
+        Key::from_parts(self.name, labels)
+    }
+
+    fn counter(&self, labels: Vec<Label>) -> Counter {
+        with_recorder(|recorder| recorder.register_counter(&self.key(labels), &METADATA))
+    }
+
+    fn gauge(&self, labels: Vec<Label>) -> Gauge {
+        with_recorder(|recorder| recorder.register_gauge(&self.key(labels), &METADATA))
+    }
+
+    fn histogram(&self, labels: Vec<Label>) -> Histogram {
+        with_recorder(|recorder| recorder.register_histogram(&self.key(labels), &METADATA))
+    }
+}
+
+static METADATA: Metadata<'_> = Metadata::new("retry_core", Level::INFO, Some(module_path!()));
+
+static OPERATIONS: Metric = Metric::new("retry_operations_total", Unit::Count, "Operations that ended.");
+static ATTEMPTS: Metric = Metric::new("retry_attempts_total", Unit::Count, "Attempts that began.");
+static RETRIES: Metric = Metric::new("retry_retries_total", Unit::Count, "Retries that were scheduled.");
+static DURATION: Metric =
+    Metric::new("retry_operation_duration_seconds", Unit::Seconds, "The time of an operation, waits included.");
+static OPERATION_ATTEMPTS: Metric =
+    Metric::new("retry_operation_attempts", Unit::Count, "The attempts of an operation.");
+static BACKOFF: Metric = Metric::new("retry_backoff_seconds", Unit::Seconds, "The delay before a retry.");
+static LIMITER_WAIT: Metric =
+    Metric::new("retry_limiter_wait_seconds", Unit::Seconds, "One wait for a limiter, which can end earlier.");
+static QUOTA_LEVEL: Metric = Metric::new("retry_quota_level", Unit::Count, "The level of the retry quota.");
+static SEND_RATE: Metric =
+    Metric::new("retry_send_rate", Unit::CountPerSecond, "The limit on sends, once there is one.");
+
+fn describe_all() {
+    with_recorder(|recorder| {
+        for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &RETRIES] {
+            recorder.describe_counter((*name).into(), Some(*unit), (*meaning).into());
+        }
+        for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT] {
+            recorder.describe_histogram((*name).into(), Some(*unit), (*meaning).into());
+        }
+        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &SEND_RATE] {
+            recorder.describe_gauge((*name).into(), Some(*unit), (*meaning).into());
+        }
+    });
+}
+
+/// The handles for one operation and one strategy.
+struct Series {
+    /// The labels `operation` and `strategy`.
+    labels: Vec<Label>,
+    /// The label `strategy`, if the strategy has a name.
+    strategy: Option<Label>,
+    attempts: Counter,
+    duration: Histogram,
+    operation_attempts: Histogram,
+    backoff: Histogram,
+    limiter_wait: Histogram,
+    /// By outcome.
+    operations: Handles<&'static str, Counter>,
+    /// By the class of the failure.
+    retries: Handles<&'static str, Counter>,
+    // The gauges are registered with their first value. Otherwise they would show 0 for what a strategy does not have.
+    quota_level: OnceLock<Gauge>,
+    send_rate: OnceLock<Gauge>,
+}
+
+impl Series {
+    fn new(operation: &'static str, strategy: Option<&StrategyName>) -> Self {
+        let strategy = strategy.map(|name| Label::new("strategy", name.as_str().to_owned()));
+        let labels: Vec<_> =
+            [Some(Label::new("operation", operation)), strategy.clone()].into_iter().flatten().collect();
+        Self {
+            attempts: ATTEMPTS.counter(labels.clone()),
+            duration: DURATION.histogram(labels.clone()),
+            operation_attempts: OPERATION_ATTEMPTS.histogram(labels.clone()),
+            backoff: BACKOFF.histogram(labels.clone()),
+            limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
+            operations: Handles::new(),
+            retries: Handles::new(),
+            quota_level: OnceLock::new(),
+            send_rate: OnceLock::new(),
+            labels,
+            strategy,
+        }
+    }
+
+    /// Returns the counter of this metric whose label `name` has this value.
+    fn by(&self, metric: &Metric, name: &'static str, value: &'static str) -> Counter {
+        metric.counter([&*self.labels, &[Label::new(name, value)]].concat())
+    }
+
+    fn retries(&self, error_type: &'static str) -> Counter {
+        self.retries.get(error_type, |value| self.by(&RETRIES, "error_type", value))
+    }
+
+    fn end(&self, event: &Event, outcome: &'static str, quota: Option<u32>, send_rate: Option<f64>) {
+        self.operations.get(outcome, |value| self.by(&OPERATIONS, "outcome", value)).increment(1);
+        self.operation_attempts.record(event.attempt);
+        self.duration.record(event.elapsed);
+        self.set_levels(quota, send_rate);
+    }
+
+    fn set_levels(&self, quota: Option<u32>, send_rate: Option<f64>) {
+        let Some(strategy) = &self.strategy else { return };
+        let set = |place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>| {
+            let Some(value) = value else { return };
+            if let Some(gauge) = place.get() {
+                return gauge.set(value);
+            }
+            // The recorder is called outside of the initialization, which other threads would wait for.
+            let gauge = metric.gauge(vec![strategy.clone()]);
+            place.get_or_init(|| gauge).set(value);
+        };
+        set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
+        set(&self.send_rate, &SEND_RATE, send_rate);
+    }
+}
+
+/// Handles that are registered on first use.
+struct Handles<K, H>(LazyLock<RwLock<HashMap<K, H>>>);
+
+impl<K: Eq + Hash, H: Clone> Handles<K, H> {
+    const fn new() -> Self {
+        Self(LazyLock::new(|| RwLock::new(HashMap::new())))
+    }
+
+    /// Returns the handle of a key. The recorder is called without a lock, so two threads may register the same handle;
+    /// for a recorder, both are the same.
+    fn get(&self, key: K, register: impl FnOnce(&K) -> H) -> H {
+        if let Some(handle) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return handle.clone();
+        }
+        let handle = register(&key);
+        // The handle that is replaced, if any, is dropped after the lock is released.
+        let replaced = self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, handle.clone());
+        drop(replaced);
+        handle
+    }
+}

@@ -1,0 +1,294 @@
+//! The metrics of operations, as a recorder gets them.
+
+use crate::script::{Error, NONE, Script, judge};
+use crate::support::{Failed, run_in_a_process, secs};
+use metrics::{
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Label, Metadata, Recorder, SharedString,
+    Unit,
+};
+use retry_core::observe::GlobalObserverIsSet;
+use retry_core::observe::metrics::{MetricsObserver, install};
+use retry_core::{
+    AdaptiveRetryStrategy, Jitter, RetryErrorType, RetryStrategy, StandardRetryStrategy, policy_fn, retry,
+    retry_blocking,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// A recorder that keeps all values of each series, by its text form, such as `retry_send_rate{strategy="store"}`.
+#[derive(Clone, Default)]
+struct Recorded(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// Names, types, units and meanings.
+    described: Vec<(String, &'static str, Option<Unit>, String)>,
+    registered: Vec<(Key, &'static str)>,
+    values: BTreeMap<String, Vec<f64>>,
+}
+
+impl Recorded {
+    fn describe(&self, name: &KeyName, kind: &'static str, unit: Option<Unit>, meaning: &SharedString) {
+        let line = (name.as_str().to_owned(), kind, unit, meaning.to_string());
+        self.0.lock().unwrap().described.push(line);
+    }
+
+    fn register(&self, key: &Key, kind: &'static str) -> Arc<Series> {
+        let labels: Vec<_> = key.labels().map(|label| format!("{}={:?}", label.key(), label.value())).collect();
+        self.0.lock().unwrap().registered.push((key.clone(), kind));
+        Arc::new(Series { name: format!("{}{{{}}}", key.name(), labels.join(",")), to: self.clone() })
+    }
+
+    /// Returns the values of a series.
+    fn values(&self, series: &str) -> Vec<f64> {
+        self.0.lock().unwrap().values.get(series).cloned().unwrap_or_default()
+    }
+
+    /// Returns the number of values, which for counters that grow by one is their value.
+    fn count(&self, series: &str) -> usize {
+        self.values(series).len()
+    }
+}
+
+struct Series {
+    name: String,
+    to: Recorded,
+}
+
+impl Series {
+    fn add(&self, value: f64) {
+        self.to.0.lock().unwrap().values.entry(self.name.clone()).or_default().push(value);
+    }
+}
+
+impl CounterFn for Series {
+    fn increment(&self, value: u64) {
+        assert_eq!(value, 1);
+        self.add(1.0);
+    }
+
+    fn absolute(&self, value: u64) {
+        panic!("a counter was set to {value}");
+    }
+}
+
+impl GaugeFn for Series {
+    fn increment(&self, value: f64) {
+        panic!("a gauge was incremented by {value}");
+    }
+
+    fn decrement(&self, value: f64) {
+        panic!("a gauge was decremented by {value}");
+    }
+
+    fn set(&self, value: f64) {
+        self.add(value);
+    }
+}
+
+impl HistogramFn for Series {
+    fn record(&self, value: f64) {
+        self.add(value);
+    }
+}
+
+impl Recorder for Recorded {
+    fn describe_counter(&self, name: KeyName, unit: Option<Unit>, meaning: SharedString) {
+        self.describe(&name, "counter", unit, &meaning);
+    }
+
+    fn describe_gauge(&self, name: KeyName, unit: Option<Unit>, meaning: SharedString) {
+        self.describe(&name, "gauge", unit, &meaning);
+    }
+
+    fn describe_histogram(&self, name: KeyName, unit: Option<Unit>, meaning: SharedString) {
+        self.describe(&name, "histogram", unit, &meaning);
+    }
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::from_arc(self.register(key, "counter"))
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(self.register(key, "gauge"))
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::from_arc(self.register(key, "histogram"))
+    }
+}
+
+/// Runs a call whose attempts have these outcomes, one a second, under the recorder.
+fn run<S: RetryStrategy>(
+    recorder: &Recorded,
+    observer: &MetricsObserver,
+    strategy: &S,
+    outcomes: &[Result<u32, Failed>],
+) -> Result<u32, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let outcomes = outcomes.iter().map(|outcome| (secs(1), outcome.map_err(Error::Failed)));
+    metrics::with_local_recorder(recorder, || {
+        runtime.block_on(async {
+            let script = Script::new(outcomes);
+            let call = retry(strategy, || script.attempt()).policy(policy_fn(judge)).timer(&script.timer);
+            call.observer(observer).name("get").max_time(NONE.max_time).run().await
+        })
+    })
+}
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).name("store")
+}
+
+fn adaptive() -> AdaptiveRetryStrategy {
+    AdaptiveRetryStrategy::over(standard())
+}
+
+// Rule O13.
+#[test]
+fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), standard());
+    let fails = [Err(Failed::THROTTLED.after(secs(3))), Err(Failed::TIMEOUT), Ok(1)];
+    assert_eq!(run(&recorder, &observer, &strategy, &fails), Ok(1));
+    assert!(run(&recorder, &observer, &strategy, &[Err(Failed::FATAL)]).is_err());
+
+    let of_call = r#"operation="get",strategy="store""#;
+    let series = |name: &str| format!("{name}{{{of_call}}}");
+    let with = |name: &str, label: &str| format!("{name}{{{of_call},{label}}}");
+    assert_eq!(recorder.count(&series("retry_attempts_total")), 3 + 1);
+    assert_eq!(recorder.count(&with("retry_operations_total", r#"outcome="ok""#)), 1);
+    assert_eq!(recorder.count(&with("retry_operations_total", r#"outcome="not_retryable""#)), 1);
+    assert_eq!(recorder.count(&with("retry_retries_total", r#"error_type="throttling""#)), 1);
+    assert_eq!(recorder.count(&with("retry_retries_total", r#"error_type="timeout""#)), 1);
+    assert_eq!(recorder.values(&series("retry_backoff_seconds")), [3.0, 2.0]);
+    assert_eq!(recorder.values(&series("retry_operation_attempts")), [3.0, 1.0]);
+    assert_eq!(recorder.values(&series("retry_operation_duration_seconds")), [8.0, 1.0]);
+    assert_eq!(recorder.values(r#"retry_quota_level{strategy="store"}"#), [495.0, 485.0, 486.0, 486.0]);
+    assert_eq!(recorder.count(r#"retry_send_rate{strategy="store"}"#), 0, "nothing limits sends");
+    assert_eq!(recorder.count(&series("retry_limiter_wait_seconds")), 0);
+}
+
+// Rule O13.
+#[test]
+fn waits_for_a_limiter_and_its_rate_are_metrics() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), adaptive());
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    let waits = recorder.values(r#"retry_limiter_wait_seconds{operation="get",strategy="store"}"#);
+    let (all, duration) = (
+        waits.iter().sum::<f64>(),
+        recorder.values(r#"retry_operation_duration_seconds{operation="get",strategy="store"}"#),
+    );
+    assert!(!waits.is_empty() && waits.iter().all(|wait| (0.0..=0.1).contains(wait)), "{waits:?}");
+    let around = duration[0] - 1.0 - 1.0 - 1.0;
+    assert!((all - around).abs() < 1e-3, "two attempts, the backoff, and {all} s of {around} s for the limiter");
+    let rates = recorder.values(r#"retry_send_rate{strategy="store"}"#);
+    assert_eq!(rates.last().copied(), strategy.send_rate());
+    assert_eq!(rates.len(), 2, "after the throttled attempt and at the end");
+}
+
+// Rule O13.
+#[test]
+fn a_strategy_without_a_name_has_no_label_and_no_gauge() {
+    let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
+    let strategy = AdaptiveRetryStrategy::new();
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    let state = recorder.0.lock().unwrap();
+    assert!(
+        state.registered.iter().all(|(key, kind)| *kind != "gauge" && key.labels().all(|it| it.key() != "strategy"))
+    );
+    assert_eq!(state.values.get(r#"retry_attempts_total{operation="get"}"#).map(Vec::len), Some(2));
+}
+
+// Rule O13.
+#[test]
+fn handles_are_registered_once() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), adaptive());
+    let fails = [Err(Failed::THROTTLED), Ok(1)];
+    assert_eq!(run(&recorder, &observer, &strategy, &fails), Ok(1));
+    let registered = || recorder.0.lock().unwrap().registered.len();
+    let first = registered();
+    for _ in 0..5 {
+        assert_eq!(run(&recorder, &observer, &strategy, &fails), Ok(1));
+    }
+    assert_eq!(registered(), first);
+    assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 9, "each metric is described once");
+}
+
+/// A line of the table of metrics: name, type, unit and labels.
+type Row = (String, String, String, BTreeSet<String>);
+
+/// Returns the table of metrics in a page. In documentation comments, `prefix` stands before each line.
+fn table(page: &str, prefix: &str) -> BTreeSet<Row> {
+    let plain = |cell: &str| cell.trim().trim_matches('`').to_owned();
+    let rows = page.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix("| `retry_"));
+    rows.filter_map(|row| match row.split('|').collect::<Vec<_>>()[..] {
+        [name, kind, unit, labels, _meaning, _] => {
+            let labels = labels.split(',').map(plain).collect();
+            Some((format!("retry_{}", plain(name)), plain(kind), plain(unit), labels))
+        }
+        // A table of events.
+        _ => None,
+    })
+    .collect()
+}
+
+// Rule O13.
+#[test]
+fn the_documented_tables_list_what_is_published() {
+    let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
+    assert_eq!(run(&recorder, &observer, &adaptive(), &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    let state = recorder.0.lock().unwrap();
+    let published: BTreeSet<Row> = state
+        .registered
+        .iter()
+        .map(|(key, kind)| {
+            let (.., unit, _) = state.described.iter().find(|it| it.0 == key.name() && it.1 == *kind).unwrap();
+            let labels = key.labels().map(|label: &Label| label.key().to_owned()).collect();
+            (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
+        })
+        .collect();
+    assert_eq!(published.len(), 9);
+    assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
+    assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
+}
+
+// Rule O13.
+#[test]
+fn each_class_and_each_reason_is_a_value_of_its_label() {
+    let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
+    let of = |strategy: StandardRetryStrategy, outcomes: &[Result<u32, Failed>]| {
+        let _ = run(&recorder, &observer, &strategy, outcomes);
+    };
+    of(standard().max_attempts(2), &[Err(Failed::SAFE), Err(Failed::SAFE)]);
+    of(standard().quota_capacity(1), &[Err(Failed::SAFE)]);
+    of(standard(), &[Err(Failed::SAFE.after(secs(3600)))]);
+    let off = standard();
+    off.set_enabled(false);
+    of(off, &[Err(Failed::SAFE)]);
+    for reason in ["max_attempts", "quota_exhausted", "retry_after_too_long", "disabled"] {
+        let series = format!(r#"retry_operations_total{{operation="get",strategy="store",outcome="{reason}"}}"#);
+        assert_eq!(recorder.count(&series), 1, "{reason}");
+    }
+    let other = RetryErrorType::Other.as_str();
+    let retries = format!(r#"retry_retries_total{{operation="get",strategy="store",error_type="{other}"}}"#);
+    assert_eq!(recorder.count(&retries), 1);
+}
+
+#[test]
+#[ignore = "run in a process of its own by the test below"]
+fn child() {
+    let recorder = Recorded::default();
+    metrics::set_global_recorder(recorder.clone()).map_err(|_| "a recorder was set").unwrap();
+    assert_eq!(install(), Ok(()));
+    assert_eq!(install(), Err(GlobalObserverIsSet));
+    let call = retry_blocking(&StandardRetryStrategy::new(), || Ok::<_, Failed>(())).name("blocking").run();
+    assert_eq!(call, Ok(()));
+    assert_eq!(recorder.count(r#"retry_operations_total{operation="blocking",outcome="ok"}"#), 1);
+}
+
+// Rules O11, O13.
+#[test]
+fn metrics_are_installed_once_for_the_whole_process() {
+    run_in_a_process("metrics::child", |_| ());
+}
