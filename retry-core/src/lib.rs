@@ -44,6 +44,7 @@
 //! | limit the time of attempts and operations | options of the call, such as [`Retry::max_time`]; the error is [`TimedOut`] |
 //! | replace the clock and the sleep | a [`Timer`] ([`time`]); the default is tokio's |
 //! | observe operations | an [`Observer`] ([`observe`]), or the [`Report`] of one call |
+//! | publish metrics | `observe::metrics::install`, with the feature `metrics` |
 //! | write a strategy of your own | the traits, tokens and settings in [`strategy`] |
 //!
 //! The root of the crate has the items that most programs use; the modules have the others. `docs/diagnostics.md` in
