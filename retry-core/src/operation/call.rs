@@ -104,8 +104,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         attempt: u32,
         kind: impl FnOnce() -> EventKind,
     ) {
-        if O::is_interested(&observed.own) || observed.global.is_interested() || trace::is_enabled(level) {
-            self.tell_now(observed, level, attempt, kind());
+        let beginning = O::beginning(&observed.own);
+        if observed.global.is_interested() || trace::is_enabled(level) {
+            self.tell_all(observed, level, attempt, kind());
+        } else if let Some(beginning) = beginning {
+            self.tell_observer(beginning, attempt, kind());
         }
     }
 
@@ -123,14 +126,21 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 
     #[cold]
-    fn tell_now(self, state: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
+    fn tell_observer(self, beginning: &Beginning, attempt: u32, kind: EventKind) {
+        let observer = self.observer;
+        observer.observe(&self.event(*beginning, attempt, kind));
+    }
+
+    #[cold]
+    fn tell_all(self, observed: &Observed<O::State>, level: Level, attempt: u32, kind: EventKind) {
         if trace::is_enabled(level) {
-            let operation = (self.name.get(), state.own.operation_id());
+            let operation = (self.name.get(), observed.own.operation_id());
             trace::emit(level, operation, self.strategy.name().as_ref(), attempt, &kind);
         }
-        let observer = self.observer;
-        observer.tell(&state.own, |beginning| self.event(beginning, attempt, kind));
-        state.global.tell(|started| self.event(Beginning::new(state.own.operation_id(), started), attempt, kind));
+        if let Some(beginning) = O::beginning(&observed.own) {
+            self.tell_observer(beginning, attempt, kind);
+        }
+        observed.global.tell(|started| self.event(Beginning::new(observed.own.operation_id(), started), attempt, kind));
     }
 }
 
@@ -172,13 +182,13 @@ pub trait OptionalObserver: sealed::Sealed {
     #[doc(hidden)]
     fn begin(&self, operation: Name, clock: &impl Clock) -> Self::State;
 
-    /// Returns whether events of the operation must be built.
+    /// Returns the beginning of the operation, if the observer is interested in it.
     #[doc(hidden)]
-    fn is_interested(state: &Self::State) -> bool;
+    fn beginning(state: &Self::State) -> Option<&Beginning>;
 
     /// Passes an event to the observer.
     #[doc(hidden)]
-    fn tell(&self, state: &Self::State, event: impl FnOnce(Beginning) -> Event);
+    fn observe(&self, event: &Event);
 }
 
 /// The absence of an observer, which costs nothing.
@@ -203,11 +213,11 @@ impl OptionalObserver for Unobserved {
     }
 
     #[inline]
-    fn is_interested(_: &UnobservedId) -> bool {
-        false
+    fn beginning(_: &UnobservedId) -> Option<&Beginning> {
+        None
     }
 
-    fn tell(&self, _: &UnobservedId, _: impl FnOnce(Beginning) -> Event) {}
+    fn observe(&self, _: &Event) {}
 }
 
 /// The state of an operation whose call has an observer.
@@ -252,13 +262,14 @@ impl<O: Observer + ?Sized> OptionalObserver for O {
     }
 
     #[inline]
-    fn is_interested(state: &ObservedState) -> bool {
-        matches!(state, ObservedState::Interested(_))
+    fn beginning(state: &ObservedState) -> Option<&Beginning> {
+        match state {
+            ObservedState::Interested(beginning) => Some(beginning),
+            ObservedState::Uninterested(_) => None,
+        }
     }
 
-    fn tell(&self, state: &ObservedState, event: impl FnOnce(Beginning) -> Event) {
-        if let ObservedState::Interested(beginning) = state {
-            self.observe(&event(*beginning));
-        }
+    fn observe(&self, event: &Event) {
+        Observer::observe(self, event);
     }
 }
