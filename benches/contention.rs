@@ -8,7 +8,8 @@ use benches::ours::{attribute, by_token, scoped, throttle};
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
 use retry_core::{AdaptiveRetryStrategy, TokioTimer};
-use std::sync::Barrier;
+use std::hint::black_box;
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,25 @@ fn main() {
 
     measure("bare", 1_000_000, &|calls| repeat(calls, bare));
     measure("attribute", 1_000_000, &|calls| repeat(calls, attribute));
+    // The least that a shared `Arc` costs: the yardstick of `scoped`, whose handle is one.
+    let shared = Arc::new(());
+    measure("arc", 100_000, &|calls| {
+        repeat(calls, async |number| {
+            let handle = black_box(Arc::clone(&shared));
+            let outcome = bare(number).await;
+            drop(handle);
+            outcome
+        });
+    });
     measure("scoped", 100_000, &|calls| repeat(calls, scoped));
+    // The least that state behind a lock costs: the yardstick of the adaptive strategy.
+    let counter = Mutex::new(0_u64);
+    measure("mutex", 50_000, &|calls| {
+        repeat(calls, async |number| {
+            *counter.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            bare(number).await
+        });
+    });
     let adaptive = AdaptiveRetryStrategy::new();
     let call = |calls| repeat(calls, async |number| by_token(&adaptive, number, &TokioTimer).await);
     measure("adaptive, idle", 50_000, &call);
