@@ -6,6 +6,7 @@ mod error;
 mod failure;
 mod name;
 mod scoped;
+mod send_queue;
 mod share;
 mod standard;
 mod switch;

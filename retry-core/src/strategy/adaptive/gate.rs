@@ -1,7 +1,7 @@
 //! The state that all operations of an adaptive strategy share.
 
 use super::limiter::Limiter;
-use super::queue::{SendQueue, Ticket};
+use crate::strategy::send_queue::{SendQueue, Ticket};
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(super) struct Gate {
     phase: AtomicU8,
     /// `None` until the first operation begins, because a `const` constructor has no clock. No user code runs while the
     /// queue is locked, not even the clock, so the lock is never poisoned.
-    queue: Mutex<Option<SendQueue>>,
+    queue: Mutex<Option<SendQueue<Limiter>>>,
 }
 
 /// The phase before the first operation.
@@ -30,13 +30,13 @@ impl Gate {
     }
 
     #[inline]
-    fn lock(&self) -> MutexGuard<'_, Option<SendQueue>> {
+    fn lock(&self) -> MutexGuard<'_, Option<SendQueue<Limiter>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the current limit on sends per second, or `None` before the first throttling.
     pub(super) fn send_rate(&self) -> Option<f64> {
-        self.lock().as_ref().map(SendQueue::limiter).filter(|limiter| limiter.is_enabled()).map(Limiter::rate)
+        self.lock().as_ref().map(SendQueue::limit).filter(|limiter| limiter.is_enabled()).map(Limiter::rate)
     }
 
     /// Begins an operation. The first one creates the limiter, which measures time from then on.
@@ -50,7 +50,7 @@ impl Gate {
     #[cold]
     fn create(&self, clock: &dyn Clock) {
         let now = clock.now();
-        self.lock().get_or_insert_with(|| SendQueue::new(now));
+        self.lock().get_or_insert_with(|| SendQueue::new(Limiter::new(now), now));
         // If another thread has set a later phase already, it stays: `LIMITING` must not become `MEASURING` again.
         let _ = self.phase.compare_exchange(IDLE, MEASURING, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -73,10 +73,9 @@ impl Gate {
     pub(super) fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
-            if ticket.is_some() {
-                queue.leave(ticket);
-            }
-            queue.response(now, throttled);
+            queue.leave(ticket);
+            let (limiter, now) = queue.limit_at(now);
+            limiter.response(now, throttled);
         }
         if throttled {
             self.phase.store(LIMITING, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! A token bucket for sends, whose rate is learned from responses. It is pure arithmetic, without a queue or a lock.
 
 use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
+use crate::strategy::send_queue::SendLimit;
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
@@ -105,31 +106,6 @@ impl Limiter {
         self.bucket.fill
     }
 
-    /// Adds the tokens that have come in since the last refill.
-    pub(super) fn refill(&mut self, now: Timestamp) {
-        self.bucket.refill(now);
-    }
-
-    /// Returns the time until the bucket, which was refilled just now, holds this many sends.
-    pub(super) fn wait_for(&self, sends: f64) -> Duration {
-        self.bucket.wait_for(sends)
-    }
-
-    /// Returns the number of sends that the bucket would hold after this time without a limit on its capacity.
-    pub(super) fn sends_within(&self, time: Duration) -> f64 {
-        self.bucket.capacity + time.as_secs_f64() * self.bucket.fill
-    }
-
-    /// Takes one send, which is available.
-    pub(super) fn take(&mut self) {
-        self.bucket.take();
-    }
-
-    /// Gives one send back. If the bucket is full, it is lost.
-    pub(super) fn give_back(&mut self) {
-        self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
-    }
-
     /// Learns from a response, and sets the new rate.
     pub(super) fn response(&mut self, now: Timestamp, throttled: bool) {
         let measured = self.measured.update(now);
@@ -142,17 +118,43 @@ impl Limiter {
         };
         self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
     }
+}
 
-    /// Returns the current time to use, and whether the clock was set back. Threads may deliver their readings of the
-    /// clock out of order.
-    pub(super) fn observe(&mut self, now: Timestamp) -> (Timestamp, bool) {
-        let Observed { now, went_back_to } = self.latest.observe(now);
-        if let Some(anchor) = went_back_to {
+impl SendLimit for Limiter {
+    /// Threads may deliver their readings of the clock out of order; see [`Latest`].
+    #[inline]
+    fn observe(&mut self, now: Timestamp) -> Observed {
+        let observed = self.latest.observe(now);
+        if let Some(anchor) = observed.went_back_to {
             self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(anchor));
             self.measured.reanchor(anchor);
             self.cubic.reanchor(anchor);
         }
-        (now, went_back_to.is_some())
+        observed
+    }
+
+    #[inline]
+    fn refill(&mut self, now: Timestamp) {
+        self.bucket.refill(now);
+    }
+
+    #[inline]
+    fn wait_for(&self, sends: f64) -> Duration {
+        self.bucket.wait_for(sends)
+    }
+
+    #[inline]
+    fn take(&mut self) {
+        self.bucket.take();
+    }
+
+    /// If the bucket is full, the send is lost.
+    fn give_back(&mut self) {
+        self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::try_from_secs_f64(1.0 / self.bucket.fill).unwrap_or(Duration::MAX)
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod gate;
 mod limiter;
-mod queue;
 mod rate;
 #[cfg(test)]
 mod tests;
@@ -10,6 +9,7 @@ mod tests;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
+use crate::strategy::send_queue::Ticket;
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StrategyName,
@@ -17,7 +17,6 @@ use crate::strategy::{
 use crate::support::Shared;
 use crate::time::Clock;
 use gate::Gate;
-use queue::Ticket;
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a limit on the rate of sends, which it learns from throttling.

@@ -1,7 +1,7 @@
 //! The limiter's arithmetic, checked against the reference vectors.
 
 use crate::strategy::adaptive::limiter::{Limiter, SendBucket};
-use crate::strategy::adaptive::queue::SendQueue;
+use crate::strategy::send_queue::SendQueue;
 use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
 use crate::time::Timestamp;
 use serde::Deserialize;
@@ -289,9 +289,10 @@ fn the_curve_is_a_number_before_and_after_its_flat_part() {
 // Rule A1.
 #[test]
 fn a_queue_without_throttling_has_no_limit() {
-    let mut queue = SendQueue::new(at(0.0));
+    let mut queue = SendQueue::new(Limiter::new(at(0.0)), at(0.0));
     for response in 0..1000 {
-        queue.response(at(f64::from(response) / 100.0), false);
+        let (limiter, now) = queue.limit_at(at(f64::from(response) / 100.0));
+        limiter.response(now, false);
     }
-    assert!(!queue.limiter().is_enabled());
+    assert!(!queue.limit().is_enabled());
 }

@@ -1,0 +1,226 @@
+//! The queue of the operations that wait for a send: first come, first served.
+
+use crate::time::{Observed, Timestamp};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The longest single wait. A waiter asks again after it, because the rate may have changed.
+const RECHECK: Duration = Duration::from_millis(100);
+/// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
+/// interval if that is longer.
+const GRACE: Duration = Duration::from_millis(50);
+/// The longest time for which a send is kept for a late waiter.
+const KEEP: Duration = Duration::from_secs(10);
+/// The shortest time between two searches for late waiters, because a search examines all waiters.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The place of a waiter in the queue. A waiter with a lower number came earlier.
+pub(super) type Ticket = u64;
+
+/// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
+///
+/// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
+pub(super) trait SendLimit {
+    /// Returns the current time to use, and whether the clock was set back.
+    fn observe(&mut self, now: Timestamp) -> Observed;
+
+    /// Adds the sends that have become available up to now. The queue calls it before the methods below.
+    fn refill(&mut self, now: Timestamp);
+
+    /// Returns the time until this many sends are available, which is zero if they are.
+    fn wait_for(&self, sends: f64) -> Duration;
+
+    /// Takes one send, which is available.
+    fn take(&mut self);
+
+    /// Gives one send back.
+    fn give_back(&mut self);
+
+    /// Returns the time between two sends.
+    fn interval(&self) -> Duration;
+}
+
+/// A limit on sends, and the queue of its waiters.
+///
+/// A waiter sleeps for the time that it gets as the answer, and then asks again. Waiters cannot be woken early, so a
+/// long wait is split into waits of at most [`RECHECK`].
+///
+/// While a waiter is expected to ask, the waiters behind it do not take its send. A waiter can be late:
+///
+/// - If it is late when its send becomes available, the send is kept for it, and the waiters behind it continue with
+///   the sends that come in after that. So they wait for it only once, and it gets its send whenever it asks, however
+///   slow it is. Only one send is kept at a time, and for [`KEEP`] at most.
+/// - If it is later than the grace period (see [`GRACE`]) and no send is kept for it, it is passed over until it asks.
+///   It keeps its place.
+///
+/// Except for the kept send, nothing is taken from the limit before a send is granted. So a waiter that goes away only
+/// has to give up its place.
+///
+/// # Costs
+///
+/// A waiter finds its place, and so the number of waiters ahead, by binary search. Two things take time in proportion
+/// to the number of waiters: a waiter that joins or leaves in the middle of the list, which happens if it was passed
+/// over or goes away, and the search for late waiters. The search is made when one of them may be later than the grace
+/// period: if all are in time, about once in each grace period, and never more often than once in [`SEARCH_INTERVAL`].
+#[derive(Debug)]
+pub(super) struct SendQueue<L> {
+    limit: L,
+    /// The waiters that are expected to ask and to take a send from the limit, in the order of their tickets. A waiter
+    /// that is passed over is not in the list, and neither is the one for which a send is kept.
+    expected: VecDeque<Expected>,
+    /// The time of the next search for late waiters. Until then none is passed over.
+    search_at: Timestamp,
+    kept: Option<Kept>,
+    next_ticket: Ticket,
+}
+
+/// A waiter that is expected to ask.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    ticket: Ticket,
+    /// The time at which its wait ends.
+    asks_at: Timestamp,
+}
+
+/// A send that was taken from the limit for a late waiter.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    ticket: Ticket,
+    since: Timestamp,
+}
+
+impl<L: SendLimit> SendQueue<L> {
+    pub(super) const fn new(limit: L, now: Timestamp) -> Self {
+        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: 0 }
+    }
+
+    pub(super) const fn limit(&self) -> &L {
+        &self.limit
+    }
+
+    /// Returns the limit with the current time to use, to change its rate.
+    pub(super) fn limit_at(&mut self, now: Timestamp) -> (&mut L, Timestamp) {
+        let now = self.observe(now);
+        (&mut self.limit, now)
+    }
+
+    /// Asks for a send. Returns `None` if it is granted. Otherwise returns how long to wait before asking again, and
+    /// sets `ticket` to the waiter's place.
+    pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
+        let now = self.observe(now);
+        self.limit.refill(now);
+        if now > self.search_at && !self.expected.is_empty() {
+            self.pass_over_the_late(now);
+        }
+        self.keep_for_the_first(now, *ticket);
+        if self.kept.is_some_and(|kept| Some(kept.ticket) == *ticket) {
+            self.kept = None;
+            *ticket = None;
+            return None;
+        }
+        let (ahead, is_expected) = self.place(*ticket);
+        // More waiters than an `f64` counts exactly do not fit into memory.
+        #[expect(clippy::cast_precision_loss, reason = "see above")]
+        let wait = self.limit.wait_for(ahead as f64 + 1.0);
+        if wait.is_zero() {
+            self.limit.take();
+            if is_expected {
+                self.expected.remove(ahead);
+            }
+            *ticket = None;
+            return None;
+        }
+        let wait = wait.min(RECHECK);
+        let ticket = *ticket.get_or_insert_with(|| {
+            self.next_ticket += 1;
+            self.next_ticket
+        });
+        let waiter = Expected { ticket, asks_at: now.saturating_add(wait) };
+        if is_expected {
+            self.expected[ahead] = waiter;
+        } else {
+            self.expected.insert(ahead, waiter);
+        }
+        self.search_at = self.search_at.min(waiter.asks_at.saturating_add(GRACE));
+        Some(wait)
+    }
+
+    /// Gives up a place, and the send that is kept for it, if any.
+    pub(super) fn leave(&mut self, ticket: Option<Ticket>) {
+        if ticket.is_none() {
+            return;
+        }
+        if self.kept.is_some_and(|kept| Some(kept.ticket) == ticket) {
+            self.kept = None;
+            self.limit.give_back();
+        }
+        if let (index, true) = self.place(ticket) {
+            self.expected.remove(index);
+        }
+    }
+
+    /// Gives back a send that was granted and not made.
+    pub(super) fn give_back(&mut self) {
+        self.limit.give_back();
+    }
+
+    /// Returns the number of expected waiters ahead of a ticket, which is its index in the list, and whether the ticket
+    /// is in the list. Without a ticket, all waiters are ahead.
+    fn place(&self, ticket: Option<Ticket>) -> (usize, bool) {
+        let Some(ticket) = ticket else { return (self.expected.len(), false) };
+        match self.expected.binary_search_by_key(&ticket, |waiter| waiter.ticket) {
+            Ok(index) => (index, true),
+            Err(index) => (index, false),
+        }
+    }
+
+    /// Returns the current time to use. If the clock was set back, times that are now in the future are moved to now,
+    /// so that no waiter is expected too late and no send is kept too long.
+    fn observe(&mut self, now: Timestamp) -> Timestamp {
+        let Observed { now, went_back_to } = self.limit.observe(now);
+        if went_back_to.is_some() {
+            for waiter in &mut self.expected {
+                waiter.asks_at = now.min(waiter.asks_at);
+            }
+            if let Some(kept) = &mut self.kept {
+                kept.since = now.min(kept.since);
+            }
+            self.search_at = now.min(self.search_at);
+        }
+        now
+    }
+
+    /// Removes the waiters that are later than the grace period, so that they are passed over until they ask.
+    #[cold]
+    fn pass_over_the_late(&mut self, now: Timestamp) {
+        let grace = self.limit.interval().max(GRACE);
+        let mut earliest = now;
+        self.expected.retain(|waiter| {
+            let is_late = now.saturating_since(waiter.asks_at) > grace;
+            if !is_late {
+                earliest = earliest.min(waiter.asks_at);
+            }
+            !is_late
+        });
+        self.search_at = earliest.saturating_add(grace).max(now.saturating_add(SEARCH_INTERVAL));
+    }
+
+    /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back
+    /// a send that was kept for too long, and the waiter that it was kept for is passed over.
+    fn keep_for_the_first(&mut self, now: Timestamp, asking: Option<Ticket>) {
+        if self.kept.is_some_and(|kept| now.saturating_since(kept.since) > KEEP) {
+            self.kept = None;
+            self.limit.give_back();
+        }
+        if self.kept.is_none()
+            && let Some(&Expected { ticket, asks_at }) = self.expected.front()
+            && asking.is_none_or(|asking| ticket < asking)
+            && asks_at < now
+            && self.limit.wait_for(1.0).is_zero()
+        {
+            self.limit.take();
+            self.expected.pop_front();
+            self.kept = Some(Kept { ticket, since: now });
+        }
+    }
+}
