@@ -1,5 +1,6 @@
 //! The adaptive strategy: when it limits sends, in which order waiters are served, and known pitfalls.
 
+mod formulas;
 mod late;
 mod waiters;
 

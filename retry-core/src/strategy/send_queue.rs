@@ -99,6 +99,7 @@ impl<L: SendLimit> SendQueue<L> {
     }
 
     /// Returns the limit with the current time to use, to change its rate.
+    #[inline]
     pub(super) fn limit_at(&mut self, now: Timestamp) -> (&mut L, Timestamp) {
         let now = self.observe(now);
         (&mut self.limit, now)
@@ -146,10 +147,14 @@ impl<L: SendLimit> SendQueue<L> {
     }
 
     /// Gives up a place, and the send that is kept for it, if any.
+    #[inline]
     pub(super) fn leave(&mut self, ticket: Option<Ticket>) {
-        if ticket.is_none() {
-            return;
+        if ticket.is_some() {
+            self.leave_place(ticket);
         }
+    }
+
+    fn leave_place(&mut self, ticket: Option<Ticket>) {
         if self.kept.is_some_and(|kept| Some(kept.ticket) == ticket) {
             self.kept = None;
             self.limit.give_back();
@@ -176,18 +181,24 @@ impl<L: SendLimit> SendQueue<L> {
 
     /// Returns the current time to use. If the clock was set back, times that are now in the future are moved to now,
     /// so that no waiter is expected too late and no send is kept too long.
+    #[inline]
     fn observe(&mut self, now: Timestamp) -> Timestamp {
         let Observed { now, went_back_to } = self.limit.observe(now);
         if went_back_to.is_some() {
-            for waiter in &mut self.expected {
-                waiter.asks_at = now.min(waiter.asks_at);
-            }
-            if let Some(kept) = &mut self.kept {
-                kept.since = now.min(kept.since);
-            }
-            self.search_at = now.min(self.search_at);
+            self.reanchor(now);
         }
         now
+    }
+
+    #[cold]
+    fn reanchor(&mut self, now: Timestamp) {
+        for waiter in &mut self.expected {
+            waiter.asks_at = now.min(waiter.asks_at);
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.since = now.min(kept.since);
+        }
+        self.search_at = now.min(self.search_at);
     }
 
     /// Removes the waiters that are later than the grace period, so that they are passed over until they ask.

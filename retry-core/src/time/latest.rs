@@ -35,11 +35,17 @@ impl Latest {
         Self { latest: now, behind: None }
     }
 
+    #[inline]
     pub(crate) fn observe(&mut self, now: Timestamp) -> Observed {
         if now >= self.latest {
             *self = Self::new(now);
             return Observed { now, went_back_to: None };
         }
+        self.observe_late(now)
+    }
+
+    #[cold]
+    fn observe_late(&mut self, now: Timestamp) -> Observed {
         let since = self.behind.map_or(now, |earliest| earliest.min(now));
         if now.saturating_since(since) >= MAX_DISORDER {
             *self = Self::new(now);

@@ -34,8 +34,12 @@ impl SendBucket {
     }
 
     /// Adds the tokens that have come in since the last refill.
+    #[inline]
     pub(super) fn refill(&mut self, now: Timestamp) {
-        if let Some(last) = self.last_refill {
+        // A full bucket stays full, which saves the arithmetic of most responses before the first throttling.
+        if let Some(last) = self.last_refill
+            && self.capacity < self.max_capacity
+        {
             let gained = now.saturating_since(last).as_secs_f64() * self.fill;
             self.capacity = self.max_capacity.min(self.capacity + gained);
         }
@@ -66,6 +70,7 @@ impl SendBucket {
     }
 
     /// Sets the rate from now on. The tokens up to now come in at the former rate.
+    #[inline]
     pub(super) fn set_rate(&mut self, now: Timestamp, rate: f64, min_fill: f64) {
         self.refill(now);
         self.fill = rate.max(min_fill);
@@ -107,16 +112,28 @@ impl Limiter {
     }
 
     /// Learns from a response, and sets the new rate.
+    #[inline]
     pub(super) fn response(&mut self, now: Timestamp, throttled: bool) {
         let measured = self.measured.update(now);
-        let rate = if throttled {
-            let rate = if self.enabled { measured.min(self.bucket.fill) } else { measured };
-            self.enabled = true;
-            self.cubic.throttled(now, rate)
-        } else {
-            self.cubic.grown(now)
-        };
-        self.bucket.set_rate(now, capped(rate, measured), MIN_FILL);
+        let most = highest_rate(measured);
+        let rate = if throttled { self.cut(now, measured).min(most) } else { self.cubic.grown_up_to(now, most) };
+        self.bucket.set_rate(now, rate, MIN_FILL);
+    }
+
+    /// Handles a throttling, and returns the rate after the cut.
+    #[cold]
+    fn cut(&mut self, now: Timestamp, measured: f64) -> f64 {
+        let rate = if self.enabled { measured.min(self.bucket.fill) } else { measured };
+        self.enabled = true;
+        self.cubic.throttled(now, rate)
+    }
+
+    /// Continues from an earlier time, because the clock was set back.
+    #[cold]
+    fn reanchor(&mut self, anchor: Timestamp) {
+        self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(anchor));
+        self.measured.reanchor(anchor);
+        self.cubic.reanchor(anchor);
     }
 }
 
@@ -126,9 +143,7 @@ impl SendLimit for Limiter {
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
-            self.bucket.last_refill = self.bucket.last_refill.map(|last| last.min(anchor));
-            self.measured.reanchor(anchor);
-            self.cubic.reanchor(anchor);
+            self.reanchor(anchor);
         }
         observed
     }
@@ -158,7 +173,7 @@ impl SendLimit for Limiter {
     }
 }
 
-/// Returns the rate, cut to [`MAX_LEAD`] times the measured rate.
-pub(super) fn capped(rate: f64, measured: f64) -> f64 {
-    rate.min(MAX_LEAD * measured)
+/// Returns the highest rate that a measured rate allows.
+pub(super) fn highest_rate(measured: f64) -> f64 {
+    MAX_LEAD * measured
 }

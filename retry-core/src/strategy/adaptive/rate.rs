@@ -28,6 +28,7 @@ impl MeasuredRate {
     }
 
     /// Counts a response, and returns the rate per second.
+    #[inline]
     pub(super) fn update(&mut self, now: Timestamp) -> f64 {
         self.count = self.count.saturating_add(1);
         let interval = interval(now);
@@ -64,11 +65,13 @@ pub(super) struct Cubic {
     /// The time in seconds in which the curve returns to that rate. The name is that of the RFC.
     k: f64,
     last_throttle: Timestamp,
+    /// The latest value of the curve that was computed since the last throttling.
+    reached: f64,
 }
 
 impl Cubic {
     pub(super) const fn new(now: Timestamp) -> Self {
-        Self { w_max: 0.0, k: 0.0, last_throttle: now }
+        Self { w_max: 0.0, k: 0.0, last_throttle: now, reached: 0.0 }
     }
 
     /// Handles a throttling at this rate, and returns the rate after the cut.
@@ -77,17 +80,25 @@ impl Cubic {
         // Unlike `powf(1.0 / 3.0)`, `cbrt` is also defined for negative numbers.
         self.k = (rate * (1.0 - BETA) / SCALE).cbrt();
         self.last_throttle = now;
+        self.reached = 0.0;
         BETA * rate
     }
 
-    /// Returns the rate at a response that was not throttled: `SCALE * (elapsed - k)^3 + w_max`.
-    pub(super) fn grown(&self, now: Timestamp) -> f64 {
-        let elapsed = now.saturating_since(self.last_throttle).as_secs_f64();
-        SCALE * (elapsed - self.k).powi(3) + self.w_max
+    /// Returns the rate at a response that was not throttled: `SCALE * (elapsed - k)^3 + w_max`, but at most `most`.
+    ///
+    /// The curve only rises. So once it has reached `most`, it need not be computed.
+    #[inline]
+    pub(super) fn grown_up_to(&mut self, now: Timestamp, most: f64) -> f64 {
+        if self.reached < most {
+            let elapsed = now.saturating_since(self.last_throttle).as_secs_f64();
+            self.reached = SCALE * (elapsed - self.k).powi(3) + self.w_max;
+        }
+        self.reached.min(most)
     }
 
     /// Continues from an earlier time, because the clock was set back.
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         self.last_throttle = self.last_throttle.min(now);
+        self.reached = 0.0;
     }
 }
