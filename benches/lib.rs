@@ -7,6 +7,7 @@ pub mod clocks;
 pub mod operation;
 pub mod ours;
 pub mod peers;
+pub mod waiters;
 
 use operation::Outcome;
 use std::cell::Cell;

@@ -3,8 +3,10 @@
 use benches::SCENARIOS;
 use benches::operation::Outcome;
 use benches::ours::STORE;
+use benches::waiters::Clients;
 use retry_core::{retry, retryable};
 use std::hint::black_box;
+use std::time::Duration;
 use tokio::task::yield_now;
 
 /// The maximum number of bytes that the attribute may add to a future.
@@ -58,6 +60,19 @@ fn neither_a_success_nor_a_retry_without_delay_allocates() {
             let of_the_body = if scenario.name.starts_with("string_") { 1000 } else { 0 };
             assert_eq!(count, of_the_body, "{scenario} allocates");
         }
+    }
+}
+
+/// The number of questions is that of a clock that the test sets, so it is the same in each run.
+#[test]
+fn a_waiter_asks_again_only_once_in_100_ms() {
+    // One client waits for one interval, 100 wait for 5 ms, and 10,000 for half a second, which takes five waits.
+    for (clients, most) in [(1, 2.01), (100, 2.01), (10_000, 6.01)] {
+        let record = Clients { clients, rate: 2e4, time: Duration::from_millis(500) }.run(|run| run());
+        let asks = record.asks_per_send();
+        println!("{clients} waiters at 20000 sends per second: {asks:.2} questions for each of {} sends", record.sends);
+        assert!(record.sends >= 9_000, "{} sends", record.sends);
+        assert!(asks <= most, "{asks} questions for each send of {clients} clients");
     }
 }
 
