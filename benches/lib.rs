@@ -56,6 +56,7 @@ scenarios! {
     "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,
     "adaptive_limiting": ours::adaptive_limiting,
+    "adaptive_crowd": ours::adaptive_crowd,
     "tokio_retry": peers::tokio_retry,
     "tower": peers::tower,
     "backon": peers::backon,

@@ -2,13 +2,15 @@
 
 use crate::clocks::Steps;
 use crate::operation::{Outcome, StoreError, attempt, flaky};
+use crate::waiters::Crowd;
 use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer,
     RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
     Success, TokenBucket, TokioTimer, retry, retryable,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::hint::black_box;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -205,6 +207,19 @@ pub async fn adaptive_idle(number: u64) -> Outcome {
 pub async fn adaptive_limiting(number: u64) -> Outcome {
     static STRATEGY: LazyLock<AdaptiveRetryStrategy> = LazyLock::new(|| limiting(&Steps));
     by_token(&*STRATEGY, number, &Steps).await
+}
+
+/// A question of one of 10,000 operations that wait for 20,000 sends per second. If it is granted, the operation ends,
+/// and the next one begins.
+///
+/// # Errors
+///
+/// Returns no error.
+pub async fn adaptive_crowd(number: u64) -> Outcome {
+    thread_local! { static CROWD: RefCell<Crowd> = RefCell::new(Crowd::new(10_000, 2e4)) }
+
+    CROWD.with_borrow_mut(|crowd| black_box(crowd.ask()));
+    Ok(number)
 }
 
 /// Returns an adaptive strategy after a throttled attempt.

@@ -6,12 +6,11 @@
 //!
 //! The last row is in real time, and is the share of whole operations on tokio, with their timers and tasks.
 
-use benches::waiters::{Clients, LEARNING, Virtual, limited_to};
+use benches::waiters::{Crowd, LEARNING, Virtual, limited_to};
 use retry_core::time::Timestamp;
 use retry_core::{AdaptiveRetryStrategy, Clock, RetryInfo, TokioTimer, retryable};
 use std::cell::Cell;
 use std::fs;
-use std::hint::black_box;
 use std::rc::Rc;
 use std::sync::OnceLock;
 use std::thread;
@@ -25,26 +24,25 @@ fn main() {
     println!("waiters  sends/s  asks for each send  ns for each ask  share of a core");
     for (clients, rate) in [(1, 200.0), (100, 200.0), (10_000, 200.0), (1, 2e4), (100, 2e4), (10_000, 2e4)] {
         let time = Duration::from_secs(4);
-        let clients = Clients { clients, rate, time };
-        let mut busy = Duration::ZERO;
-        let record = clients.run(|run| {
-            let started = cpu_time();
-            let record = run();
-            busy = cpu_time() - started;
-            record
-        });
-        let started = cpu_time();
-        black_box(clients.replay(&record));
-        let busy = busy.saturating_sub(cpu_time() - started).as_secs_f64();
+        let mut crowd = Crowd::new(clients, rate);
+        let (answers, whole) = measured(|| crowd.run(time));
+        let ((), rest) = measured(|| answers.repeat(clients));
+        let (busy, asks) = (whole.saturating_sub(rest).as_secs_f64(), f64::from(answers.asks()));
         println!(
-            "{:>7} {rate:>8} {:>19.2} {:>16.0} {:>14.2} %",
-            clients.clients,
-            record.asks_per_send(),
-            1e9 * busy / record.answers.len() as f64,
+            "{clients:>7} {rate:>8} {:>19.2} {:>16.0} {:>14.2} %",
+            asks / f64::from(answers.sends()),
+            1e9 * busy / asks,
             100.0 * busy / time.as_secs_f64(),
         );
     }
     operations(10_000, 2e4);
+}
+
+/// Returns the result and the CPU time of an action.
+fn measured<T>(action: impl FnOnce() -> T) -> (T, Duration) {
+    let started = cpu_time();
+    let result = action();
+    (result, cpu_time().saturating_sub(started))
 }
 
 /// Returns the CPU time of this thread. Where the system does not tell it, it is the time since the first call, which is
@@ -90,7 +88,7 @@ fn operations(tasks: usize, rate: f64) {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 let (started, busy, before) = (Instant::now(), cpu_time(), sends.get());
                 tokio::time::sleep(Duration::from_secs(4)).await;
-                let (time, busy) = (started.elapsed().as_secs_f64(), (cpu_time() - busy).as_secs_f64());
+                let (time, busy) = (started.elapsed().as_secs_f64(), cpu_time().saturating_sub(busy).as_secs_f64());
                 let rate = f64::from(sends.get() - before) / time;
                 println!(
                     "{tasks} whole operations in real time: {rate:.0} sends/s, {:.1} % of a core",

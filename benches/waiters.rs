@@ -7,6 +7,7 @@ use retry_core::{AdaptiveRetryStrategy, Clock, RetryStrategy, Success};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::black_box;
 use std::time::Duration;
 
 /// A clock that shows the time that it is set to.
@@ -34,8 +35,8 @@ pub const LEARNING: Duration = Duration::from_secs(3);
 /// Afterwards the rate grows slowly.
 pub fn limited_to(rate: f64, clock: &Virtual) -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::new();
-    let (started, interval) = (clock.0.get(), Duration::from_secs_f64(0.7 / rate));
-    while clock.0.get() - started < LEARNING {
+    let (ends, interval) = (clock.0.get() + LEARNING, Duration::from_secs_f64(0.7 / rate));
+    while clock.0.get() < ends {
         respond(&strategy, clock, strategy.acquire_initial_token(clock).ok());
         clock.0.set(clock.0.get() + interval);
     }
@@ -55,79 +56,95 @@ fn respond(strategy: &AdaptiveRetryStrategy, clock: &Virtual, token: Option<Adap
     assert_eq!(recorded, Some(Ok(())), "the strategy accepts its own token");
 }
 
-/// A number of clients that send as fast as the limiter lets them, in virtual time. A request is answered at once.
-#[derive(Clone, Copy, Debug)]
-pub struct Clients {
-    /// The number of clients. All of them wait for the limiter, nearly always.
-    pub clients: usize,
-    /// The rate at which the limiter begins, in sends per second.
-    pub rate: f64,
-    /// The virtual time that is measured.
-    pub time: Duration,
+/// Clients that send as fast as a limiter lets them, in virtual time. A request is answered at once, so nearly always all
+/// of them wait.
+pub struct Crowd {
+    clock: Virtual,
+    /// Boxed, because a strategy that moves does not accept its tokens any more.
+    strategy: Box<AdaptiveRetryStrategy>,
+    tokens: Vec<Option<AdaptiveRetryToken>>,
+    timers: Timers,
 }
 
-/// What clients did.
-#[derive(Clone, Debug, Default)]
-pub struct Record {
-    /// The wait that each question was answered with, in order. Zero means that the send was granted.
-    pub answers: Vec<Duration>,
-    /// The number of sends.
-    pub sends: usize,
-}
-
-impl Record {
-    /// Returns the number of questions for each send.
-    pub fn asks_per_send(&self) -> f64 {
-        self.answers.len() as f64 / self.sends as f64
-    }
-}
-
-/// One client: its next question, and the state of its operation.
-type Next = Reverse<(Duration, usize)>;
-
-impl Clients {
-    /// Runs the clients with a limiter. `measure` runs the part that is measured, which begins once all clients wait.
-    pub fn run(&self, measure: impl FnOnce(&mut dyn FnMut() -> Record) -> Record) -> Record {
+impl Crowd {
+    /// Creates clients whose limiter begins with this rate of sends per second, and lets them send for a second.
+    pub fn new(clients: usize, rate: f64) -> Self {
         let clock = Virtual::at(Timestamp::START);
-        let strategy = limited_to(self.rate, &clock);
-        let mut tokens: Vec<_> = (0..self.clients).map(|_| strategy.acquire_initial_token(&clock).ok()).collect();
-        let mut ask = |client: usize, now: Duration| {
+        let strategy = Box::new(limited_to(rate, &clock));
+        let tokens = (0..clients).map(|_| strategy.acquire_initial_token(&clock).ok()).collect();
+        let timers = Timers::new(clients, clock.0.get());
+        let mut crowd = Self { clock, strategy, tokens, timers };
+        crowd.run(Duration::from_secs(1));
+        crowd
+    }
+
+    /// Lets the client whose wait is over ask for its send. Returns the answer, which is zero if the send was granted.
+    pub fn ask(&mut self) -> Duration {
+        let Self { clock, strategy, tokens, timers } = self;
+        timers.next(|client, now| {
             clock.0.set(now);
             let token = &mut tokens[client];
-            let ready = token.as_mut().map_or(Ready::Now, |token| strategy.ready(token, &clock, None));
+            let ready = token.as_mut().map_or(Ready::Now, |token| strategy.ready(token, clock, None));
             let wait = ready.wait().unwrap_or_default();
             if wait.is_zero() {
-                respond(&strategy, &clock, token.take());
-                *token = strategy.acquire_initial_token(&clock).ok();
+                respond(strategy, clock, token.take());
+                *token = strategy.acquire_initial_token(clock).ok();
             }
             wait
-        };
-        let began = Timestamp::START.since_origin() + LEARNING + Duration::from_millis(1);
-        let mut questions = (0..self.clients).map(|client| Reverse((began, client))).collect();
-        drive(&mut questions, began + Duration::from_secs(1), &mut ask);
-        let ends = began + Duration::from_secs(1) + self.time;
-        measure(&mut || drive(&mut questions, ends, &mut ask))
+        })
     }
 
-    /// Repeats what a run did, without the limiter, for a measurement of everything else.
-    pub fn replay(&self, record: &Record) -> Record {
-        let mut answers = record.answers.iter().copied();
-        let mut questions = (0..self.clients).map(|client| Reverse((Duration::ZERO, client))).collect();
-        drive(&mut questions, Duration::MAX, &mut |_, _| answers.next().unwrap_or(Duration::MAX))
+    /// Lets the clients send for this time, and returns all answers.
+    pub fn run(&mut self, time: Duration) -> Answers {
+        let ends = self.clock.0.get() + time;
+        let mut answers = Vec::new();
+        while self.clock.0.get() < ends {
+            answers.push(self.ask());
+        }
+        Answers(answers)
     }
 }
 
-/// Lets each client ask when its wait is over, until the end of the time.
-fn drive(questions: &mut BinaryHeap<Next>, ends: Duration, ask: &mut dyn FnMut(usize, Duration) -> Duration) -> Record {
-    let mut record = Record::default();
-    while let Some(mut next) = questions.peek_mut()
-        && next.0.0 < ends
-    {
-        let (now, client) = next.0;
-        let wait = ask(client, now);
-        record.answers.push(wait);
-        record.sends += usize::from(wait.is_zero());
-        next.0 = (now.saturating_add(wait), client);
+/// What clients were answered, in order.
+pub struct Answers(Vec<Duration>);
+
+impl Answers {
+    /// Returns the number of questions.
+    pub fn asks(&self) -> u32 {
+        self.0.iter().map(|_| 1).sum()
     }
-    record
+
+    /// Returns the number of sends that were granted.
+    pub fn sends(&self) -> u32 {
+        self.0.iter().map(|wait| u32::from(wait.is_zero())).sum()
+    }
+
+    /// Waits for the same times as the clients did, without a limiter.
+    pub fn repeat(&self, clients: usize) {
+        let mut timers = Timers::new(clients, Duration::ZERO);
+        for wait in &self.0 {
+            timers.next(|client, now| {
+                black_box((client, now));
+                *wait
+            });
+        }
+    }
+}
+
+/// The ends of the waits of clients.
+struct Timers(BinaryHeap<Reverse<(Duration, usize)>>);
+
+impl Timers {
+    fn new(clients: usize, now: Duration) -> Self {
+        Self((0..clients).map(|client| Reverse((now, client))).collect())
+    }
+
+    /// Calls `ask` with the client whose wait is over first and the time of that. The answer is the client's next wait.
+    fn next(&mut self, ask: impl FnOnce(usize, Duration) -> Duration) -> Duration {
+        let Some(mut first) = self.0.peek_mut() else { return Duration::ZERO };
+        let (now, client) = first.0;
+        let wait = ask(client, now);
+        *first = Reverse((now + wait, client));
+        wait
+    }
 }

@@ -274,3 +274,25 @@ fn a_scope_in_use_is_not_evicted_while_others_come_and_go() {
         assert_eq!(scopes.len(), 1, "the bound is exceeded only while scopes are in use");
     });
 }
+
+// Rules S3, S4.
+#[test]
+fn a_scope_that_a_thread_has_looked_up_before_is_evicted_unless_it_is_in_use() {
+    loom::model(|| {
+        let scopes = scopes(1);
+        drop(scopes.scope(&1));
+        let other = Arc::clone(&scopes);
+        let thread = thread::spawn(move || {
+            // The second lookup does not need the map, unless the scope was evicted in between.
+            drop(other.scope(&1));
+            other.scope(&1)
+        });
+        // A new key evicts the scope of the other thread, if that thread does not use it.
+        drop(scopes.scope(&2));
+        let held = thread.join().unwrap();
+        assert!(std::ptr::eq(&raw const *scopes.scope(&1), &raw const *held));
+        drop(held);
+        drop(scopes.scope(&3));
+        assert_eq!(scopes.len(), 1, "lookups of the past do not count as use");
+    });
+}

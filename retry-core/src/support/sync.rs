@@ -14,6 +14,40 @@ pub(crate) use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGua
 #[cfg(not(loom))]
 pub(crate) use std::thread::{Thread, current as current_thread};
 
+/// Returns a number of this thread. Threads that live at the same time have different numbers, unless there are very
+/// many.
+#[cfg(not(loom))]
+#[inline]
+pub(crate) fn thread_number() -> usize {
+    use std::cell::Cell;
+    use std::sync::atomic::AtomicUsize;
+
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    thread_local! { static NUMBER: Cell<usize> = const { Cell::new(0) } }
+
+    #[cold]
+    fn first() -> usize {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        NUMBER.set(number);
+        number
+    }
+
+    match NUMBER.get() {
+        0 => first(),
+        number => number,
+    }
+}
+
+/// Returns a number of this thread of the model.
+#[cfg(loom)]
+pub(crate) fn thread_number() -> usize {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+
+    let mut hasher = DefaultHasher::new();
+    loom::thread::current().id().hash(&mut hasher);
+    hasher.finish() as usize
+}
+
 /// Wrappers with a `const` constructor around loom's types, which have none.
 ///
 /// The loom type is created on first use, inside the model, and never dropped, because a `const fn` can't drop it. A
@@ -25,7 +59,7 @@ mod checked {
     use std::fmt::{self, Debug, Formatter};
     use std::mem::ManuallyDrop;
     pub(crate) use std::sync::PoisonError;
-    use std::sync::{LockResult, OnceLock};
+    use std::sync::{LockResult, OnceLock, TryLockResult};
 
     macro_rules! atomics {
         ($($name:ident: $value:ty),+) => {$(
@@ -119,6 +153,12 @@ mod checked {
                 }
             }
         )+};
+    }
+
+    impl<T> Mutex<T> {
+        pub(crate) fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+            self.get().try_lock()
+        }
     }
 
     locks! {

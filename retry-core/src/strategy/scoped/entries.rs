@@ -100,9 +100,11 @@ impl<K, S> Entries<K, S> {
 
 /// Returns whether there are handles to the entry.
 ///
-/// Under the write lock, `false` is reliable, although the count is read with relaxed ordering. An entry without
-/// handles gets its first handle from the map, under the read lock, and everything that happened under a read lock is
-/// visible under the write lock. Cloning a handle requires a handle.
+/// Under the write lock and after [`Recent`](super::recent::Recent) was cleared, `false` is reliable, although the count
+/// is read with relaxed ordering. An entry without handles gets its first handle from the map, under the read lock, or
+/// from a group of `Recent`, under its lock. Everything that happened under these locks is visible here, because the
+/// write lock was taken and the lock of each group was taken after that. Cloning a handle requires a handle, and so does
+/// putting an entry into a group.
 ///
 /// A handle that another thread has just dropped may still be counted; then another entry is evicted instead. The last
 /// use by such a handle may not be visible yet; then the entry is evicted too early, but never while it is in use.

@@ -1,6 +1,7 @@
 //! One strategy for each scope key, for resources that are throttled separately.
 
 mod entries;
+mod recent;
 
 use crate::policy::Success;
 use crate::strategy::standard::StandardRetryStrategy;
@@ -12,6 +13,7 @@ use crate::support::InvalidSetting;
 use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::time::Clock;
 use entries::{Entries, Entry};
+use recent::Recent;
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -78,6 +80,7 @@ pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     /// ordering suffices.
     uses: AtomicU64,
     entries: RwLock<Entries<K, S>>,
+    recent: Recent<S, K>,
 }
 
 impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
@@ -102,6 +105,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             switch: OnceLock::new(),
             uses: AtomicU64::new(1),
             entries: RwLock::new(Entries::new()),
+            recent: Recent::new(),
         }
     }
 
@@ -166,6 +170,21 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         K: Borrow<Q> + Send + Sync + 'static,
     {
         let hash = HASH_SEED.hash_one(key);
+        match self.recent.find(hash) {
+            Some(entry) if *key == *entry.key.borrow() => {
+                self.touch(&entry.last_use);
+                Scope { entry }
+            }
+            _ => self.scope_in_map(hash, key),
+        }
+    }
+
+    /// Returns a handle to the strategy of a key that the map is searched for.
+    fn scope_in_map<Q>(&self, hash: u64, key: &Q) -> Scope<S>
+    where
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+        K: Borrow<Q> + Send + Sync + 'static,
+    {
         // The entries with this hash and a different key. With a randomly seeded 64-bit hash there are practically
         // none, unless the key's `Hash` is bad. A weak reference does not count as use, and still reserves the address
         // of its entry, so that no newer entry is mistaken for it.
@@ -179,6 +198,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             match found {
                 Some(entry) if *key == *entry.key.borrow() => {
                     self.touch(&entry.last_use);
+                    self.recent.remember(hash, &entry);
                     return Scope { entry };
                 }
                 Some(entry) => others.push(Arc::downgrade(&entry)),
@@ -236,7 +256,13 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         if found.is_none() {
             self.touch(&made.last_use);
             entries.insert(hash, Arc::clone(made));
-            let evicted = entries.evict(self.max_scopes);
+            let evicted = if entries.len() > self.max_scopes {
+                // From here on, a thread gets a handle to an entry without handles from the map only, which is locked.
+                self.recent.clear();
+                entries.evict(self.max_scopes)
+            } else {
+                Vec::new()
+            };
             // The order matters: keys and strategies are the user's code, so they are dropped after the lock is
             // released.
             drop(entries);
