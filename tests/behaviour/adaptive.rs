@@ -2,6 +2,7 @@
 
 mod formulas;
 mod late;
+mod queue;
 mod waiters;
 
 use crate::support::{ByHand, Failed, Flaky, millis, poll_once, secs};
