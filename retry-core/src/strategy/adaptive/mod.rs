@@ -61,7 +61,8 @@ use std::time::Duration;
 ///
 /// Before the first throttling, each attempt costs one reading of the clock and one lock more than with the standard
 /// strategy. After it, each attempt costs two of each, and one more of each for every wait. A single wait is at most
-/// 100 ms; an operation that has to wait longer asks again after it.
+/// 100 ms; an operation that has to wait longer asks again after it. The cost of a question does not depend on the
+/// number of operations that wait, except for a binary search.
 ///
 /// # Driving it by hand
 ///
