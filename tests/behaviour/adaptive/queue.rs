@@ -26,14 +26,14 @@ struct Waiter {
 impl Rules {
     /// Returns the wait in seconds, or `None` if the send is granted. [`told`](Rules::told) records it.
     fn ask(&mut self, now: Duration, name: usize) -> Option<f64> {
-        self.capacity += (now - self.refilled_at).as_secs_f64() * self.rate;
+        self.capacity += now.abs_diff(self.refilled_at).as_secs_f64() * self.rate;
         self.give_back(0.0);
         self.refilled_at = now;
         let grace = millis(50).max(Duration::from_secs_f64(1.0 / self.rate));
         for waiter in &mut self.waiters {
             waiter.asks_at = waiter.asks_at.filter(|asks_at| now.saturating_sub(*asks_at) <= grace);
         }
-        if self.kept.is_some_and(|(_, since)| now - since > secs(10)) {
+        if self.kept.is_some_and(|(_, since)| now.abs_diff(since) > secs(10)) {
             self.kept = None;
             self.give_back(1.0);
         }
