@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod attribute;
+mod backoff;
 mod blocking;
 mod classify;
 mod clocks;

@@ -1,6 +1,7 @@
 //! Backoffs with the same delay before each retry, or without a delay.
 
 use super::BackoffStrategy;
+use super::arithmetic::nanos;
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
@@ -28,7 +29,7 @@ impl ConstantBackoff {
 
 impl BackoffStrategy for ConstantBackoff {
     fn compute_next_backoff_delay(&self, _retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(self.delay)
+        self.jittered.apply(nanos(self.delay))
     }
 
     fn max_backoff(&self) -> Duration {

@@ -1,6 +1,7 @@
 //! A backoff whose delays double.
 
 use super::BackoffStrategy;
+use super::arithmetic::{doubled, nanos, smaller};
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use std::time::Duration;
 /// [conflict](ExponentialBackoff::conflict_base).
 ///
 /// Jitter is applied after the cap, so that many clients at the cap are still spread out. Delays that would overflow
-/// are the cap.
+/// are the cap. No delay exceeds `u64::MAX` nanoseconds, which is 584 years.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -26,11 +27,14 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct ExponentialBackoff {
-    base: Duration,
+    /// In nanoseconds, as the other bases are.
+    base: u64,
     /// `None` means the ordinary base.
-    throttling_base: Option<Duration>,
-    conflict_base: Duration,
+    throttling_base: Option<u64>,
+    conflict_base: u64,
+    /// Kept whole, because it can also be the limit of the wait that a server asks for.
     cap: Duration,
+    cap_nanos: u64,
     jittered: Jittered,
 }
 
@@ -40,10 +44,11 @@ impl ExponentialBackoff {
     /// After a conflict the delays start from 20 ms, or from `base` if that is shorter.
     pub const fn new(base: Duration, cap: Duration) -> Self {
         Self {
-            base,
+            base: nanos(base),
             throttling_base: None,
-            conflict_base: Duration::from_millis(20),
+            conflict_base: nanos(Duration::from_millis(20)),
             cap,
+            cap_nanos: nanos(cap),
             jittered: Jittered::new(Jitter::Full),
         }
     }
@@ -51,7 +56,7 @@ impl ExponentialBackoff {
     /// Sets the base for retries after throttling. The default is the ordinary base.
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
-        self.throttling_base = Some(base);
+        self.throttling_base = Some(nanos(base));
         self
     }
 
@@ -59,7 +64,7 @@ impl ExponentialBackoff {
     /// ordinary one.
     #[must_use]
     pub const fn conflict_base(mut self, base: Duration) -> Self {
-        self.conflict_base = base;
+        self.conflict_base = nanos(base);
         self
     }
 
@@ -67,14 +72,14 @@ impl ExponentialBackoff {
 
     /// Returns the longest delay before the first retry after a failure of this class. It never exceeds the cap.
     pub const fn base(&self, error_type: RetryErrorType) -> Duration {
-        shorter(self.uncapped_base(error_type), self.cap)
+        Duration::from_nanos(smaller(self.uncapped_base(error_type), self.cap_nanos))
     }
 
     #[inline]
-    const fn uncapped_base(&self, error_type: RetryErrorType) -> Duration {
+    const fn uncapped_base(&self, error_type: RetryErrorType) -> u64 {
         match (error_type, self.throttling_base) {
             (RetryErrorType::Throttling, Some(base)) => base,
-            (RetryErrorType::Conflict, _) => shorter(self.conflict_base, self.base),
+            (RetryErrorType::Conflict, _) => smaller(self.conflict_base, self.base),
             _ => self.base,
         }
     }
@@ -86,36 +91,24 @@ impl ExponentialBackoff {
 
     /// Sets the ordinary base and the cap. Separate bases for throttling and conflicts are kept.
     pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
-        self.base = base;
+        self.base = nanos(base);
         self.cap = cap;
+        self.cap_nanos = nanos(cap);
         self
     }
 }
 
 impl BackoffStrategy for ExponentialBackoff {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "the standard strategy calls it where a retry is granted, which is out of line"
+    )]
+    #[inline(always)]
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(double(self.uncapped_base(error_type), retry_attempt, self.cap))
+        self.jittered.apply(smaller(doubled(self.uncapped_base(error_type), retry_attempt), self.cap_nanos))
     }
 
     fn max_backoff(&self) -> Duration {
         self.cap
     }
-}
-
-/// [`Ord::min`] as a `const fn`.
-const fn shorter(left: Duration, right: Duration) -> Duration {
-    if left.as_nanos() < right.as_nanos() { left } else { right }
-}
-
-/// Returns `min(base * 2^times, cap)`, exact to the nanosecond.
-fn double(base: Duration, times: u32, cap: Duration) -> Duration {
-    let mut delay = base;
-    for _ in 0..times {
-        if delay >= cap || delay.is_zero() {
-            break;
-        }
-        delay = delay.saturating_add(delay);
-    }
-    delay.min(cap)
 }

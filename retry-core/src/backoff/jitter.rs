@@ -1,7 +1,8 @@
 //! Jitter: the random part of a delay.
 
+use super::arithmetic::{Factor, Rounding};
 use crate::support::InvalidSetting;
-use crate::support::random::Factors;
+use crate::support::random::RandomNumbers;
 use std::time::Duration;
 
 /// The random part of a delay. Jitter spreads out the retries of clients that failed at the same time.
@@ -37,42 +38,51 @@ impl Jitter {
     }
 }
 
-/// A kind of jitter with its source of random factors.
+/// A kind of jitter with its source of random numbers.
 #[derive(Debug)]
 pub(crate) struct Jittered {
     pub(crate) jitter: Jitter,
-    factors: Factors,
+    /// The factor of a delay is uniformly random, from `least` up to `least + spread`.
+    least: Factor,
+    spread: Factor,
+    random: RandomNumbers,
 }
 
 impl Jittered {
     pub(crate) const fn new(jitter: Jitter) -> Self {
-        Self { jitter, factors: Factors::new() }
-    }
-
-    pub(crate) const fn with(mut self, jitter: Jitter) -> Self {
         assert!(jitter.is_allowed(), "invalid jitter: expected a fixed factor from 0 to 1");
-        self.jitter = jitter;
-        self
+        let (least, spread) = match jitter {
+            Jitter::Full => (Factor::ZERO, Factor::ONE),
+            Jitter::Equal => (Factor::HALF, Factor::HALF),
+            Jitter::None => (Factor::ONE, Factor::ZERO),
+            Jitter::Fixed(factor) => (Factor::new(factor), Factor::ZERO),
+        };
+        Self { jitter, least, spread, random: RandomNumbers::new() }
     }
 
-    pub(crate) fn try_with(mut self, jitter: Jitter) -> Result<Self, InvalidSetting> {
-        self.jitter = jitter.checked()?;
-        Ok(self)
+    pub(crate) const fn with(self, jitter: Jitter) -> Self {
+        Self { random: self.random, ..Self::new(jitter) }
+    }
+
+    pub(crate) fn try_with(self, jitter: Jitter) -> Result<Self, InvalidSetting> {
+        jitter.checked().map(|allowed| self.with(allowed))
     }
 
     pub(crate) const fn seeded(mut self, seed: u64) -> Self {
-        self.factors = Factors::seeded(seed);
+        self.random = RandomNumbers::seeded(seed);
         self
     }
 
+    /// Returns the delay for a full delay in nanoseconds.
     #[inline]
-    pub(crate) fn apply(&self, delay: Duration) -> Duration {
-        match self.jitter {
-            Jitter::Full => scale(delay, self.factors.next_factor()),
-            Jitter::Equal => scale(delay, 0.5 + 0.5 * self.factors.next_factor()),
-            Jitter::None => delay,
-            Jitter::Fixed(factor) => scale(delay, factor),
-        }
+    pub(crate) fn apply(&self, full: u64) -> Duration {
+        let nanos = if self.spread.is_zero() {
+            self.least.times(full, Rounding::Nearest)
+        } else {
+            // Rounding down keeps a delay with full jitter below the full one.
+            self.least.plus(self.spread.random_part(self.random.next())).times(full, Rounding::Down)
+        };
+        Duration::from_nanos(nanos)
     }
 }
 
@@ -101,7 +111,7 @@ macro_rules! jitter_settings {
             Ok(self)
         }
 
-        /// Sets a seed for the random factors, so that they are the same in every run. This is for tests.
+        /// Sets a seed for the random numbers, so that they are the same in every run. This is for tests.
         #[must_use]
         pub const fn seed(mut self, seed: u64) -> Self {
             self.jittered = self.jittered.seeded(seed);
@@ -116,8 +126,3 @@ macro_rules! jitter_settings {
 }
 
 pub(crate) use jitter_settings;
-
-/// Returns `delay * factor` for a factor from 0 to 1. The result never exceeds the delay.
-fn scale(delay: Duration, factor: f64) -> Duration {
-    Duration::try_from_secs_f64(delay.as_secs_f64() * factor).map_or(delay, |scaled| scaled.min(delay))
-}

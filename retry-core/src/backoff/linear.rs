@@ -1,6 +1,7 @@
 //! A backoff whose delays grow by a constant step.
 
 use super::BackoffStrategy;
+use super::arithmetic::nanos;
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
 use std::time::Duration;
@@ -49,7 +50,8 @@ impl LinearBackoff {
 
 impl BackoffStrategy for LinearBackoff {
     fn compute_next_backoff_delay(&self, retry_attempt: u32, _error_type: RetryErrorType) -> Duration {
-        self.jittered.apply(self.step.saturating_mul(retry_attempt).saturating_add(self.step).min(self.cap))
+        let delay = self.step.saturating_mul(retry_attempt).saturating_add(self.step).min(self.cap);
+        self.jittered.apply(nanos(delay))
     }
 
     fn max_backoff(&self) -> Duration {

@@ -1,5 +1,8 @@
 //! Backoff: the delay before a retry.
+//!
+//! The backoffs of this module compute in whole nanoseconds, and saturate at `u64::MAX` of them, which is 584 years.
 
+mod arithmetic;
 mod constant;
 mod exponential;
 mod jitter;

@@ -6,43 +6,57 @@ use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-/// A stream of random factors in `[0, 1)`, for jitter.
+/// A stream of random numbers, for jitter.
 ///
-/// The n-th factor comes from a generator whose seed is computed from n, so the only shared state is a counter. A
-/// stream with a seed has its own counter; all other streams share the counter of the process. No two draws get the
-/// same n. The counter publishes no other data, so relaxed ordering suffices.
+/// Each number comes from a generator of its own, whose seed is the sum of the stream's seed and a counter. So the only
+/// state that threads share is the counter, which publishes no other data, so relaxed ordering suffices. All streams
+/// without a seed share the seed and the counter of the process, so no two of them get the same number.
 #[derive(Debug)]
-pub(crate) struct Factors {
+pub(crate) struct RandomNumbers {
     seed: Option<u64>,
-    draws: AtomicU64,
+    counter: AtomicU64,
 }
 
-/// The number of draws without a seed in this process. They share a counter so that no two of them use the same number.
-static DRAWS: AtomicU64 = AtomicU64::new(0);
-
-impl Factors {
-    /// Creates a stream of unique, random factors.
+impl RandomNumbers {
+    /// Creates a stream of unique, random numbers.
     pub(crate) const fn new() -> Self {
-        Self { seed: None, draws: AtomicU64::new(0) }
+        Self { seed: None, counter: AtomicU64::new(0) }
     }
 
     /// Creates a stream that is the same in each process.
     pub(crate) const fn seeded(seed: u64) -> Self {
-        Self { seed: Some(seed), draws: AtomicU64::new(0) }
+        Self { seed: Some(seed), counter: AtomicU64::new(0) }
     }
 
-    pub(crate) fn next_factor(&self) -> f64 {
+    /// Returns the next number. All numbers are equally likely.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
         #[cfg(feature = "test")]
-        if let Some(factor) = super::session::next_factor() {
-            return factor;
+        if let Some(number) = super::session::next_random() {
+            return number;
         }
-        let seed = match self.seed {
-            // This odd number, 2^64 divided by the golden ratio, keeps the streams of neighbouring seeds apart.
-            Some(seed) => seed.wrapping_add(draw(&self.draws).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            None => entropy().hash_one(draw(&DRAWS)),
-        };
-        SmallRng::seed_from_u64(seed).random()
+        match self.seed {
+            Some(seed) => next_random(seed, &self.counter),
+            None => next_random(process_seed(), &COUNTER),
+        }
     }
+}
+
+/// Returns the next number of a stream.
+#[inline]
+pub(super) fn next_random(seed: u64, counter: &AtomicU64) -> u64 {
+    // The steps are 2^64 divided by the golden ratio. This odd number visits all states before one comes again, and
+    // keeps the streams of neighbouring seeds apart.
+    let state = seed.wrapping_add(counter.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
+    SmallRng::seed_from_u64(state).random()
+}
+
+/// Returns the random seed of the process.
+#[inline]
+fn process_seed() -> u64 {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| entropy().hash_one("jitter"))
 }
 
 /// Returns the random number that belongs to `number` in this process. Different numbers have unrelated random ones.
@@ -57,7 +71,7 @@ pub(crate) fn draw(counter: &AtomicU64) -> u64 {
     counter.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the random seed of the process: the keys of a hasher, which the standard library gets from the operating
+/// Returns the entropy of the process: the keys of a hasher, which the standard library gets from the operating
 /// system.
 fn entropy() -> &'static RandomState {
     static ENTROPY: OnceLock<RandomState> = OnceLock::new();

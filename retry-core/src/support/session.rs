@@ -1,13 +1,12 @@
 //! Sessions: the state of a test guard, and the list of the sessions that a thread has entered.
 
-use super::sync::{Mutex, MutexGuard, PoisonError};
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
+use super::random;
+use super::sync::{AtomicU64, Mutex, MutexGuard, PoisonError};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The number of sessions that exist in the process. While it is zero, nothing else is looked at.
@@ -34,8 +33,8 @@ thread_local! {
 pub(crate) struct Session {
     pub(crate) options: Mutex<Options>,
     copies: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
-    /// The number of random factors that were drawn.
-    draws: AtomicU64,
+    /// The counter of the session's random numbers.
+    random: AtomicU64,
     time: Mutex<SkippedTime>,
 }
 
@@ -63,7 +62,7 @@ impl Session {
         Arc::new(Self {
             options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, seed: 0 }),
             copies: Mutex::new(HashMap::new()),
-            draws: AtomicU64::new(0),
+            random: AtomicU64::new(0),
             time: Mutex::new(SkippedTime::default()),
         })
     }
@@ -174,14 +173,13 @@ pub(crate) fn quota() -> Option<u32> {
     current().and_then(|session| lock(&session.options).quota)
 }
 
-/// Returns the next random factor of this thread's session, or `None` outside of a session. The factors are the same in
+/// Returns the next random number of this thread's session, or `None` outside of a session. The numbers are the same in
 /// each run.
 #[inline]
-pub(crate) fn next_factor() -> Option<f64> {
+pub(crate) fn next_random() -> Option<u64> {
     let session = current()?;
-    let (seed, draw) = (lock(&session.options).seed, session.draws.fetch_add(1, Ordering::Relaxed));
-    let seed = seed.wrapping_add(draw.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    Some(SmallRng::seed_from_u64(seed).random())
+    let seed = lock(&session.options).seed;
+    Some(random::next_random(seed, &session.random))
 }
 
 /// Returns the time by which the clock that strategies see is ahead of the timer's clock.
