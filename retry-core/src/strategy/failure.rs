@@ -10,9 +10,7 @@ use std::time::Duration;
 /// When driving a strategy by hand, create it from the error with [`Failure::of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    retryable: bool,
-    error_type: Option<RetryErrorType>,
-    retry_after: Option<Duration>,
+    directive: RetryDirective,
     remaining: Option<Duration>,
     retries_enabled: bool,
 }
@@ -26,12 +24,7 @@ impl Failure {
     /// Creates a failure from the directive of a policy. [`RetryDirective::Succeed`] becomes a failure that is not
     /// retryable.
     pub const fn from_directive(directive: RetryDirective) -> Self {
-        let (retryable, error_type, retry_after) = match directive {
-            RetryDirective::Succeed { .. } => (false, None, None),
-            RetryDirective::Fail { error_type, retry_after } => (false, error_type, retry_after),
-            RetryDirective::Retry { error_type, retry_after } => (true, Some(error_type), retry_after),
-        };
-        Self { retryable, error_type, retry_after, remaining: None, retries_enabled: true }
+        Self { directive, remaining: None, retries_enabled: true }
     }
 
     /// Sets the time that the operation has left; `None` means no limit.
@@ -54,19 +47,32 @@ impl Failure {
         self.with_retries_enabled(self.retries_enabled && switch.is_on())
     }
 
+    /// Returns the directive of the policy.
+    #[inline]
+    pub(crate) const fn directive(&self) -> RetryDirective {
+        self.directive
+    }
+
     /// Returns whether the policy asks for a retry.
     pub const fn is_retryable(&self) -> bool {
-        self.retryable
+        matches!(self.directive, RetryDirective::Retry { .. })
     }
 
     /// Returns the class of the failure, if known. A retryable failure always has one.
     pub const fn error_type(&self) -> Option<RetryErrorType> {
-        self.error_type
+        match self.directive {
+            RetryDirective::Succeed { .. } => None,
+            RetryDirective::Fail { error_type, .. } => error_type,
+            RetryDirective::Retry { error_type, .. } => Some(error_type),
+        }
     }
 
     /// Returns the shortest wait that the server asked for, if any. A failure that is not retryable can have one, too.
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        match self.directive {
+            RetryDirective::Succeed { .. } => None,
+            RetryDirective::Fail { retry_after, .. } | RetryDirective::Retry { retry_after, .. } => retry_after,
+        }
     }
 
     /// Returns the time that the operation has left; `None` means no limit. No wait may be longer.

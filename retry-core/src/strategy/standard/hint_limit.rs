@@ -19,9 +19,7 @@ pub enum HintLimit {
 impl HintLimit {
     /// Returns the delay before a retry: the backoff, or the wait that the server asked for, cut to the limit,
     /// whichever is longer.
-    #[inline]
-    pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Option<Duration>) -> Duration {
-        let Some(hint) = hint else { return backoff };
+    pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Duration) -> Duration {
         backoff.max(match self {
             Self::Unlimited => hint,
             Self::MaxBackoff => hint.min(max_backoff),

@@ -2,7 +2,7 @@
 
 use super::{Refund, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
-use crate::policy::Success;
+use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::RetryQuota;
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::time::Clock;
@@ -74,6 +74,24 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     }
 }
 
+impl<B: BackoffStrategy, Q> StandardRetryStrategy<B, Q> {
+    /// Returns the delay before this retry if the server asks for a wait.
+    #[cold]
+    fn delay_with_hint(
+        &self,
+        retry: u32,
+        error_type: RetryErrorType,
+        hint: Duration,
+    ) -> Result<(Duration, DelaySource), RetryError> {
+        if self.settings.max_retry_after.is_some_and(|max| hint > max) {
+            return Err(RetryError::RetryAfterTooLong);
+        }
+        let backoff = self.backoff.compute_next_backoff_delay(retry, error_type);
+        let delay = self.settings.hint_limit.wait(backoff, self.backoff.max_backoff(), hint);
+        Ok((delay, if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff }))
+    }
+}
+
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
     type Token = StandardRetryToken;
 
@@ -100,7 +118,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if !self.issued(&token) {
             return Err(RetryError::ForeignToken);
         }
-        let (true, Some(error_type)) = (failure.is_retryable(), failure.error_type()) else {
+        let RetryDirective::Retry { error_type, retry_after, .. } = failure.directive() else {
             return Err(RetryError::NotRetryable);
         };
         if !(failure.retries_enabled() && self.switch.is_on()) {
@@ -109,11 +127,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if token.attempt() >= self.max_attempts_now() {
             return Err(RetryError::MaxAttempts);
         }
-        if failure.retry_after().zip(self.settings.max_retry_after).is_some_and(|(hint, max)| hint > max) {
-            return Err(RetryError::RetryAfterTooLong);
-        }
-        let backoff = self.backoff.compute_next_backoff_delay(token.retry_count(), error_type);
-        let delay = self.settings.hint_limit.wait(backoff, self.backoff.max_backoff(), failure.retry_after());
+        let retry = token.retry_count();
+        let (delay, delay_source) = match retry_after {
+            None => (self.backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
+            Some(hint) => self.delay_with_hint(retry, error_type, hint)?,
+        };
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
@@ -127,7 +145,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             delay_nanos: delay.subsec_nanos(),
             attempt: token.attempt.saturating_add(1),
             cost,
-            delay_source: if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff },
+            delay_source,
         })
     }
 
