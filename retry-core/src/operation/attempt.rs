@@ -1,10 +1,11 @@
 //! An attempt with a time limit.
 
 use super::release::ReleaseGuard;
-use super::{Call, OperationOf, OptionalObserver, TimeLimits};
+use super::{AttemptTimeout, Call, MaxTime, OperationOf, OptionalObserver, TimeLimits, Unlimited};
 use crate::strategy::RetryStrategy;
-use crate::time::Timer;
-use std::pin::Pin;
+use crate::time::{TimedOut, Timer};
+use std::convert::Infallible;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 /// The deadline of the next attempt.
@@ -47,10 +48,10 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         // The clock is read again, because an observer may have taken time.
         operation.limits.remaining(&self.timer());
-        let (time, cut) = operation.limits.next_cut().unzip();
-        let sleep = time.filter(|time| !time.is_zero()).map(|time| L::sleep(&self.timer(), time));
+        let next = operation.limits.next_cut();
+        let sleep = next.filter(|(time, _)| !time.is_zero()).map(|(time, cut)| L::sleep(&self.timer(), time, cut));
         guard.disarm();
-        (cut.map_or(Deadline::Never, Deadline::Sleep), sleep)
+        (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), sleep)
     }
 }
 
@@ -93,3 +94,76 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
         }
     }
 }
+
+/// How a closure's attempt runs under time limits. Part of [`TimeLimits`], which is sealed.
+///
+/// Without limits, the attempt's own future is awaited as it is, so that no place for a limit is stored with it.
+pub trait RunAttempt {
+    /// The limit that cuts an attempt.
+    #[doc(hidden)]
+    type CutBy: Copy + Unpin;
+
+    /// The result of running an attempt with an outcome of type `R`.
+    #[doc(hidden)]
+    type Attempted<R>;
+
+    /// Runs the attempt that `make` makes. If its time is over already, `make` is not called.
+    #[doc(hidden)]
+    fn run_attempt<F: Future>(
+        deadline: Deadline<Self::CutBy>,
+        sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+        make: impl FnOnce() -> F,
+    ) -> impl Future<Output = Self::Attempted<F::Output>>;
+
+    /// Returns the outcome of an attempt, or the limit that cut it.
+    #[doc(hidden)]
+    fn outcome<R>(attempted: Self::Attempted<R>) -> Result<R, Self::CutBy>;
+}
+
+impl RunAttempt for Unlimited {
+    type CutBy = Infallible;
+    type Attempted<R> = R;
+
+    #[inline]
+    fn run_attempt<F: Future>(
+        _: Deadline<Infallible>,
+        _: Pin<&mut Option<impl Future<Output = ()>>>,
+        make: impl FnOnce() -> F,
+    ) -> impl Future<Output = F::Output> {
+        make()
+    }
+
+    #[inline]
+    fn outcome<R>(outcome: R) -> Result<R, Infallible> {
+        Ok(outcome)
+    }
+}
+
+/// Limits that cut attempts.
+macro_rules! run_limited_attempts {
+    ($($limits:ty),+) => {$(
+        impl RunAttempt for $limits {
+            type CutBy = TimedOut;
+            type Attempted<R> = Result<R, TimedOut>;
+
+            fn run_attempt<F: Future>(
+                deadline: Deadline<TimedOut>,
+                sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+                make: impl FnOnce() -> F,
+            ) -> impl Future<Output = Result<F::Output, TimedOut>> {
+                async move {
+                    match deadline.over() {
+                        Some(cut) => Err(cut),
+                        None => Attempt::new(deadline, sleep, pin!(make())).await,
+                    }
+                }
+            }
+
+            fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {
+                attempted
+            }
+        }
+    )+};
+}
+
+run_limited_attempts!(AttemptTimeout, MaxTime);

@@ -1,10 +1,12 @@
 //! Time limits of an operation and its attempts.
 
+use super::attempt::RunAttempt;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::convert::Infallible;
 use std::fmt::Debug;
-use std::future::{Pending, pending};
 use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// An outcome type that can represent an attempt without an outcome in time.
@@ -34,11 +36,7 @@ mod sealed {
 }
 
 /// The time limits of an operation, and their state. This trait is sealed.
-pub trait TimeLimits: Copy + sealed::Sealed {
-    /// Whether there are no limits.
-    #[doc(hidden)]
-    const ARE_NONE: bool = false;
-
+pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// The limit that cuts or prevents an attempt.
     #[doc(hidden)]
     type Cut: Copy + Debug + Unpin;
@@ -72,13 +70,13 @@ pub trait TimeLimits: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn next_cut(&self) -> Option<(Duration, Self::Cut)>;
 
-    /// The sleep until an attempt is cut. It is zero-sized if there are no limits.
+    /// The sleep until an attempt is cut. It has no values if there are no limits.
     #[doc(hidden)]
     type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
 
-    /// Returns the sleep until an attempt is cut.
+    /// Returns the sleep until this limit cuts an attempt.
     #[doc(hidden)]
-    fn sleep<T: Timer>(timer: &T, time: Duration) -> Self::Sleep<T::Sleep>;
+    fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Self::Sleep<T::Sleep>;
 
     /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
     /// [`Unlimited`], otherwise `Self`.
@@ -114,8 +112,6 @@ pub trait LimitsOn<R>: TimeLimits {
 pub struct Unlimited;
 
 impl TimeLimits for Unlimited {
-    const ARE_NONE: bool = true;
-
     type Cut = Infallible;
 
     #[inline]
@@ -144,10 +140,10 @@ impl TimeLimits for Unlimited {
         None
     }
 
-    type Sleep<Z: Future<Output = ()>> = Pending<()>;
+    type Sleep<Z: Future<Output = ()>> = NoSleep;
 
-    fn sleep<T: Timer>(_: &T, _: Duration) -> Pending<()> {
-        pending()
+    fn sleep<T: Timer>(_: &T, _: Duration, cut: Infallible) -> NoSleep {
+        match cut {}
     }
 
     type WithAttemptTimeout = AttemptTimeout;
@@ -158,6 +154,18 @@ impl TimeLimits for Unlimited {
 
     fn with_operation(self) -> MaxTime {
         MaxTime::new(Duration::MAX, None)
+    }
+}
+
+/// The sleep until an attempt without a limit is cut: there is none.
+#[derive(Debug)]
+pub enum NoSleep {}
+
+impl Future for NoSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match *self {}
     }
 }
 
@@ -203,7 +211,7 @@ impl TimeLimits for AttemptTimeout {
 
     type Sleep<Z: Future<Output = ()>> = Z;
 
-    fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
+    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> T::Sleep {
         timer.sleep(time)
     }
 
@@ -327,7 +335,7 @@ impl TimeLimits for MaxTime {
 
     type Sleep<Z: Future<Output = ()>> = Z;
 
-    fn sleep<T: Timer>(timer: &T, time: Duration) -> T::Sleep {
+    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> T::Sleep {
         timer.sleep(time)
     }
 

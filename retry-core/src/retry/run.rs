@@ -3,7 +3,7 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Attempt, Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver};
+use crate::operation::{Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver};
 use crate::policy::{RetryErrorType, RetryPolicy};
 use crate::strategy::{Failure, RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
@@ -57,10 +57,10 @@ where
     /// With these two closures, `run` and `report` share one future. An async wrapper around a common future would
     /// store the call twice.
     #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
-    fn drive<B, R>(
+    fn drive<B: Copy, R>(
         mut self,
-        start: impl FnOnce(&T) -> B,
-        conclude: impl FnOnce(B, &T, End<F::Outcome>) -> R,
+        start: impl Fn(&T) -> B + Copy,
+        conclude: impl Fn(B, &T, End<F::Outcome>) -> R + Copy,
     ) -> impl Future<Output = R> {
         async move {
             let started = start(&self.timer);
@@ -75,19 +75,13 @@ where
                     wait.await;
                     is_delayed = false;
                 }
-                let attempted = if L::ARE_NONE {
-                    Ok(self.function.attempt.attempt(&kept.state, operation.attempts(), None).await)
-                } else {
+                let attempted = {
                     let (deadline, sleep) = self.call().deadline(&mut operation);
-                    if let Some(cut) = deadline.over() {
-                        Err(cut)
-                    } else {
-                        let (number, time_left) = (operation.attempts(), operation.time_left());
-                        let body = self.function.attempt.attempt(&kept.state, number, time_left);
-                        Attempt::new(deadline, pin!(sleep), pin!(body)).await
-                    }
+                    let attempt = &mut self.function.attempt;
+                    let make = || attempt.attempt(&kept.state, operation.attempts(), operation.time_left());
+                    L::run_attempt(deadline, pin!(sleep), make).await
                 };
-                match self.settle(&mut operation, &mut kept, attempted) {
+                match self.settle(&mut operation, &mut kept, L::outcome(attempted)) {
                     ControlFlow::Continue(()) => is_delayed = true,
                     ControlFlow::Break(end) => break end,
                 }
