@@ -61,8 +61,7 @@ fn process_seed() -> u64 {
 
 /// Returns the random number that belongs to `number` in this process. Different numbers have unrelated random ones.
 pub(crate) fn random_u128(number: u64) -> u128 {
-    // The highest bit keeps these numbers apart from those that jitter draws.
-    let half = |half: u64| u128::from(entropy().hash_one(1 << 63 | number << 1 | half));
+    let half = |half: u64| u128::from(entropy().hash_one(number << 1 | half));
     half(0) << 64 | half(1)
 }
 
