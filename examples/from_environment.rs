@@ -40,8 +40,8 @@ async fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    print("retry_mode", STORE.retry_mode(), config.retry_mode_source());
-    print("max_attempts", STORE.standard().settings().max_attempts, config.max_attempts_source());
+    print("retry_mode", STORE.mode(), config.mode_source());
+    print("max_attempts", STORE.settings().max_attempts, config.max_attempts_source());
 
     let attempts = AtomicU32::new(0);
     let outcome = put(&attempts).await;

@@ -85,7 +85,7 @@ impl Expected {
     fn check(self, config: &Result<RetryConfig, ConfigError>) {
         match (config, self) {
             (Ok(config), Self { mode: Ok(mode), attempts: Ok(attempts) }) => {
-                assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
+                assert_eq!((config.mode_setting(), config.max_attempts_setting()), (mode, attempts));
             }
             (Err(error), Self { mode, attempts }) if mode.is_err() || attempts.is_err() => {
                 let setting = error.setting().map(InvalidSetting::setting);

@@ -5,6 +5,8 @@
 mod blocking;
 #[path = "loom/early_wake.rs"]
 mod early_wake;
+#[path = "loom/live.rs"]
+mod live;
 
 use loom::sync::Arc;
 use loom::thread;

@@ -245,18 +245,34 @@ impl Written {
 }
 
 fn parse_duration(text: &str) -> Option<Duration> {
+    const NANOS_PER_SEC: u128 = 1_000_000_000;
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(digits)?;
-    let number: u64 = number.parse().ok()?;
-    Some(match unit {
-        "ns" => Duration::from_nanos(number),
-        "us" => Duration::from_micros(number),
-        "ms" => Duration::from_millis(number),
-        "s" => Duration::from_secs(number),
-        "m" => Duration::from_secs(number.checked_mul(60)?),
-        "h" => Duration::from_secs(number.checked_mul(3600)?),
+    let unit = match unit {
+        "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => NANOS_PER_SEC,
+        "m" => 60 * NANOS_PER_SEC,
+        "h" => 3600 * NANOS_PER_SEC,
         _ => return None,
-    })
+    };
+    let nanos = number.parse::<u128>().ok()?.checked_mul(unit)?;
+    let subsec = u32::try_from(nanos % NANOS_PER_SEC).ok()?;
+    Some(Duration::new(u64::try_from(nanos / NANOS_PER_SEC).ok()?, subsec))
+}
+
+#[cfg(test)]
+#[test]
+fn durations_are_parsed_as_the_table_says() {
+    let mut rows = 0;
+    for row in include_str!("../../tests/vectors/durations.txt").lines().filter(|row| !row.starts_with('#')) {
+        let (text, nanos) = row.rsplit_once(' ').unwrap();
+        let nanos = nanos.parse::<u128>().ok();
+        assert_eq!(parse_duration(text.trim_matches('"')).map(|time| time.as_nanos()), nanos, "{row}");
+        rows += 1;
+    }
+    assert!(rows > 30);
 }
 
 /// Returns an expression without parentheses, and without the invisible group that a `macro_rules!` fragment adds.

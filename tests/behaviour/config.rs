@@ -2,6 +2,8 @@
 
 mod botocore;
 mod file;
+mod keys;
+mod live;
 mod process;
 mod sources;
 mod text_form;
@@ -10,8 +12,8 @@ use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
 use retry_core::config::{ConfigSource, ConfiguredStrategy, ConfiguredToken, RetryMode};
 use retry_core::strategy::{ForeignToken, HintLimit, Ready};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
-    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retryable,
+    Clock, Failure, Jitter, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retryable,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -46,7 +48,7 @@ fn variables<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<OsStr
 }
 
 fn in_mode(mode: RetryMode) -> ConfiguredStrategy {
-    RetryConfig::new().retry_mode(mode).build_on(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)))
+    RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)))
 }
 
 const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
@@ -56,36 +58,32 @@ const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
 fn settings_override_the_base_and_the_others_keep_its_values() {
     let preset = StandardRetryStrategy::aws_2_1;
     let bases = |strategy: &ConfiguredStrategy| {
-        let backoff = strategy.standard().backoff_strategy();
+        let backoff = strategy.backoff_strategy();
         (backoff.base(RetryErrorType::Other), backoff.base(RetryErrorType::Throttling), backoff.cap())
     };
 
     let silent = RetryConfig::new().build_on(preset());
-    assert!(matches!(silent, ConfiguredStrategy::Standard(_)));
-    assert_eq!(silent.standard().settings(), preset().settings());
+    assert!(silent.mode() == RetryMode::Standard);
+    assert_eq!(silent.settings(), preset().settings());
     assert_eq!(bases(&silent), (millis(50), secs(1), secs(20)));
-    assert_eq!(silent.standard().quota().capacity(), 500);
-    assert_eq!(RetryConfig::new().build().standard().settings(), StandardRetryStrategy::new().settings());
+    assert_eq!(silent.quota().capacity(), 500);
+    assert_eq!(RetryConfig::new().build().settings(), StandardRetryStrategy::new().settings());
 
     let full = RetryConfig::new()
-        .retry_mode(RetryMode::Adaptive)
+        .mode(RetryMode::Adaptive)
         .try_max_attempts(7)
         .unwrap()
         .backoff(millis(10), secs(2))
         .throttling_base(millis(300))
-        .max_retry_after(secs(9))
+        .max_retry_after(Some(secs(9)))
         .quota_capacity(42);
     let strategy = full.build_on(preset());
-    let settings = strategy.standard().settings();
-    assert!(matches!(strategy, ConfiguredStrategy::Adaptive(_)));
+    let settings = strategy.settings();
+    assert!(strategy.mode() == RetryMode::Adaptive);
     assert_eq!((settings.max_attempts, settings.max_retry_after), (7, Some(secs(9))));
     assert_eq!(bases(&strategy), (millis(10), millis(300), secs(2)));
-    assert_eq!((strategy.standard().quota().capacity(), strategy.standard().quota().available()), (42, 42));
-    assert_eq!(
-        settings.hint_limit,
-        HintLimit::BeyondBackoff(secs(5)),
-        "a configuration has no such setting, so it is that of the base"
-    );
+    assert_eq!((strategy.quota().capacity(), strategy.quota().available()), (42, 42));
+    assert_eq!(settings.hint_limit, HintLimit::BeyondBackoff(secs(5)), "a setting that is not set is that of the base");
     assert_eq!(settings.costs, preset().settings().costs);
 
     let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset());
@@ -98,21 +96,20 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
 #[test]
 fn settings_can_be_read_back() {
     let config = RetryConfig::new();
-    assert_eq!((config.retry_mode_setting(), config.retry_mode_source()), (None, None));
+    assert_eq!((config.mode_setting(), config.mode_source()), (None, None));
     assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (None, None));
-    assert_eq!((config.backoff_setting(), config.throttling_base_setting()), (None, None));
+    assert_eq!((config.base_setting(), config.cap_setting(), config.throttling_base_setting()), (None, None, None));
     assert_eq!((config.max_retry_after_setting(), config.quota_capacity_setting()), (None, None));
 
-    let config =
-        RetryConfig::new().retry_mode(RetryMode::Standard).try_max_attempts(2).unwrap().backoff(secs(1), secs(2));
-    let config = config.throttling_base(secs(3)).max_retry_after(secs(4)).quota_capacity(5);
-    assert_eq!(config.retry_mode_setting(), Some(RetryMode::Standard));
-    assert_eq!(config.retry_mode_source(), Some(&ConfigSource::Code));
+    let config = RetryConfig::new().mode(RetryMode::Standard).try_max_attempts(2).unwrap().backoff(secs(1), secs(2));
+    let config = config.throttling_base(secs(3)).max_retry_after(Some(secs(4))).quota_capacity(5);
+    assert_eq!(config.mode_setting(), Some(RetryMode::Standard));
+    assert_eq!(config.mode_source(), Some(&ConfigSource::Code));
     assert_eq!(config.max_attempts_setting(), Some(2));
     assert_eq!(config.max_attempts_source(), Some(&ConfigSource::Code));
-    assert_eq!(config.backoff_setting(), Some((secs(1), secs(2))));
+    assert_eq!((config.base_setting(), config.cap_setting()), (Some(secs(1)), Some(secs(2))));
     assert_eq!(config.throttling_base_setting(), Some(secs(3)));
-    assert_eq!(config.max_retry_after_setting(), Some(secs(4)));
+    assert_eq!(config.max_retry_after_setting(), Some(Some(secs(4))));
     assert_eq!(config.quota_capacity_setting(), Some(5));
 }
 
@@ -121,8 +118,8 @@ fn settings_can_be_read_back() {
 fn each_build_creates_a_new_quota() {
     let config = RetryConfig::new().quota_capacity(10);
     let (one, other) = (config.build(), config.build());
-    assert!(one.standard().quota().try_acquire(10, CLOCK));
-    assert_eq!(other.standard().quota().available(), 10);
+    assert!(one.quota().try_acquire(10, CLOCK));
+    assert_eq!(other.quota().available(), 10);
 }
 
 fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
@@ -134,15 +131,15 @@ fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
 fn a_token_forwards_to_the_token_of_the_mode() {
     for mode in MODES {
         let strategy = in_mode(mode);
-        assert_eq!(strategy.retry_mode(), mode);
+        assert_eq!(strategy.mode(), mode);
         let mut token = second(&strategy);
         assert_eq!((token.attempt(), token.retry_count(), token.delay()), (2, 1, secs(1)));
         assert_eq!(strategy.ready(&mut token, CLOCK, None), Ready::Now);
-        assert_eq!(strategy.standard().quota().available(), 495);
+        assert_eq!(strategy.quota().available(), 495);
         strategy.release(token);
-        assert_eq!(strategy.standard().quota().available(), 500);
+        assert_eq!(strategy.quota().available(), 500);
         assert_eq!(strategy.record_success(second(&strategy), &Success::default(), CLOCK), Ok(()));
-        assert_eq!(strategy.standard().quota().available(), 496);
+        assert_eq!(strategy.quota().available(), 496);
     }
 }
 
@@ -151,16 +148,14 @@ fn a_token_forwards_to_the_token_of_the_mode() {
 fn a_foreign_token_is_refused_and_nothing_is_changed() {
     for (ours, theirs) in MODES.into_iter().flat_map(|ours| MODES.map(|theirs| (ours, theirs))) {
         let (ours, theirs) = (in_mode(ours), in_mode(theirs));
-        assert!(ours.standard().quota().try_acquire(100, CLOCK));
+        assert!(ours.quota().try_acquire(100, CLOCK));
         let refused = ours.refresh_retry_token(second(&theirs), &Failure::of(&Failed::THROTTLED), CLOCK);
         assert_eq!(refused.unwrap_err(), RetryError::ForeignToken);
         assert_eq!(ours.record_success(second(&theirs), &Success::default(), CLOCK), Err(ForeignToken));
         assert_eq!(ours.ready(&mut second(&theirs), CLOCK, None), Ready::Now);
         ours.release(second(&theirs));
-        assert_eq!(ours.standard().quota().available(), 400);
-        if let ConfiguredStrategy::Adaptive(adaptive) = &ours {
-            assert_eq!(adaptive.send_rate(), None, "nothing was learned from the throttling");
-        }
+        assert_eq!(ours.quota().available(), 400);
+        assert_eq!(ours.send_rate(), None, "nothing was learned from the throttling");
     }
 }
 
@@ -169,8 +164,7 @@ async fn the_adaptive_mode_limits_sends() {
     let strategy = in_mode(RetryMode::Adaptive);
     let flaky = Flaky::new(1, Failed::THROTTLED);
     retry(&strategy, || async { flaky.call() }).run().await.unwrap();
-    let ConfiguredStrategy::Adaptive(adaptive) = &strategy else { panic!("the mode is adaptive") };
-    assert!(adaptive.send_rate().is_some());
+    assert!(strategy.send_rate().is_some());
 }
 
 // Rule D1.
@@ -182,15 +176,15 @@ async fn an_operation_that_is_dropped_while_it_waits_is_refunded() {
             let flaky = Flaky::new(u32::MAX, Failed::SAFE);
             let mut call = pin!(retry(&strategy, || async { flaky.call() }).run());
             poll_once(call.as_mut());
-            assert_eq!(strategy.standard().quota().available(), 495);
+            assert_eq!(strategy.quota().available(), 495);
         }
-        assert_eq!(strategy.standard().quota().available(), 500);
+        assert_eq!(strategy.quota().available(), 500);
     }
 }
 
 macro_rules! lazily {
     ($mode:expr, $attempts:expr) => {
-        LazyLock::new(|| RetryConfig::new().retry_mode($mode).try_max_attempts($attempts).unwrap().build())
+        LazyLock::new(|| RetryConfig::new().mode($mode).try_max_attempts($attempts).unwrap().build())
     };
 }
 
@@ -212,8 +206,8 @@ async fn the_attribute_accepts_a_lazily_configured_static() {
     assert_send(standard(&flaky[0])).await.unwrap_err();
     assert_send(adaptive(&flaky[1])).await.unwrap_err();
     assert_eq!(flaky.map(|flaky| flaky.calls()), [3, 4]);
-    assert_eq!(STANDARD.standard().quota().available(), 490);
-    assert_eq!(ADAPTIVE.standard().quota().available(), 485);
+    assert_eq!(STANDARD.quota().available(), 490);
+    assert_eq!(ADAPTIVE.quota().available(), 485);
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,10 +239,8 @@ async fn the_attribute_accepts_a_configured_strategy_in_a_field_or_an_arc() {
 }
 
 #[test]
-fn a_configured_strategy_can_be_constructed_directly_and_used_in_scopes() {
-    static FIXED: ConfiguredStrategy = ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::new());
+fn a_configured_strategy_can_be_used_in_scopes() {
     static SCOPES: ScopedRetryStrategy<String, ConfiguredStrategy> =
         ScopedRetryStrategy::new(|| RetryConfig::new().quota_capacity(7).build());
-    assert_eq!(FIXED.retry_mode(), RetryMode::Adaptive);
-    assert_eq!(SCOPES.scope("bucket").standard().quota().capacity(), 7);
+    assert_eq!(SCOPES.scope("bucket").quota().capacity(), 7);
 }

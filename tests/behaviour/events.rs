@@ -147,7 +147,7 @@ async fn the_reason_to_stop_is_an_event() {
     );
     assert_eq!(
         stopped(Failed::TIMEOUT).await,
-        r#"WARN stopped: operation="get" attempt=1 reason="quota_exhausted" error_type="timeout" quota=5"#
+        r#"DEBUG stopped: operation="get" attempt=1 reason="quota_exhausted" error_type="timeout" quota=5"#
     );
     assert_eq!(
         last(retry(&strategy, std::future::pending::<Result<(), Failed>>).max_time(secs(1)).name("get").run()).await,

@@ -3,11 +3,11 @@
 mod parts;
 
 use crate::support::{ByHand, Failed, Wakes, secs};
-use retry_core::config::ConfiguredStrategy;
+use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy,
+    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -222,6 +222,10 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     trace
 }
 
+fn in_adaptive_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
+    RetryConfig::new().mode(RetryMode::Adaptive).build_on(standard)
+}
+
 // Rule R16.
 #[test]
 fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
@@ -236,14 +240,14 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
         "Now, quota Some(486)",
     ];
     assert_eq!(expected, listed);
-    assert_eq!(life(&ConfiguredStrategy::Standard(standard())), expected);
+    assert_eq!(life(&RetryConfig::new().build_on(standard())), expected);
 
     // The limiter starts with the throttled response, which is the last failure above.
     let limited = life(&AdaptiveRetryStrategy::over(standard()));
     let [before @ .., throttled, last] = &*expected else { panic!("{expected:?}") };
     let after = [throttled.to_owned(), last.replace("Now", "After(100ms)")].map(|line| line + ", rate 0.5");
     assert_eq!(limited, [before, &after].concat());
-    assert_eq!(life(&ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::over(standard()))), limited);
+    assert_eq!(life(&in_adaptive_mode(standard())), limited);
 }
 
 #[test]
@@ -262,8 +266,8 @@ fn a_released_token_leaves_the_queue_through_each_wrapper() {
 
     let adaptive = || AdaptiveRetryStrategy::over(standard());
     assert!(leaves_the_queue(adaptive()));
-    assert!(leaves_the_queue(ConfiguredStrategy::Adaptive(adaptive())));
-    assert!(leaves_the_queue(ErasedStrategy::new(ConfiguredStrategy::Adaptive(adaptive()))));
+    assert!(leaves_the_queue(in_adaptive_mode(standard())));
+    assert!(leaves_the_queue(ErasedStrategy::new(in_adaptive_mode(standard()))));
 }
 
 // Rule R16.

@@ -11,6 +11,7 @@ mod config;
 mod conflicts;
 mod context;
 mod derive;
+mod dry_quota;
 mod erased;
 mod events;
 mod forms;

@@ -50,7 +50,7 @@ async fn no_strategy_retries_while_it_is_switched_off() {
     let strategy = AdaptiveRetryStrategy::over(standard());
     check!(&strategy, &strategy);
     for mode in [RetryMode::Standard, RetryMode::Adaptive] {
-        let strategy: ConfiguredStrategy = RetryConfig::new().retry_mode(mode).build();
+        let strategy: ConfiguredStrategy = RetryConfig::new().mode(mode).build();
         check!(&strategy, &strategy);
     }
     let strategy = ErasedStrategy::new(standard());

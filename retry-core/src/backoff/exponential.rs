@@ -89,6 +89,16 @@ impl ExponentialBackoff {
         self.cap
     }
 
+    /// Returns a backoff with the same settings. Its random numbers are its own.
+    pub(crate) const fn copy(&self) -> Self {
+        Self { jittered: self.jittered.copy(), ..*self }
+    }
+
+    /// Returns the ordinary base, which the cap may cut, and the cap.
+    pub(crate) const fn delays(&self) -> (Duration, Duration) {
+        (Duration::from_nanos(self.base), self.cap)
+    }
+
     /// Sets the ordinary base and the cap. Separate bases for throttling and conflicts are kept.
     pub(crate) const fn with_delays(mut self, base: Duration, cap: Duration) -> Self {
         self.base = nanos(base);

@@ -28,7 +28,7 @@ impl Jitter {
         }
     }
 
-    fn checked(self) -> Result<Self, InvalidSetting> {
+    pub(crate) fn checked(self) -> Result<Self, InvalidSetting> {
         match self {
             Self::Fixed(factor) if !self.is_allowed() => {
                 Err(InvalidSetting::new("jitter", factor, "a fixed factor from 0 to 1"))
@@ -66,6 +66,10 @@ impl Jittered {
 
     pub(crate) fn try_with(self, jitter: Jitter) -> Result<Self, InvalidSetting> {
         jitter.checked().map(|allowed| self.with(allowed))
+    }
+
+    pub(crate) const fn copy(&self) -> Self {
+        Self { random: self.random.restarted(), ..*self }
     }
 
     pub(crate) const fn seeded(mut self, seed: u64) -> Self {

@@ -1,5 +1,6 @@
 //! The environment and the shared config file as sources of settings.
 
+use super::error::Problem;
 use super::profile::{self, Value};
 use super::{ConfigError, ConfigSource, RetryConfig, Sourced};
 use crate::support::InvalidSetting;
@@ -18,7 +19,7 @@ use std::str::FromStr;
 ///
 /// | source | mode | maximum number of attempts |
 /// |---|---|---|
-/// | code: the setters, or a deserialized configuration | [`retry_mode`](RetryConfig::retry_mode) | [`try_max_attempts`](RetryConfig::try_max_attempts) |
+/// | code: the setters, or a deserialized configuration | [`mode`](RetryConfig::mode) | [`try_max_attempts`](RetryConfig::try_max_attempts) |
 /// | the environment | `AWS_RETRY_MODE` | `AWS_MAX_ATTEMPTS` |
 /// | the profile in the shared config file | `retry_mode` | `max_attempts` |
 /// | the default | standard | that of the strategy passed to [`build_on`](RetryConfig::build_on) |
@@ -128,8 +129,8 @@ impl RetryConfig {
     ///     "AWS_MAX_ATTEMPTS" => Some("7".into()),
     ///     _ => None,
     /// })?;
-    /// assert_eq!(config.retry_mode_setting(), Some(RetryMode::Adaptive));
-    /// assert_eq!(config.retry_mode_source(), Some(&ConfigSource::Variable("AWS_RETRY_MODE")));
+    /// assert_eq!(config.mode_setting(), Some(RetryMode::Adaptive));
+    /// assert_eq!(config.mode_source(), Some(&ConfigSource::Variable("AWS_RETRY_MODE".into())));
     /// assert_eq!(config.max_attempts_setting(), Some(4), "code comes first");
     /// # Ok::<(), ConfigError>(())
     /// ```
@@ -145,20 +146,22 @@ impl RetryConfig {
             Some(Value { text: value, continued_at: None })
         };
 
-        fill(&mut self.retry_mode, text("AWS_RETRY_MODE"), &ConfigSource::Variable("AWS_RETRY_MODE"))?;
-        fill(&mut self.max_attempts, text("AWS_MAX_ATTEMPTS"), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"))?;
+        fill(&mut self.mode, text("AWS_RETRY_MODE"), &ConfigSource::Variable("AWS_RETRY_MODE".into()))?;
+        fill(&mut self.max_attempts, text("AWS_MAX_ATTEMPTS"), &ConfigSource::Variable("AWS_MAX_ATTEMPTS".into()))?;
         if self.is_complete() {
             return Ok(self);
         }
         let Some(file) = config_file(variable) else { return Ok(self) };
         let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".into()).into_string().map_err(|name| {
             let setting = InvalidSetting::new("profile", name.to_string_lossy(), "the name of a profile, in Unicode");
-            ConfigError::setting_in(ConfigSource::Variable("AWS_PROFILE"), setting)
+            ConfigError::setting_in(ConfigSource::Variable("AWS_PROFILE".into()), setting)
         })?;
         match fs::read_to_string(&file) {
             Ok(text) => self.or_profile(&profile, &file, &text),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(self),
-            Err(error) => Err(ConfigError::unreadable(ConfigSource::Profile { name: profile, file }, error)),
+            Err(error) => {
+                Err(ConfigError::new(ConfigSource::Profile { name: profile, file }, Problem::Unreadable(error)))
+            }
         }
     }
 
@@ -195,15 +198,16 @@ impl RetryConfig {
             return Ok(self);
         }
         let source = ConfigSource::Profile { name: profile.to_owned(), file: file.to_owned() };
-        let settings = profile::read(text, profile).map_err(|what| ConfigError::malformed(source.clone(), what))?;
-        fill(&mut self.retry_mode, settings.retry_mode, &source)?;
+        let settings =
+            profile::read(text, profile).map_err(|what| ConfigError::new(source.clone(), Problem::Malformed(what)))?;
+        fill(&mut self.mode, settings.retry_mode, &source)?;
         fill(&mut self.max_attempts, settings.max_attempts, &source)?;
         Ok(self)
     }
 
     /// Returns whether every setting that the environment and the file can have is set.
     const fn is_complete(&self) -> bool {
-        self.retry_mode.is_some() && self.max_attempts.is_some()
+        self.mode.is_some() && self.max_attempts.is_some()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The error of an invalid configuration, and the sources of settings.
 
+use super::keys::join;
 use crate::support::InvalidSetting;
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -15,47 +17,124 @@ use std::path::PathBuf;
 /// environment variable AWS_MAX_ATTEMPTS: invalid max_attempts "0": expected a whole number from 1 to 4294967295, since it counts the first attempt too
 /// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory (os error 21)
 /// profile "default" in the file "/home/me/.aws/config": the file is malformed: line 3 has no `=`
+/// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms
+/// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
 /// ```
 #[derive(Debug)]
 pub struct ConfigError {
     found_in: ConfigSource,
-    problem: Problem,
+    /// The path of the section that the keys are in, or nothing.
+    section: String,
+    /// In a box, so that results are small.
+    problem: Box<Problem>,
 }
 
+/// What is wrong. Keys are relative to a section.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "aws-config"), expect(dead_code, reason = "without the feature no file is read"))]
-enum Problem {
+#[cfg_attr(
+    not(all(feature = "aws-config", feature = "serde")),
+    allow(dead_code, reason = "without the features no file is read")
+)]
+pub(super) enum Problem {
     Setting {
         setting: InvalidSetting,
         /// The number of the first line of the file that continues the value.
         continued_at: Option<usize>,
     },
+    Unknown {
+        key: String,
+        /// The key that may be meant.
+        suggestion: Option<String>,
+        /// The keys of the group.
+        expected: String,
+    },
+    /// A value in the place of a group of keys.
+    NoGroup {
+        group: &'static str,
+        value: String,
+        keys: String,
+    },
+    /// A setting that is given twice.
+    Repeated(&'static str),
+    /// A key that another key of its group needs.
+    Missing(&'static str),
     Unreadable(io::Error),
     Malformed(String),
 }
 
+impl From<InvalidSetting> for Problem {
+    fn from(setting: InvalidSetting) -> Self {
+        Self::Setting { setting, continued_at: None }
+    }
+}
+
+impl Problem {
+    fn write(&self, f: &mut fmt::Formatter<'_>, section: &str) -> fmt::Result {
+        let full = |key: &str| join(section, key);
+        match self {
+            Self::Setting { setting, continued_at } => {
+                write!(
+                    f,
+                    "invalid {} {:?}: expected {}",
+                    full(setting.setting()),
+                    setting.value(),
+                    setting.expected()
+                )?;
+                match continued_at {
+                    Some(line) => {
+                        write!(f, "; line {line} continues the value, since it is indented further than the key")
+                    }
+                    None => Ok(()),
+                }
+            }
+            Self::Unknown { key, suggestion: Some(suggestion), .. } => {
+                write!(f, "unknown key {}: did you mean {}?", full(key), full(suggestion))
+            }
+            Self::Unknown { key, suggestion: None, expected } => {
+                write!(f, "unknown key {}: expected one of {expected}", full(key))
+            }
+            Self::NoGroup { group, value, keys } => {
+                let group = full(group);
+                let group = if group.is_empty() { "settings" } else { &group };
+                write!(f, "invalid {group} {value:?}: expected a group of the keys {keys}")
+            }
+            Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
+            Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
+            Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
+            Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
+        }
+    }
+}
+
+/// Formatted without a section.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "")
+    }
+}
+
 impl ConfigError {
-    pub(super) const fn setting_in(found_in: ConfigSource, setting: InvalidSetting) -> Self {
-        Self { found_in, problem: Problem::Setting { setting, continued_at: None } }
+    pub(super) fn new(found_in: ConfigSource, problem: Problem) -> Self {
+        Self { found_in, section: String::new(), problem: problem.into() }
+    }
+
+    pub(super) fn setting_in(found_in: ConfigSource, setting: InvalidSetting) -> Self {
+        Self::new(found_in, setting.into())
+    }
+
+    /// Sets the section that the keys are in.
+    #[cfg(feature = "serde")]
+    pub(super) fn in_section(self, section: &str) -> Self {
+        Self { section: section.to_owned(), ..self }
     }
 
     /// Adds the number of the line that continues the value, if any, to the message.
     #[cfg(feature = "aws-config")]
     pub(super) fn continued_at(mut self, line: Option<usize>) -> Self {
-        if let Problem::Setting { continued_at, .. } = &mut self.problem {
+        if let Problem::Setting { continued_at, .. } = &mut *self.problem {
             *continued_at = line;
         }
         self
-    }
-
-    #[cfg(feature = "aws-config")]
-    pub(super) const fn unreadable(found_in: ConfigSource, error: io::Error) -> Self {
-        Self { found_in, problem: Problem::Unreadable(error) }
-    }
-
-    #[cfg(feature = "aws-config")]
-    pub(super) const fn malformed(found_in: ConfigSource, what: String) -> Self {
-        Self { found_in, problem: Problem::Malformed(what) }
     }
 
     /// Returns the source of the invalid setting or file.
@@ -63,9 +142,31 @@ impl ConfigError {
         &self.found_in
     }
 
-    /// Returns the invalid setting, or `None` if the problem is the file itself.
-    pub const fn setting(&self) -> Option<&InvalidSetting> {
-        match &self.problem {
+    /// Returns the path of the key, or `None` if the problem is the file itself.
+    ///
+    /// It includes the section of the file, if there is one.
+    pub fn key(&self) -> Option<String> {
+        Some(match &*self.problem {
+            Problem::Setting { setting, .. } => join(&self.section, setting.setting()),
+            Problem::Unknown { key, .. } => join(&self.section, key),
+            Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
+                join(&self.section, key)
+            }
+            Problem::Unreadable(_) | Problem::Malformed(_) => return None,
+        })
+    }
+
+    /// Returns the key that was probably meant instead of an unknown one, if there is one.
+    pub fn suggestion(&self) -> Option<String> {
+        match &*self.problem {
+            Problem::Unknown { suggestion, .. } => suggestion.as_ref().map(|key| join(&self.section, key)),
+            _ => None,
+        }
+    }
+
+    /// Returns the invalid setting, or `None` if the problem is a key or the file itself.
+    pub fn setting(&self) -> Option<&InvalidSetting> {
+        match &*self.problem {
             Problem::Setting { setting, .. } => Some(setting),
             _ => None,
         }
@@ -75,21 +176,14 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.found_in)?;
-        match &self.problem {
-            Problem::Setting { setting, continued_at: None } => setting.fmt(f),
-            Problem::Setting { setting, continued_at: Some(line) } => {
-                write!(f, "{setting}; line {line} continues the value, since it is indented further than the key")
-            }
-            Problem::Unreadable(error) => write!(f, "the file can't be read: {error}"),
-            Problem::Malformed(what) => write!(f, "the file is malformed: {what}"),
-        }
+        self.problem.write(f, &self.section)
     }
 }
 
 impl Error for ConfigError {
     /// Returns the [`io::Error`] of a file that can't be read.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.problem {
+        match &*self.problem {
             Problem::Unreadable(error) => Some(error),
             _ => None,
         }
@@ -103,7 +197,9 @@ pub enum ConfigSource {
     /// The program itself: a setter, or a deserialized configuration.
     Code,
     /// The environment variable with this name.
-    Variable(&'static str),
+    Variable(Cow<'static, str>),
+    /// The file with this path.
+    File(PathBuf),
     /// A profile of a shared config file.
     #[non_exhaustive]
     Profile {
@@ -119,6 +215,7 @@ impl fmt::Display for ConfigSource {
         match self {
             Self::Code => f.write_str("code"),
             Self::Variable(name) => write!(f, "environment variable {name}"),
+            Self::File(file) => write!(f, "file {:?}", file.to_string_lossy()),
             Self::Profile { name, file } => write!(f, "profile {name:?} in the file {:?}", file.to_string_lossy()),
         }
     }

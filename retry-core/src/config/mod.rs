@@ -1,24 +1,36 @@
 //! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
 
 mod configured;
+mod duration;
 #[cfg(feature = "aws-config")]
 mod environment;
 mod error;
+mod getters;
+mod keys;
 mod mode;
+mod prefix;
+mod preset;
 #[cfg(feature = "aws-config")]
 mod profile;
+mod resolved;
+mod suggest;
 #[cfg(feature = "serde")]
 mod text_form;
 
 pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
+pub use preset::RetryPreset;
 
-use crate::strategy::AdaptiveRetryStrategy;
-use crate::strategy::{MaxAttempts, StandardRetryStrategy};
+use crate::backoff::Jitter;
+use crate::policy::RetryErrorType;
+use crate::quota::TokenBucket;
+use crate::strategy::{HintLimit, MaxAttempts, Refund, RetryCosts, StandardRetryStrategy};
+use crate::support::InvalidSetting;
+use keys::Costs;
 use std::time::Duration;
 
-/// A builder for a strategy whose settings are chosen at run time.
+/// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
 ///
 /// Each setting is optional. A setting that is not set keeps the value of the strategy that
 /// [`build`](RetryConfig::build) or [`build_on`](RetryConfig::build_on) starts from. No input makes it panic.
@@ -30,69 +42,126 @@ use std::time::Duration;
 ///
 /// # fn from_command_line() -> u32 { 4 }
 /// let config = RetryConfig::new()
-///     .retry_mode(RetryMode::Adaptive)
+///     .mode(RetryMode::Adaptive)
 ///     .try_max_attempts(from_command_line())?
 ///     .backoff(Duration::from_millis(100), Duration::from_secs(5));
 ///
 /// let strategy = config.build_on(StandardRetryStrategy::aws_2_1());
-/// assert_eq!(strategy.retry_mode(), RetryMode::Adaptive);
-/// assert_eq!(strategy.standard().settings().max_attempts, 4);
+/// assert_eq!(strategy.mode(), RetryMode::Adaptive);
+/// assert_eq!(strategy.settings().max_attempts, 4);
 ///
 /// let error = RetryConfig::new().try_max_attempts(0).unwrap_err();
 /// assert!(error.to_string().starts_with(r#"code: invalid max_attempts "0""#));
 /// # Ok::<(), ConfigError>(())
 /// ```
 ///
-/// # The environment and the shared config file
+/// # Changing settings while a program runs
 ///
-/// With the feature `aws-config`, `or_environment` fills in the settings that are not set yet. Nothing is read unless
-/// it is called.
+/// [`ConfiguredStrategy::apply`] gives a running strategy other settings. Its operations, its quota and its limiter go
+/// on.
 ///
 /// # Your own configuration file
 ///
-/// With the feature `serde`, a `RetryConfig` can be part of your own configuration. Each field is optional, and an
-/// unknown field is an error. Times are strings with units. Numbers can be strings, too. The source of a deserialized
-/// setting is [`ConfigSource::Code`], and the environment can fill in the other settings. The format must be
-/// self-describing, as JSON, TOML and YAML are.
+/// With the feature `serde`, a `RetryConfig` can be a field of your own configuration, in any self-describing format,
+/// such as TOML, YAML and JSON. This file has all keys:
 ///
-/// ```json
-/// {
-///     "retry_mode": "adaptive",
-///     "max_attempts": 4,
-///     "backoff": { "base": "100ms", "cap": "20s" },
-///     "throttling_base": "1500ms",
-///     "max_retry_after": "2min",
-///     "quota_capacity": 1000
-/// }
+/// ```toml
+/// [store]
+/// preset = "aws_2_1"          # the numbers to start from: default, aws_2_0 or aws_2_1
+/// mode = "adaptive"           # standard, adaptive or off
+/// max_attempts = 4            # the first attempt included
+/// max_retry_after = "2m"      # the longest wait that the server may ask for, or "unlimited"
+/// hint_limit = "max_backoff"  # "unlimited", "max_backoff" or { beyond_backoff = "5s" }
+///
+/// [store.backoff]
+/// base = "100ms"
+/// cap = "20s"
+/// throttling_base = "1500ms"
+/// conflict_base = "20ms"
+/// jitter = "full"             # full, equal, none or a factor from 0 to 1
+///
+/// [store.quota]
+/// capacity = 1000
+/// refill = { amount = 10, every = "1s" }
+/// costs = { throttling = 5, timeout = 10, conflict = 0, other = 5 }
+/// refunds = { first_attempt = 1, after_retry = "last_cost" } # after_retry can be a number
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not
+///   set.
+/// - **A duration** is a text, as in the macros: a whole number and its unit, `ns`, `us`, `ms`, `s`, `m` or `h`.
+/// - **A number** can be a text, too.
+/// - **A base above the cap** counts as the cap, and a `conflict_base` above the `base` as the base, as in the builders.
+/// - **An unknown key is an error**, with a suggestion.
+///
+/// [`from_file_section`](RetryConfig::from_file_section) reads a section of a file with errors that name the file and
+/// the whole key. In a field of your own configuration, an error names the key from the field on, and the format adds
+/// the line. The source of such a setting is [`ConfigSource::Code`].
+///
+/// # The environment
+///
+/// [`from_environment_prefix`](RetryConfig::from_environment_prefix) reads the same keys from variables of your own, such
+/// as `STORE_RETRY_MAX_ATTEMPTS` and `STORE_RETRY_BACKOFF_BASE`. With the feature `aws-config`, `or_environment` fills in
+/// the mode and the maximum number of attempts from the variables and the shared config file of AWS. Nothing is read
+/// unless it is called. [`or`](RetryConfig::or) combines sources.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetryConfig {
-    retry_mode: Option<Sourced<RetryMode>>,
+    preset: Option<RetryPreset>,
+    mode: Option<Sourced<RetryMode>>,
     max_attempts: Option<Sourced<MaxAttempts>>,
-    /// The base and the cap.
-    backoff: Option<(Duration, Duration)>,
+    /// The inner `None` means no limit.
+    #[expect(clippy::option_option, reason = "a setting that is not set is not the same as no limit")]
+    max_retry_after: Option<Option<Duration>>,
+    hint_limit: Option<HintLimit>,
+    base: Option<Duration>,
+    cap: Option<Duration>,
     throttling_base: Option<Duration>,
-    max_retry_after: Option<Duration>,
+    conflict_base: Option<Duration>,
+    jitter: Option<Jitter>,
     quota_capacity: Option<u32>,
+    quota_refill: Option<(u32, Duration)>,
+    costs: Costs,
+    first_refund: Option<u32>,
+    retry_refund: Option<Refund>,
 }
+
+/// A fixed factor of a jitter is from 0 to 1, so it is equal to itself.
+impl Eq for RetryConfig {}
 
 impl RetryConfig {
     /// Creates a configuration without settings.
     pub const fn new() -> Self {
         Self {
-            retry_mode: None,
+            preset: None,
+            mode: None,
             max_attempts: None,
-            backoff: None,
-            throttling_base: None,
             max_retry_after: None,
+            hint_limit: None,
+            base: None,
+            cap: None,
+            throttling_base: None,
+            conflict_base: None,
+            jitter: None,
             quota_capacity: None,
+            quota_refill: None,
+            costs: Costs::new(),
+            first_refund: None,
+            retry_refund: None,
         }
     }
 
-    /// Sets the kind of strategy to create. The default is [`RetryMode::Standard`].
+    /// Sets the numbers to start from, in place of those of the strategy that [`build_on`](RetryConfig::build_on) starts
+    /// from.
     #[must_use]
-    pub fn retry_mode(mut self, retry_mode: RetryMode) -> Self {
-        self.retry_mode = Some(Sourced::from_code(retry_mode));
+    pub const fn preset(mut self, preset: RetryPreset) -> Self {
+        self.preset = Some(preset);
+        self
+    }
+
+    /// Sets the kind of strategy, or switches retries off. The default is [`RetryMode::Standard`].
+    #[must_use]
+    pub fn mode(mut self, mode: RetryMode) -> Self {
+        self.mode = Some(Sourced::from_code(mode));
         self
     }
 
@@ -103,10 +172,23 @@ impl RetryConfig {
     ///
     /// Returns an error if the number is 0.
     pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
-        let max_attempts =
-            MaxAttempts::new(max_attempts).map_err(|setting| ConfigError::setting_in(ConfigSource::Code, setting))?;
-        self.max_attempts = Some(Sourced::from_code(max_attempts));
+        self.max_attempts = Some(Sourced::from_code(MaxAttempts::new(max_attempts).map_err(in_code)?));
         Ok(self)
+    }
+
+    /// Sets the longest wait that the server can ask for; `None` means no limit. See
+    /// [`StandardRetryStrategy::max_retry_after`].
+    #[must_use]
+    pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
+        self.max_retry_after = Some(max_retry_after);
+        self
+    }
+
+    /// Sets the limit to which a wait that the server asks for is cut; see [`StandardRetryStrategy::hint_limit`].
+    #[must_use]
+    pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
+        self.hint_limit = Some(hint_limit);
+        self
     }
 
     /// Sets the longest delay before the first retry and the longest delay before any retry; see
@@ -116,7 +198,8 @@ impl RetryConfig {
     /// strategy passed to [`build_on`](RetryConfig::build_on) has a separate base for throttling.
     #[must_use]
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
-        self.backoff = Some((base, cap));
+        self.base = Some(base);
+        self.cap = Some(cap);
         self
     }
 
@@ -128,13 +211,22 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the longest wait that the server can ask for; see [`StandardRetryStrategy::max_retry_after`].
-    ///
-    /// [`Duration::MAX`] means no limit.
+    /// Sets the longest delay before the first retry if it follows a conflict; see
+    /// [`StandardRetryStrategy::conflict_base`].
     #[must_use]
-    pub const fn max_retry_after(mut self, max_retry_after: Duration) -> Self {
-        self.max_retry_after = Some(max_retry_after);
+    pub const fn conflict_base(mut self, base: Duration) -> Self {
+        self.conflict_base = Some(base);
         self
+    }
+
+    /// Sets the jitter.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a [fixed factor](Jitter::Fixed) is not from 0 to 1.
+    pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, ConfigError> {
+        self.jitter = Some(jitter.checked().map_err(in_code)?);
+        Ok(self)
     }
 
     /// Sets the capacity of the quota; see [`StandardRetryStrategy::quota_capacity`].
@@ -144,44 +236,35 @@ impl RetryConfig {
         self
     }
 
-    /// Returns the mode, or `None` if it is not set.
-    pub fn retry_mode_setting(&self) -> Option<RetryMode> {
-        self.retry_mode.as_ref().map(|setting| setting.value)
+    /// Sets a refill of the quota over time; see [`StandardRetryStrategy::quota_refill`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the period is zero.
+    pub fn try_quota_refill(mut self, amount: u32, every: Duration) -> Result<Self, ConfigError> {
+        TokenBucket::new(0).try_refill(amount, every).map_err(in_code)?;
+        self.quota_refill = Some((amount, every));
+        Ok(self)
     }
 
-    /// Returns the source of the mode, or `None` if it is not set.
-    pub fn retry_mode_source(&self) -> Option<&ConfigSource> {
-        self.retry_mode.as_ref().map(|setting| &setting.source)
+    /// Sets the costs of retries; see [`StandardRetryStrategy::retry_costs`].
+    #[must_use]
+    pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
+        self.costs = Costs {
+            throttling: Some(costs.of(RetryErrorType::Throttling)),
+            timeout: Some(costs.of(RetryErrorType::Timeout)),
+            conflict: Some(costs.of(RetryErrorType::Conflict)),
+            other: Some(costs.of(RetryErrorType::Other)),
+        };
+        self
     }
 
-    /// Returns the maximum number of attempts, or `None` if it is not set.
-    pub fn max_attempts_setting(&self) -> Option<u32> {
-        self.max_attempts.as_ref().map(|setting| setting.value.get())
-    }
-
-    /// Returns the source of the maximum number of attempts, or `None` if it is not set.
-    pub fn max_attempts_source(&self) -> Option<&ConfigSource> {
-        self.max_attempts.as_ref().map(|setting| &setting.source)
-    }
-
-    /// Returns the base and the cap of the backoff, or `None` if they are not set.
-    pub const fn backoff_setting(&self) -> Option<(Duration, Duration)> {
-        self.backoff
-    }
-
-    /// Returns the base after throttling, or `None` if it is not set.
-    pub const fn throttling_base_setting(&self) -> Option<Duration> {
-        self.throttling_base
-    }
-
-    /// Returns the longest wait that the server can ask for, or `None` if it is not set.
-    pub const fn max_retry_after_setting(&self) -> Option<Duration> {
-        self.max_retry_after
-    }
-
-    /// Returns the capacity of the quota, or `None` if it is not set.
-    pub const fn quota_capacity_setting(&self) -> Option<u32> {
-        self.quota_capacity
+    /// Sets the amounts that a success gives back to the quota; see [`StandardRetryStrategy::refunds`].
+    #[must_use]
+    pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
+        self.first_refund = Some(first_attempt);
+        self.retry_refund = Some(after_retry);
+        self
     }
 
     /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here.
@@ -191,30 +274,15 @@ impl RetryConfig {
 
     /// Creates a new strategy. `base` supplies the values that are not set here.
     ///
-    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with other settings that a
-    /// `RetryConfig` can't change.
+    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is no
+    /// setting.
     pub fn build_on(&self, base: StandardRetryStrategy) -> ConfiguredStrategy {
-        let mut standard = base;
-        if let Some(max_attempts) = self.max_attempts_setting() {
-            standard = standard.max_attempts(max_attempts);
-        }
-        if let Some((base, cap)) = self.backoff {
-            standard = standard.backoff(base, cap);
-        }
-        if let Some(base) = self.throttling_base {
-            standard = standard.throttling_base(base);
-        }
-        if let Some(max_retry_after) = self.max_retry_after {
-            standard = standard.max_retry_after(Some(max_retry_after));
-        }
-        if let Some(capacity) = self.quota_capacity {
-            standard = standard.quota_capacity(capacity);
-        }
-        match self.retry_mode_setting().unwrap_or_default() {
-            RetryMode::Standard => ConfiguredStrategy::Standard(standard),
-            RetryMode::Adaptive => ConfiguredStrategy::Adaptive(AdaptiveRetryStrategy::over(standard)),
-        }
+        ConfiguredStrategy::new(self, base)
     }
+}
+
+fn in_code(setting: InvalidSetting) -> ConfigError {
+    ConfigError::setting_in(ConfigSource::Code, setting)
 }
 
 /// A value and its source.

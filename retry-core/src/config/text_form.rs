@@ -1,12 +1,13 @@
 //! Serialization and deserialization of a [`RetryConfig`].
 
-use super::{RetryConfig, RetryMode, Sourced};
+use super::error::Problem;
+use super::keys::{GROUPS, KEYS, Reader, Value, join, names_in, unknown};
+use super::{ConfigError, ConfigSource, RetryConfig, RetryMode};
 use crate::support::InvalidSetting;
-use humantime::{format_duration, parse_duration};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;
-use std::time::Duration;
+use std::path::PathBuf;
 
 impl Serialize for RetryMode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -16,112 +17,231 @@ impl Serialize for RetryMode {
 
 impl<'de> Deserialize<'de> for RetryMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Text::deserialize(deserializer)?.0.parse().map_err(de::Error::custom)
+        let text = Node::deserialize(deserializer)?.into_text("mode");
+        let invalid = || InvalidSetting::new("mode", &text, "standard, adaptive or off");
+        Self::named(&text).ok_or_else(|| de::Error::custom(invalid()))
     }
 }
 
 impl Serialize for RetryConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = |time: Duration| format_duration(time).to_string();
-        let config = Fields {
-            retry_mode: self.retry_mode_setting(),
-            max_attempts: self.max_attempts_setting(),
-            backoff: self.backoff.map(|(base, cap)| Backoff { base: text(base), cap: text(cap) }),
-            throttling_base: self.throttling_base.map(text),
-            max_retry_after: self.max_retry_after.map(text),
-            quota_capacity: self.quota_capacity,
-        };
-        config.serialize(serializer)
+        let values: Vec<_> = self.values().collect();
+        Group(values.iter().map(|(key, value)| (*key, value)).collect()).serialize(serializer)
+    }
+}
+
+/// Values with keys that are relative to a group, those of one inner group behind each other.
+struct Group<'a>(Vec<(&'static str, &'a Value)>);
+
+impl Serialize for Group<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut rest = self.0.as_slice();
+        while let Some(&(key, value)) = rest.first() {
+            let Some((group, _)) = key.split_once('.') else {
+                map.serialize_entry(key, value)?;
+                rest = &rest[1..];
+                continue;
+            };
+            let inner = |&(key, value): &(&'static str, _)| Some((key.strip_prefix(group)?.strip_prefix('.')?, value));
+            let members: Vec<_> = rest.iter().map_while(inner).collect();
+            rest = &rest[members.len()..];
+            map.serialize_entry(group, &Group(members))?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_u32(*number),
+            Self::Factor(factor) => serializer.serialize_f64(*factor),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for RetryConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields: Fields<Text, Text, Text> = Fields::deserialize(deserializer)?;
-        fields.checked().map_err(de::Error::custom)
+        let node = Node::deserialize(deserializer)?;
+        from_node(node, &ConfigSource::Code).map_err(de::Error::custom)
     }
 }
 
-/// The serialized form. Each field is deserialized as text first, and then parsed as the other sources of that setting
-/// are, so that an error names the setting.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename = "RetryConfig", deny_unknown_fields)]
-struct Fields<Mode, Number, Time> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_mode: Option<Mode>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_attempts: Option<Number>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    backoff: Option<Backoff<Time>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    throttling_base: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_retry_after: Option<Time>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quota_capacity: Option<Number>,
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Backoff<Time> {
-    base: Time,
-    cap: Time,
-}
-
-impl Fields<Text, Text, Text> {
-    fn checked(self) -> Result<RetryConfig, InvalidSetting> {
-        let capacity = |Text(text): Text| {
-            let expected = "a whole number from 0 to 4294967295";
-            text.trim().parse().map_err(|_| InvalidSetting::new("quota_capacity", text, expected))
-        };
-        let time = |name, Text(text): Text| {
-            let expected = "a time with its unit, such as 100ms or 20s";
-            parse_duration(text.trim()).map_err(|_| InvalidSetting::new(name, text, expected))
-        };
-        let backoff = |Backoff { base, cap }| Ok((time("backoff.base", base)?, time("backoff.cap", cap)?));
-        Ok(RetryConfig {
-            retry_mode: self.retry_mode.map(|text| text.0.parse().map(Sourced::from_code)).transpose()?,
-            max_attempts: self.max_attempts.map(|text| text.0.parse().map(Sourced::from_code)).transpose()?,
-            backoff: self.backoff.map(backoff).transpose()?,
-            throttling_base: self.throttling_base.map(|text| time("throttling_base", text)).transpose()?,
-            max_retry_after: self.max_retry_after.map(|text| time("max_retry_after", text)).transpose()?,
-            quota_capacity: self.quota_capacity.map(capacity).transpose()?,
-        })
+impl RetryConfig {
+    /// Reads the settings from a section of a file, so that errors name the file and the whole path of the key.
+    ///
+    /// `document` is a deserializer of the whole file, in any self-describing format. `section` is the path of the
+    /// section, with dots, and is empty if the whole file is a `RetryConfig`. A section that does not exist has no
+    /// settings. The file is not opened.
+    ///
+    /// ```
+    /// use retry_core::RetryConfig;
+    ///
+    /// let text = r#"{ "store": { "backoff": { "base": "5" } } }"#;
+    /// let document = &mut serde_json::Deserializer::from_str(text);
+    /// let error = RetryConfig::from_file_section("settings.json", "store", document).unwrap_err();
+    /// assert!(error.to_string().starts_with(r#"file "settings.json": invalid store.backoff.base "5": expected "#));
+    /// assert_eq!(error.key().as_deref(), Some("store.backoff.base"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the document is malformed, if a value is invalid, or if a key is unknown.
+    pub fn from_file_section<'de, D: Deserializer<'de>>(
+        file: impl Into<PathBuf>,
+        section: &str,
+        document: D,
+    ) -> Result<Self, ConfigError> {
+        let source = ConfigSource::File(file.into());
+        let error = |problem| ConfigError::new(source.clone(), problem).in_section(section);
+        let mut node = Node::deserialize(document).map_err(|what| error(Problem::Malformed(what.to_string())))?;
+        for name in section.split('.').filter(|name| !name.is_empty()) {
+            let Node::Group(members) = node else { return Err(error(no_group("", node.into_text("")))) };
+            let found = members.into_iter().find(|(key, _)| key == name);
+            node = found.map_or(Node::Nothing, |(_, node)| node);
+            if matches!(node, Node::Nothing) {
+                return Ok(Self::new());
+            }
+        }
+        from_node(node, &source).map_err(error)
     }
 }
 
-/// A string or a number, as text.
-struct Text(String);
+fn from_node(node: Node, source: &ConfigSource) -> Result<RetryConfig, Problem> {
+    let mut reader = Reader::default();
+    match node {
+        Node::Group(members) => read_group(&mut reader, "", members, source)?,
+        other => return Err(no_group("", other.into_text(""))),
+    }
+    reader.finish()
+}
 
-impl<'de> Deserialize<'de> for Text {
+fn read_group(
+    reader: &mut Reader,
+    group: &str,
+    members: Vec<(String, Node)>,
+    source: &ConfigSource,
+) -> Result<(), Problem> {
+    for (name, node) in members {
+        let path = join(group, &name);
+        let find = |paths: &[&'static str]| paths.iter().copied().find(|known| *known == path);
+        match (node, find(&KEYS), find(&GROUPS)) {
+            (_, None, None) => return Err(unknown(group, &name)),
+            (Node::Nothing, ..) => {}
+            (Node::Group(members), _, Some(group)) => read_group(reader, group, members, source)?,
+            (node, Some(key), _) => reader.read(key, &node.into_text(key), source)?,
+            (node, None, Some(group)) => return Err(no_group(group, node.into_text(group))),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the error of a value in the place of a group.
+fn no_group(group: &'static str, value: String) -> Problem {
+    Problem::NoGroup { group, value, keys: names_in(group).join(", ") }
+}
+
+/// A value of a file, before it is known which setting it is.
+enum Node {
+    /// A text or a number. Numbers keep their decimal point, so that `4.0` is not a whole number.
+    Text(String),
+    Bool(bool),
+    Nothing,
+    /// A value of a kind that no setting has.
+    Other(&'static str),
+    Group(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// Returns the value of a setting as text.
+    fn into_text(self, key: &str) -> String {
+        match self {
+            Self::Text(text) => text,
+            // In YAML 1.1, `off` is another name of `false`.
+            Self::Bool(false) if key == "mode" => RetryMode::Off.to_string(),
+            Self::Bool(value) => value.to_string(),
+            Self::Nothing => "null".to_owned(),
+            Self::Other(kind) => kind.to_owned(),
+            Self::Group(_) => "a group".to_owned(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AsText)
+        deserializer.deserialize_any(AnyNode)
     }
 }
 
-struct AsText;
+struct AnyNode;
 
-impl Visitor<'_> for AsText {
-    type Value = Text;
+impl<'de> Visitor<'de> for AnyNode {
+    type Value = Node;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a number")
+        f.write_str("a group of settings")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-        Ok(Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Node, E> {
+        Ok(Node::Text(text.to_owned()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Text, E> {
-        Ok(Text(number.to_string()))
+    fn visit_u64<E>(self, number: u64) -> Result<Node, E> {
+        Ok(Node::Text(number.to_string()))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Text, E> {
-        Ok(Text(number.to_string()))
+    fn visit_i64<E>(self, number: i64) -> Result<Node, E> {
+        Ok(Node::Text(number.to_string()))
     }
 
-    /// Keeps the decimal point, so that `4.0` is not a whole number.
-    fn visit_f64<E>(self, number: f64) -> Result<Text, E> {
-        Ok(Text(format!("{number:?}")))
+    fn visit_u128<E>(self, number: u128) -> Result<Node, E> {
+        Ok(Node::Text(number.to_string()))
+    }
+
+    fn visit_i128<E>(self, number: i128) -> Result<Node, E> {
+        Ok(Node::Text(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Node, E> {
+        Ok(Node::Text(format!("{number:?}")))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Bool(value))
+    }
+
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<Node, E> {
+        Ok(Node::Other("bytes"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Nothing)
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Nothing)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
+        while list.next_element::<de::IgnoredAny>()?.is_some() {}
+        Ok(Node::Other("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = map.next_key::<Node>()? {
+            members.push((key.into_text(""), map.next_value()?));
+        }
+        Ok(Node::Group(members))
     }
 }

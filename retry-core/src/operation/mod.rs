@@ -173,7 +173,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         reason: RetryError,
     ) -> Decision {
         let level = match reason {
-            RetryError::NotRetryable | RetryError::Disabled => Level::Debug,
+            RetryError::NotRetryable | RetryError::Disabled | RetryError::QuotaExhausted => Level::Debug,
             _ => Level::Warn,
         };
         self.tell(&operation.observed, level, attempts, || EventKind::Stopped {

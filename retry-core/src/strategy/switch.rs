@@ -7,39 +7,48 @@ use crate::time::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The switch of a strategy, which is on at first.
+/// The switch of a strategy.
 ///
 /// The value publishes no other data, so relaxed ordering suffices.
 #[derive(Debug)]
-pub(crate) struct Switch(Shared<AtomicBool>);
+pub(crate) struct Switch {
+    is_on_at_start: bool,
+    is_on: Shared<AtomicBool>,
+}
 
 impl Switch {
+    /// Creates a switch that is on.
     pub(crate) const fn new() -> Self {
-        Self(Shared::new(on()))
+        Self::starting(true)
+    }
+
+    /// Creates a switch that is on or off.
+    pub(crate) const fn starting(is_on: bool) -> Self {
+        Self { is_on_at_start: is_on, is_on: Shared::new(AtomicBool::new(is_on)) }
+    }
+
+    fn fresh(&self) -> AtomicBool {
+        AtomicBool::new(self.is_on_at_start)
     }
 
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
-        self.0.with(on, |switch| switch.load(Ordering::Relaxed))
+        self.is_on.with(|| self.fresh(), |switch| switch.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set(&self, is_on: bool) {
-        self.0.with(on, |switch| switch.store(is_on, Ordering::Relaxed));
+        self.is_on.with(|| self.fresh(), |switch| switch.store(is_on, Ordering::Relaxed));
     }
 
     /// Returns the number of a test guard's copy, which identifies the strategy under the guard.
     #[inline]
     pub(crate) fn number_of_copy(&self) -> Option<usize> {
-        self.0.number_of_copy(on)
+        self.is_on.number_of_copy(|| self.fresh())
     }
 }
 
-const fn on() -> AtomicBool {
-    AtomicBool::new(true)
-}
-
 /// The switch of the process. It publishes no other data, so relaxed ordering suffices.
-static PROCESS: AtomicBool = on();
+static PROCESS: AtomicBool = AtomicBool::new(true);
 
 /// Turns retries on or off for the whole process, for example during an incident. They are on by default.
 ///

@@ -2,6 +2,7 @@
 
 mod invalid_setting;
 pub(crate) mod never;
+pub(crate) mod quota_events;
 pub(crate) mod random;
 #[cfg(feature = "test")]
 pub(crate) mod session;

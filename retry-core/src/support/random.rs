@@ -28,6 +28,11 @@ impl RandomNumbers {
         Self { seed: Some(seed), counter: AtomicU64::new(0) }
     }
 
+    /// Returns the stream from its start.
+    pub(crate) const fn restarted(&self) -> Self {
+        Self { seed: self.seed, counter: AtomicU64::new(0) }
+    }
+
     /// Returns the next number. All numbers are equally likely.
     #[inline]
     pub(crate) fn next(&self) -> u64 {

@@ -74,9 +74,9 @@ fn judged(value: Option<&Value>, parse: impl Fn(&str) -> Option<String>) -> Sett
 fn read(file: &File) -> Result<[Setting; 2], String> {
     let from = |config: RetryConfig| config.or_profile(&file.profile, Path::new("config"), &file.text);
     let mode = setting(from(RetryConfig::new().try_max_attempts(1).unwrap()), |config| {
-        config.retry_mode_setting().map(|mode| mode.to_string())
+        config.mode_setting().map(|mode| mode.to_string())
     })?;
-    let attempts = setting(from(RetryConfig::new().retry_mode(RetryMode::Standard)), |config| {
+    let attempts = setting(from(RetryConfig::new().mode(RetryMode::Standard)), |config| {
         config.max_attempts_setting().map(|number| number.to_string())
     })?;
     Ok([mode, attempts])

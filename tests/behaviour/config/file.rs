@@ -49,7 +49,7 @@ fn the_default_profile_may_have_its_prefix_and_hides_the_one_without() {
         "[profile default]\nmax_attempts = 2\n[default]\nmax_attempts = 1\nretry_mode = adaptive",
     ] {
         let config = read("default", text).unwrap();
-        assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (Some(2), None));
+        assert_eq!((config.max_attempts_setting(), config.mode_setting()), (Some(2), None));
     }
 }
 
@@ -128,7 +128,7 @@ s3 =
 max_attempts = 4
 ";
     let config = read("default", text).unwrap();
-    assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (None, Some(RetryMode::Adaptive)));
+    assert_eq!((config.max_attempts_setting(), config.mode_setting()), (None, Some(RetryMode::Adaptive)));
     assert_eq!(attempts("next", text), Some(4));
     let error = read("default", "[default]\nmax_attempts = 3\n 4").unwrap_err();
     assert_eq!(error.setting().unwrap().value(), "3\n4");
@@ -140,7 +140,7 @@ fn sections_of_the_same_name_are_merged() {
         ["[profile a]", "retry_mode = adaptive", "max_attempts = 2", "[profile b]", "[profile a]", "max_attempts = 3"];
     let text = &parts.join("\n");
     let config = read("a", text).unwrap();
-    assert_eq!((config.max_attempts_setting(), config.retry_mode_setting()), (Some(3), Some(RetryMode::Adaptive)));
+    assert_eq!((config.max_attempts_setting(), config.mode_setting()), (Some(3), Some(RetryMode::Adaptive)));
 }
 
 // Rule C12.

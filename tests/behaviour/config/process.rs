@@ -11,8 +11,8 @@ fn child() {
     match RetryConfig::new().or_environment() {
         Ok(config) => {
             let source = |source: Option<_>| source.map_or("none".to_owned(), ToString::to_string);
-            let (mode, attempts) = (config.retry_mode_setting(), config.max_attempts_setting());
-            eprintln!("retry_mode {mode:?} from {}", source(config.retry_mode_source()));
+            let (mode, attempts) = (config.mode_setting(), config.max_attempts_setting());
+            eprintln!("retry_mode {mode:?} from {}", source(config.mode_source()));
             eprintln!("max_attempts {attempts:?} from {}", source(config.max_attempts_source()));
         }
         Err(error) => eprintln!("error: {error}"),

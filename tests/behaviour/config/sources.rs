@@ -53,7 +53,7 @@ fn each_setting_comes_from_the_first_source_that_sets_it() {
         set.extend(environment.0.then_some(("AWS_RETRY_MODE", "standard")));
         set.extend(environment.1.then_some(("AWS_MAX_ATTEMPTS", "11")));
         let mut config = RetryConfig::new();
-        config = if code.0 { config.retry_mode(RetryMode::Adaptive) } else { config };
+        config = if code.0 { config.mode(RetryMode::Adaptive) } else { config };
         config = if code.1 { config.try_max_attempts(10).unwrap() } else { config };
         let config = config.or_variables(variables(&set)).unwrap();
 
@@ -70,13 +70,13 @@ fn each_setting_comes_from_the_first_source_that_sets_it() {
             _ => (None, "none"),
         };
         let name = |source: Option<&ConfigSource>| source.map_or("none".to_owned(), ToString::to_string);
-        assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (mode, attempts));
-        assert_eq!(name(config.retry_mode_source()), mode_source);
+        assert_eq!((config.mode_setting(), config.max_attempts_setting()), (mode, attempts));
+        assert_eq!(name(config.mode_source()), mode_source);
         assert_eq!(name(config.max_attempts_source()), attempts_source);
 
         let built = config.build();
-        assert_eq!(built.retry_mode(), mode.unwrap_or(RetryMode::Standard));
-        assert_eq!(built.standard().settings().max_attempts, attempts.unwrap_or(5));
+        assert_eq!(built.mode(), mode.unwrap_or(RetryMode::Standard));
+        assert_eq!(built.settings().max_attempts, attempts.unwrap_or(5));
     }
 }
 
@@ -87,7 +87,7 @@ fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_valu
         ["0", "-1", "3abc", "1e9999", "4294967296", "1.5", "3 4", "0x3", "three", "1_0", " ", "٣", "3\n4", "\u{feff}3"]
     {
         let error = RetryConfig::new().or_variables(variables(&[("AWS_MAX_ATTEMPTS", value)])).unwrap_err();
-        assert_eq!(error.found_in(), &ConfigSource::Variable("AWS_MAX_ATTEMPTS"));
+        assert_eq!(error.found_in(), &ConfigSource::Variable("AWS_MAX_ATTEMPTS".into()));
         let setting = error.setting().unwrap();
         assert_eq!((setting.setting(), setting.value(), setting.expected()), ("max_attempts", value, ATTEMPTS));
         let line =
@@ -126,14 +126,14 @@ fn the_error_of_an_invalid_value_names_its_source_key_value_and_the_allowed_valu
 #[test]
 fn an_invalid_value_is_no_error_if_an_earlier_source_overrides_it() {
     let bad = &[("AWS_RETRY_MODE", "fast"), ("AWS_MAX_ATTEMPTS", "0")];
-    let code = RetryConfig::new().retry_mode(RetryMode::Adaptive).try_max_attempts(2).unwrap();
+    let code = RetryConfig::new().mode(RetryMode::Adaptive).try_max_attempts(2).unwrap();
     assert_eq!(code.clone().or_variables(variables(bad)).unwrap(), code);
     let text = "[default]\nretry_mode = fast\nmax_attempts = 0";
     assert_eq!(code.clone().or_profile("default", Path::new("x"), text).unwrap(), code);
     assert_eq!(code.clone().or_profile("default", Path::new("x"), "malformed").unwrap(), code);
 
     // A setting that is not overridden is still checked.
-    let half = RetryConfig::new().retry_mode(RetryMode::Adaptive);
+    let half = RetryConfig::new().mode(RetryMode::Adaptive);
     let error = half.clone().or_variables(variables(bad)).unwrap_err();
     assert_eq!(error.setting().unwrap().setting(), "max_attempts");
     assert!(half.or_profile("default", Path::new("x"), "malformed").is_err());
@@ -154,7 +154,7 @@ fn an_empty_variable_counts_as_not_set() {
     let empty = ["AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_PROFILE", "AWS_CONFIG_FILE"].map(|name| (name, ""));
     let set: Vec<_> = empty.into_iter().chain([("HOME", home)]).collect();
     let config = RetryConfig::new().or_variables(variables(&set)).unwrap();
-    assert_eq!((config.retry_mode_setting(), config.max_attempts_setting()), (Some(RetryMode::Adaptive), Some(9)));
+    assert_eq!((config.mode_setting(), config.max_attempts_setting()), (Some(RetryMode::Adaptive), Some(9)));
 
     let nothing = RetryConfig::new().or_variables(variables(&[("HOME", "")])).unwrap();
     assert_eq!(nothing, RetryConfig::new());

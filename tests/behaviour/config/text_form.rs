@@ -1,11 +1,14 @@
-//! Configurations that are serialized and deserialized.
+//! Configurations that are serialized and deserialized, in three formats.
 
 use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_core::RetryConfig;
-use retry_core::config::{ConfigSource, RetryMode};
+use retry_core::config::{ConfigSource, RetryMode, RetryPreset};
+use retry_core::strategy::{HintLimit, Refund, RetryCosts};
+use retry_core::{Jitter, RetryConfig};
+use serde::Deserialize;
 use serde_json::{from_str, json, to_value};
+use std::path::Path;
 use std::time::Duration;
 
 fn error(text: &str) -> String {
@@ -13,102 +16,245 @@ fn error(text: &str) -> String {
     text.rsplit_once(" at line").map_or(text.clone(), |(text, _)| text.to_owned())
 }
 
-#[test]
-fn fields_are_named_and_times_are_text() {
-    let config = RetryConfig::new()
-        .retry_mode(RetryMode::Adaptive)
+fn every_setting() -> RetryConfig {
+    RetryConfig::new()
+        .preset(RetryPreset::Aws21)
+        .mode(RetryMode::Adaptive)
         .try_max_attempts(4)
         .unwrap()
+        .max_retry_after(Some(secs(120)))
+        .hint_limit(HintLimit::BeyondBackoff(secs(5)))
         .backoff(millis(100), secs(20))
         .throttling_base(millis(1500))
-        .max_retry_after(secs(120))
-        .quota_capacity(1000);
+        .conflict_base(millis(30))
+        .try_jitter(Jitter::Equal)
+        .unwrap()
+        .quota_capacity(1000)
+        .try_quota_refill(10, secs(1))
+        .unwrap()
+        .retry_costs(RetryCosts::new(4).throttling(1).timeout(2).conflict(3))
+        .refunds(6, Refund::LastCost)
+}
+
+const TOML: &str = r#"
+preset = "aws_2_1"
+mode = "adaptive"
+max_attempts = 4
+max_retry_after = "2m"
+hint_limit = { beyond_backoff = "5s" }
+
+[backoff]
+base = "100ms"
+cap = "20s"
+throttling_base = "1500ms"
+conflict_base = "30ms"
+jitter = "equal"
+
+[quota]
+capacity = 1000
+refill = { amount = 10, every = "1s" }
+costs = { throttling = 1, timeout = 2, conflict = 3, other = 4 }
+refunds = { first_attempt = 6, after_retry = "last_cost" }
+"#;
+
+const YAML: &str = "
+preset: aws_2_1
+mode: adaptive
+max_attempts: 4
+max_retry_after: 2m
+hint_limit:
+  beyond_backoff: 5s
+backoff:
+  base: 100ms
+  cap: 20s
+  throttling_base: 1500ms
+  conflict_base: 30ms
+  jitter: equal
+quota:
+  capacity: 1000
+  refill: { amount: 10, every: 1s }
+  costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
+  refunds: { first_attempt: 6, after_retry: last_cost }
+";
+
+// Rules C1, C15.
+#[test]
+fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
+    let config = every_setting();
+    assert_eq!(toml::from_str::<RetryConfig>(TOML).unwrap(), config);
+    assert_eq!(serde_saphyr::from_str::<RetryConfig>(YAML).unwrap(), config);
     let value = to_value(&config).unwrap();
-    assert_eq!(
-        value,
-        json!({
-            "retry_mode": "adaptive",
-            "max_attempts": 4,
-            "backoff": { "base": "100ms", "cap": "20s" },
-            "throttling_base": "1s 500ms",
-            "max_retry_after": "2m",
-            "quota_capacity": 1000,
-        })
-    );
+    let expected = json!({
+        "preset": "aws_2_1",
+        "mode": "adaptive",
+        "max_attempts": 4,
+        "max_retry_after": "2m",
+        "hint_limit": { "beyond_backoff": "5s" },
+        "backoff": {
+            "base": "100ms", "cap": "20s", "throttling_base": "1500ms", "conflict_base": "30ms", "jitter": "equal",
+        },
+        "quota": {
+            "capacity": 1000,
+            "refill": { "amount": 10, "every": "1s" },
+            "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },
+            "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
+        },
+    });
+    assert_eq!(value, expected);
     assert_eq!(from_str::<RetryConfig>(&value.to_string()).unwrap(), config);
+    assert_eq!(toml::from_str::<RetryConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
+    assert_eq!(serde_saphyr::from_str::<RetryConfig>(&serde_saphyr::to_string(&config).unwrap()).unwrap(), config);
 }
 
 #[test]
-fn missing_and_null_fields_are_not_set() {
+fn the_documentation_lists_every_key() {
+    let source = include_str!("../../../retry-core/src/config/mod.rs");
+    let (_, rest) = source.split_once("/// ```toml\n").unwrap();
+    let (text, _) = rest.split_once("/// ```\n").unwrap();
+    let text: String = text.lines().map(|line| format!("{}\n", line.trim_start_matches("///").trim_start())).collect();
+    let document = toml::Deserializer::parse(&text).unwrap();
+    let config = RetryConfig::from_file_section("settings.toml", "store", document).unwrap();
+    // One key is another form of `hint_limit`.
+    let keys = |config: &RetryConfig| {
+        config.entries().map(|(key, _)| key.split_once(".bey").map_or(key, |k| k.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&config), keys(&every_setting()));
+}
+
+#[test]
+fn missing_and_null_keys_are_not_set() {
     assert_eq!(from_str::<RetryConfig>("{}").unwrap(), RetryConfig::new());
     assert_eq!(from_str::<RetryConfig>(r#"{"max_attempts": null, "backoff": null}"#).unwrap(), RetryConfig::new());
+    assert_eq!(serde_saphyr::from_str::<RetryConfig>("backoff:\n  base: ~\n").unwrap(), RetryConfig::new());
     assert_eq!(to_value(RetryConfig::new()).unwrap(), json!({}));
 }
 
 #[test]
-fn values_are_checked_by_the_same_rules_as_elsewhere() {
-    let config =
-        r#"{"retry_mode": " Legacy ", "max_attempts": " 3 ", "throttling_base": "1500ms", "quota_capacity": 0}"#;
-    let expected = RetryConfig::new().retry_mode(RetryMode::Standard).try_max_attempts(3).unwrap();
-    assert_eq!(from_str::<RetryConfig>(config).unwrap(), expected.throttling_base(millis(1500)).quota_capacity(0));
-
-    let attempts = "a whole number from 1 to 4294967295, since it counts the first attempt too";
-    for (json, value) in
-        [("0", "0"), ("-1", "-1"), ("4294967296", "4294967296"), ("1.5", "1.5"), ("4.0", "4.0"), (r#""3abc""#, "3abc")]
-    {
-        let line = format!("invalid max_attempts {value:?}: expected {attempts}");
-        assert_eq!(error(&format!(r#"{{"max_attempts": {json}}}"#)), line);
+fn in_yaml_1_1_off_is_a_boolean() {
+    let off = RetryConfig::new().mode(RetryMode::Off);
+    for text in ["mode: off", "mode: 'off'", "mode: false"] {
+        assert_eq!(serde_saphyr::from_str::<RetryConfig>(text).unwrap(), off, "{text}");
     }
-    for (text, line) in [
-        (r#"{"retry_mode": "fast"}"#, r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#),
-        (r#"{"quota_capacity": -1}"#, r#"invalid quota_capacity "-1": expected a whole number from 0 to 4294967295"#),
+    assert_eq!(toml::from_str::<RetryConfig>("mode = \"off\"").unwrap(), off);
+    assert_eq!(error(r#"{"mode": true}"#), r#"invalid mode "true": expected standard, adaptive or off"#);
+}
+
+// Rules C15, C17.
+#[test]
+fn a_field_of_the_users_own_configuration_names_the_key_in_an_error() {
+    #[derive(Deserialize, Debug)]
+    struct Settings {
+        #[expect(dead_code, reason = "only the error is looked at")]
+        store: RetryConfig,
+    }
+    let expected =
+        r#"invalid backoff.base "5": expected a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms"#;
+    let toml = toml::from_str::<Settings>("[store.backoff]\nbase = 5").unwrap_err().to_string();
+    assert!(toml.contains(expected), "{toml}");
+    let yaml = serde_saphyr::from_str::<Settings>("store:\n  backoff:\n    base: 5\n").unwrap_err().to_string();
+    assert!(yaml.contains(expected), "{yaml}");
+    let json = from_str::<Settings>(r#"{"store": {"backoff": {"base": 5}}}"#).unwrap_err().to_string();
+    assert!(json.starts_with(expected), "{json}");
+}
+
+// Rules C6, C17.
+#[test]
+fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
+    let text = "[store.retry.quota]\nrefil = 3\n[wrong]\nretry = 7\n[other]";
+    let read = |section: &str| {
+        RetryConfig::from_file_section("conf/settings.toml", section, toml::Deserializer::parse(text).unwrap())
+    };
+    let error = read("store.retry").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"file "conf/settings.toml": unknown key store.retry.quota.refil: did you mean store.retry.quota.refill?"#
+    );
+    assert_eq!(error.found_in(), &ConfigSource::File("conf/settings.toml".into()));
+    assert_eq!(error.key().as_deref(), Some("store.retry.quota.refil"));
+    assert_eq!(error.suggestion().as_deref(), Some("store.retry.quota.refill"));
+    assert!(error.setting().is_none());
+    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota";
+    assert_eq!(
+        read("wrong.retry").unwrap_err().to_string(),
+        format!(r#"file "conf/settings.toml": invalid wrong.retry "7": expected a group of the keys {keys}"#)
+    );
+    assert_eq!(read("other").unwrap(), RetryConfig::new());
+    assert_eq!(read("missing.retry").unwrap(), RetryConfig::new());
+
+    let yaml = "store: { max_attempts: 0, mode: adaptive }";
+    let value: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
+    let error = RetryConfig::from_file_section("s.yaml", "store", value).unwrap_err();
+    let attempts = "a whole number from 1 to 4294967295, since it counts the first attempt too";
+    assert_eq!(error.to_string(), format!(r#"file "s.yaml": invalid store.max_attempts "0": expected {attempts}"#));
+    let whole = &mut serde_json::Deserializer::from_str(r#"{"max_attempts": 3}"#);
+    let config = RetryConfig::from_file_section("s.json", "", whole).unwrap();
+    assert_eq!(config.max_attempts_source(), Some(&ConfigSource::File(Path::new("s.json").into())));
+    let broken = &mut serde_json::Deserializer::from_str("{");
+    let error = RetryConfig::from_file_section("s.json", "", broken).unwrap_err();
+    assert!(error.to_string().starts_with(r#"file "s.json": the file is malformed: EOF"#), "{error}");
+    assert_eq!((error.key(), error.suggestion()), (None, None));
+}
+
+// Rule C17.
+#[test]
+fn an_unknown_key_is_an_error_with_a_suggestion() {
+    for (json, line) in [
+        (r#"{"max_attempt": 3}"#, "unknown key max_attempt: did you mean max_attempts?"),
+        (r#"{"max_attempt": null}"#, "unknown key max_attempt: did you mean max_attempts?"),
+        (r#"{"maxAttempts": 3}"#, "unknown key maxAttempts: did you mean max_attempts?"),
+        (r#"{"backof": {"base": "1s"}}"#, "unknown key backof: did you mean backoff?"),
+        (r#"{"backoff": {"bse": "1s"}}"#, "unknown key backoff.bse: did you mean backoff.base?"),
+        (r#"{"capacity": 3}"#, "unknown key capacity: did you mean quota.capacity?"),
+        (r#"{"quota_capacity": 3}"#, "unknown key quota_capacity: did you mean quota.capacity?"),
+        (r#"{"throttling_base": "1s"}"#, "unknown key throttling_base: did you mean backoff.throttling_base?"),
+        (r#"{"quota": {"cost": {}}}"#, "unknown key quota.cost: did you mean quota.costs?"),
         (
-            r#"{"backoff": {"base": 5, "cap": "1s"}}"#,
-            r#"invalid backoff.base "5": expected a time with its unit, such as 100ms or 20s"#,
+            r#"{"colour": "red"}"#,
+            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota",
         ),
         (
-            r#"{"backoff": {"base": "5s", "cap": "-1s"}}"#,
-            r#"invalid backoff.cap "-1s": expected a time with its unit, such as 100ms or 20s"#,
+            r#"{"quota": {"costs": {"colour": 1}}}"#,
+            "unknown key quota.costs.colour: expected one of throttling, timeout, conflict, other",
         ),
         (
-            r#"{"throttling_base": "1 parsec"}"#,
-            r#"invalid throttling_base "1 parsec": expected a time with its unit, such as 100ms or 20s"#,
-        ),
-        (
-            r#"{"max_retry_after": ""}"#,
-            r#"invalid max_retry_after "": expected a time with its unit, such as 100ms or 20s"#,
+            r#"{"": 1}"#,
+            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota",
         ),
     ] {
-        assert_eq!(error(text), line);
+        assert_eq!(error(json), line);
     }
 }
 
-// Rule C15.
 #[test]
-fn an_unknown_field_and_an_incomplete_backoff_are_errors() {
+fn a_setting_is_given_once_and_a_refill_as_a_whole() {
+    assert_eq!(error(r#"{"mode": "off", "mode": "off"}"#), "the setting mode is given twice: write it once");
     assert_eq!(
-        error(r#"{"max_attempt": 3}"#),
-        "unknown field `max_attempt`, expected one of `retry_mode`, `max_attempts`, `backoff`, `throttling_base`, \
-         `max_retry_after`, `quota_capacity`"
+        error(r#"{"hint_limit": "unlimited", "hint_limit": {"beyond_backoff": "1s"}}"#),
+        "the setting hint_limit is given twice: write it once"
     );
-    assert_eq!(error(r#"{"backoff": {"base": "1s"}}"#), "missing field `cap`");
+    for (part, missing) in [(r#""amount": 1"#, "every"), (r#""every": "1s""#, "amount")] {
+        assert_eq!(
+            error(&format!(r#"{{"quota": {{"refill": {{{part}}}}}}}"#)),
+            format!("the key quota.refill.{missing} is missing: write it beside the other one")
+        );
+    }
     assert_eq!(
-        error(r#"{"backoff": {"base": "1s", "cap": "2s", "jitter": 1}}"#),
-        "unknown field `jitter`, expected `base` or `cap`"
+        error(r#"{"backoff": 5}"#),
+        r#"invalid backoff "5": expected a group of the keys base, cap, throttling_base, conflict_base, jitter"#
     );
-    assert_eq!(error(r#"{"max_attempts": [3]}"#), "invalid type: sequence, expected a text or a number");
-    assert_eq!(error(r#"{"max_attempts": true}"#), "invalid type: boolean `true`, expected a text or a number");
+    assert_eq!(
+        error("[1]"),
+        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota"#
+    );
 }
 
 #[test]
 fn a_mode_is_serialized_as_its_name() {
-    assert_eq!(to_value([RetryMode::Standard, RetryMode::Adaptive]).unwrap(), json!(["standard", "adaptive"]));
-    assert_eq!(
-        from_str::<[RetryMode; 2]>(r#"["LEGACY", " adaptive"]"#).unwrap(),
-        [RetryMode::Standard, RetryMode::Adaptive]
-    );
+    let modes = [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Off];
+    assert_eq!(to_value(modes).unwrap(), json!(["standard", "adaptive", "off"]));
+    assert_eq!(from_str::<[RetryMode; 3]>(r#"["LEGACY", " adaptive", "Off"]"#).unwrap(), modes);
     let error = from_str::<RetryMode>(r#""fast""#).unwrap_err().to_string();
-    assert!(error.starts_with(r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#), "{error}");
+    assert!(error.starts_with(r#"invalid mode "fast": expected standard, adaptive or off"#), "{error}");
 }
 
 // Rule C15.
@@ -118,7 +264,7 @@ fn deserialized_settings_count_as_code_and_the_environment_sets_the_rest() {
     let set = [("AWS_MAX_ATTEMPTS", "0"), ("AWS_RETRY_MODE", "adaptive")];
     let config = config.or_variables(variables(&set)).unwrap();
     assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (Some(3), Some(&ConfigSource::Code)));
-    assert_eq!(config.retry_mode_setting(), Some(RetryMode::Adaptive));
+    assert_eq!(config.mode_setting(), Some(RetryMode::Adaptive));
     assert_eq!(from_str::<RetryConfig>(&to_value(&config).unwrap().to_string()).unwrap(), config);
 }
 
@@ -126,24 +272,57 @@ fn times() -> impl Strategy<Value = Duration> {
     prop_oneof![any::<Duration>(), Just(Duration::ZERO), Just(Duration::MAX), Just(Duration::from_nanos(1))]
 }
 
+fn jitters() -> impl Strategy<Value = Jitter> {
+    prop_oneof![
+        Just(Jitter::Full),
+        Just(Jitter::Equal),
+        Just(Jitter::None),
+        (0..=64_u8).prop_map(|part| Jitter::Fixed(f64::from(part) / 64.0))
+    ]
+}
+
+fn hint_limits() -> impl Strategy<Value = HintLimit> {
+    prop_oneof![Just(HintLimit::Unlimited), Just(HintLimit::MaxBackoff), times().prop_map(HintLimit::BeyondBackoff)]
+}
+
 proptest! {
     // Rule C15.
     #[test]
     fn every_configuration_survives_a_round_trip(
-        mode in prop::option::of(prop::sample::select(&super::MODES[..])),
+        mode in prop::option::of(prop::sample::select(&[RetryMode::Standard, RetryMode::Adaptive, RetryMode::Off][..])),
         attempts in prop::option::of(1..=u32::MAX),
         backoff in prop::option::of((times(), times())),
-        others in prop::array::uniform2(prop::option::of(times())),
-        capacity in prop::option::of(any::<u32>()),
+        bases in prop::array::uniform2(prop::option::of(times())),
+        hint in prop::option::of(prop::option::of(times())),
+        hint_limit in prop::option::of(hint_limits()),
+        jitter in prop::option::of(jitters()),
+        quota in prop::option::of((any::<u32>(), any::<u32>(), times().prop_filter("a period", |time| !time.is_zero()))),
+        refunds in prop::option::of((any::<u32>(), prop::option::of(any::<u32>()))),
     ) {
         let mut config = RetryConfig::new();
-        config = if let Some(mode) = mode { config.retry_mode(mode) } else { config };
+        config = if let Some(mode) = mode { config.mode(mode) } else { config };
         config = if let Some(attempts) = attempts { config.try_max_attempts(attempts).unwrap() } else { config };
         config = if let Some((base, cap)) = backoff { config.backoff(base, cap) } else { config };
-        config = if let Some(base) = others[0] { config.throttling_base(base) } else { config };
-        config = if let Some(max) = others[1] { config.max_retry_after(max) } else { config };
-        config = if let Some(capacity) = capacity { config.quota_capacity(capacity) } else { config };
+        config = if let Some(base) = bases[0] { config.throttling_base(base) } else { config };
+        config = if let Some(base) = bases[1] { config.conflict_base(base) } else { config };
+        config = if let Some(max) = hint { config.max_retry_after(max) } else { config };
+        config = if let Some(limit) = hint_limit { config.hint_limit(limit) } else { config };
+        config = if let Some(jitter) = jitter { config.try_jitter(jitter).unwrap() } else { config };
+        if let Some((capacity, amount, every)) = quota {
+            config = config.quota_capacity(capacity).try_quota_refill(amount, every).unwrap();
+        }
+        if let Some((first, after)) = refunds {
+            config = config.refunds(first, after.map_or(Refund::LastCost, Refund::Amount));
+        }
         let text = to_value(&config).unwrap().to_string();
-        prop_assert_eq!(from_str::<RetryConfig>(&text).unwrap(), config);
+        prop_assert_eq!(&from_str::<RetryConfig>(&text).unwrap(), &config);
+        let text = toml::to_string(&config).unwrap();
+        prop_assert_eq!(&toml::from_str::<RetryConfig>(&text).unwrap(), &config);
+        let text = serde_saphyr::to_string(&config).unwrap();
+        prop_assert_eq!(&serde_saphyr::from_str::<RetryConfig>(&text).unwrap(), &config);
+        let prefixed = config.entries().map(|(key, value)| {
+            (format!("P_{}", key.to_uppercase().replace('.', "_")), value)
+        });
+        prop_assert_eq!(&RetryConfig::from_prefixed_variables("P_", prefixed).unwrap(), &config);
     }
 }

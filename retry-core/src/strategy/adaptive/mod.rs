@@ -135,8 +135,33 @@ pub struct AdaptiveRetryToken {
 }
 
 impl AdaptiveRetryToken {
-    const fn new(standard: StandardRetryToken) -> Self {
+    pub(crate) const fn new(standard: StandardRetryToken) -> Self {
         Self { standard, ticket: None, granted: false }
+    }
+}
+
+impl<B, Q> AdaptiveRetryStrategy<B, Q> {
+    /// Makes the limiter measure, if it does not yet.
+    #[inline]
+    pub(crate) fn begin(&self, clock: &dyn Clock) {
+        self.gate.with(Gate::new, |gate| gate.begin(clock));
+    }
+
+    /// Learns from a response, and returns the token without its place in the queue.
+    #[inline]
+    pub(crate) fn learn(&self, token: AdaptiveRetryToken, throttled: bool, clock: &dyn Clock) -> StandardRetryToken {
+        if self.standard.issued(&token.standard) {
+            self.gate.with(Gate::new, |gate| gate.learn(clock, throttled, token.ticket));
+        }
+        token.standard
+    }
+
+    /// Gives up the token's place in the queue, if it has one: its attempt is sent without the limiter.
+    #[inline]
+    pub(crate) fn leave(&self, token: &mut AdaptiveRetryToken) {
+        if token.ticket.is_some() && self.standard.issued(&token.standard) {
+            self.gate.with(Gate::new, |gate| gate.give_up(token.ticket.take(), false));
+        }
     }
 }
 
@@ -162,7 +187,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
 
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<AdaptiveRetryToken, RetryError> {
-        self.gate.with(Gate::new, |gate| gate.begin(clock));
+        self.begin(clock);
         self.standard.acquire_initial_token(clock).map(AdaptiveRetryToken::new)
     }
 
@@ -172,11 +197,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<AdaptiveRetryToken, RetryError> {
-        if self.standard.issued(&token.standard) {
-            let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
-            self.gate.with(Gate::new, |gate| gate.learn(clock, throttled, token.ticket));
-        }
-        self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
+        let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
+        let token = self.learn(token, throttled, clock);
+        self.standard.refresh_retry_token(token, failure, clock).map(AdaptiveRetryToken::new)
     }
 
     fn record_success(
@@ -185,9 +208,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         success: &Success,
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
-        self.standard.record_success(token.standard, success, clock)?;
-        self.gate.with(Gate::new, |gate| gate.learn(clock, false, token.ticket));
-        Ok(())
+        let token = self.learn(token, false, clock);
+        self.standard.record_success(token, success, clock)
     }
 
     #[inline]

@@ -232,6 +232,12 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.switch.set(enabled);
     }
 
+    /// Turns the retries off at the start, also in a test's copy.
+    pub(crate) fn disabled(mut self) -> Self {
+        self.switch = Switch::starting(false);
+        self
+    }
+
     /// Returns whether the retries of this strategy are on; see [`set_enabled`](StandardRetryStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
         self.switch.is_on()
@@ -312,6 +318,12 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
 }
 
 impl<B> StandardRetryStrategy<B, TokenBucket> {
+    /// Replaces the quota by a full one with this capacity and this refill.
+    pub(crate) fn with_bucket(mut self, capacity: u32, refill: Option<(u32, Duration)>) -> Self {
+        self.quota = TokenBucket::configured(capacity, refill);
+        self
+    }
+
     /// Sets the capacity of the quota. The quota is full at the start.
     ///
     /// The capacity limits the number of operations that can wait for a retry at the same time. With the default

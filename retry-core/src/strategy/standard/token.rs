@@ -1,6 +1,6 @@
 //! The tokens of the standard strategy, and the rules by which it issues and refuses them.
 
-use super::{Refund, StandardRetryStrategy};
+use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::RetryQuota;
@@ -47,14 +47,14 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.switch.number_of_copy().unwrap_or_else(|| std::ptr::from_ref(self).addr())
     }
 
-    /// Returns the maximum number of attempts in effect: the one that a test guard sets, or else the strategy's own.
+    /// Returns the maximum number of attempts in effect: the one that a test guard sets, or else this one.
     #[inline]
-    fn max_attempts_now(&self) -> u32 {
+    fn in_effect(max_attempts: u32) -> u32 {
         #[cfg(feature = "test")]
         if let Some(max_attempts) = crate::support::session::max_attempts() {
             return max_attempts;
         }
-        self.settings.max_attempts
+        max_attempts
     }
 
     /// Returns whether this strategy issued the token.
@@ -65,31 +65,88 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 }
 
 impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while
+    /// it runs.
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+    #[expect(clippy::needless_pass_by_value, reason = "a token is good for one attempt")]
+    #[inline(always)]
+    pub(crate) fn judge(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        token: StandardRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<StandardRetryToken, RetryError> {
+        if !self.issued(&token) {
+            return Err(RetryError::ForeignToken);
+        }
+        let RetryDirective::Retry { error_type, retry_after, .. } = failure.directive() else {
+            return Err(RetryError::NotRetryable);
+        };
+        if !(failure.retries_enabled() && self.switch.is_on()) {
+            return Err(RetryError::Disabled);
+        }
+        if token.attempt() >= Self::in_effect(settings.max_attempts) {
+            return Err(RetryError::MaxAttempts);
+        }
+        let retry = token.retry_count();
+        let (delay, delay_source) = match retry_after {
+            None => (backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
+            Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint)?,
+        };
+        if failure.remaining().is_some_and(|remaining| delay > remaining) {
+            return Err(RetryError::MaxTime);
+        }
+        let cost = settings.costs.of(error_type);
+        if !self.quota.try_acquire(cost, clock) {
+            self.quota.note_refusal(cost, self.name);
+            return Err(RetryError::QuotaExhausted);
+        }
+        Ok(StandardRetryToken {
+            issuer: token.issuer,
+            delay_secs: delay.as_secs(),
+            delay_nanos: delay.subsec_nanos(),
+            attempt: token.attempt.saturating_add(1),
+            cost,
+            delay_source,
+        })
+    }
+
+    /// Gives back what these settings say for a success.
+    #[inline]
+    pub(crate) fn refund(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
+        if token.retry_count() == 0 {
+            self.quota.refund(settings.first_refund);
+        } else {
+            self.refund_retry(settings, token);
+        }
+    }
+
     #[cold]
-    fn refund_retry(&self, token: &StandardRetryToken) {
-        self.quota.refund(match self.settings.retry_refund {
+    fn refund_retry(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
+        self.quota.refund(match settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.cost,
         });
     }
 }
 
-impl<B: BackoffStrategy, Q> StandardRetryStrategy<B, Q> {
-    /// Returns the delay before this retry if the server asks for a wait.
-    #[cold]
-    fn delay_with_hint(
-        &self,
-        retry: u32,
-        error_type: RetryErrorType,
-        hint: Duration,
-    ) -> Result<(Duration, DelaySource), RetryError> {
-        if self.settings.max_retry_after.is_some_and(|max| hint > max) {
-            return Err(RetryError::RetryAfterTooLong);
-        }
-        let backoff = self.backoff.compute_next_backoff_delay(retry, error_type);
-        let delay = self.settings.hint_limit.wait(backoff, self.backoff.max_backoff(), hint);
-        Ok((delay, if delay > backoff { DelaySource::RetryAfter } else { DelaySource::Backoff }))
+/// Returns the delay before this retry if the server asks for a wait.
+#[cold]
+fn delay_with_hint(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    retry: u32,
+    error_type: RetryErrorType,
+    hint: Duration,
+) -> Result<(Duration, DelaySource), RetryError> {
+    if settings.max_retry_after.is_some_and(|max| hint > max) {
+        return Err(RetryError::RetryAfterTooLong);
     }
+    let computed = backoff.compute_next_backoff_delay(retry, error_type);
+    let delay = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
+    Ok((delay, if delay > computed { DelaySource::RetryAfter } else { DelaySource::Backoff }))
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
@@ -115,38 +172,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<StandardRetryToken, RetryError> {
-        if !self.issued(&token) {
-            return Err(RetryError::ForeignToken);
-        }
-        let RetryDirective::Retry { error_type, retry_after, .. } = failure.directive() else {
-            return Err(RetryError::NotRetryable);
-        };
-        if !(failure.retries_enabled() && self.switch.is_on()) {
-            return Err(RetryError::Disabled);
-        }
-        if token.attempt() >= self.max_attempts_now() {
-            return Err(RetryError::MaxAttempts);
-        }
-        let retry = token.retry_count();
-        let (delay, delay_source) = match retry_after {
-            None => (self.backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
-            Some(hint) => self.delay_with_hint(retry, error_type, hint)?,
-        };
-        if failure.remaining().is_some_and(|remaining| delay > remaining) {
-            return Err(RetryError::MaxTime);
-        }
-        let cost = self.settings.costs.of(error_type);
-        if !self.quota.try_acquire(cost, clock) {
-            return Err(RetryError::QuotaExhausted);
-        }
-        Ok(StandardRetryToken {
-            issuer: token.issuer,
-            delay_secs: delay.as_secs(),
-            delay_nanos: delay.subsec_nanos(),
-            attempt: token.attempt.saturating_add(1),
-            cost,
-            delay_source,
-        })
+        self.judge(&self.settings, &self.backoff, token, failure, clock)
     }
 
     #[inline]
@@ -154,11 +180,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if !self.issued(&token) {
             return Err(ForeignToken);
         }
-        if token.retry_count() == 0 {
-            self.quota.refund(self.settings.first_refund);
-        } else {
-            self.refund_retry(&token);
-        }
+        self.refund(&self.settings, &token);
         Ok(())
     }
 

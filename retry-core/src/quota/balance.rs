@@ -1,0 +1,180 @@
+//! The changing state of a bucket, which threads share.
+
+use super::level::Level;
+use crate::support::quota_events;
+use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::time::{Latest, Observed, Timestamp};
+use std::time::Duration;
+
+/// The changing state of a bucket.
+#[derive(Debug)]
+pub(super) struct Balance {
+    /// A [`Level`]. The number publishes no other data, so relaxed ordering suffices, except where `refused` says so.
+    level: AtomicU64,
+    /// The cost that the bucket refused when it ran dry, or 0 if it is not dry.
+    ///
+    /// A refusal stores it and then writes the level; a refund writes the level and then loads it. So the second of the
+    /// two writes to the level sees what the other thread did before, and a bucket that recovers during a refusal does
+    /// not stay dry.
+    refused: AtomicU32,
+    /// 1 if there is a refill. It only shows whether the lock is needed, so relaxed ordering suffices.
+    is_refilled: AtomicU8,
+    /// Locked only in a bucket with a refill, when a retry asks for its cost; when the settings are changed; and when
+    /// the bucket runs dry or recovers. No user code runs while it is locked, not even the clock or a subscriber, so it
+    /// is never poisoned.
+    rare: Mutex<Rare>,
+}
+
+/// The state of a bucket that most calls do not need.
+#[derive(Debug)]
+struct Rare {
+    refill: Option<Refill>,
+    /// `None` before the first retry with this refill.
+    refilled: Option<Refilled>,
+    /// The name of the strategy whose retry was refused when the bucket ran dry.
+    strategy: Option<&'static str>,
+}
+
+/// An amount and a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refill {
+    pub(super) amount: u32,
+    pub(super) every: Duration,
+}
+
+/// The progress of the refills.
+#[derive(Clone, Copy, Debug)]
+struct Refilled {
+    latest: Latest,
+    /// The number of the latest period whose refills were made. Periods are counted from the origin of the clock.
+    period: u128,
+}
+
+impl Balance {
+    pub(super) const fn full(capacity: u32, refill: Option<Refill>) -> Self {
+        Self {
+            level: AtomicU64::new(Level { capacity, missing: 0 }.bits()),
+            refused: AtomicU32::new(0),
+            is_refilled: AtomicU8::new(refill.is_some() as u8),
+            rare: Mutex::new(Rare { refill, refilled: None, strategy: None }),
+        }
+    }
+
+    #[inline]
+    pub(super) fn level(&self) -> Level {
+        Level::from_bits(self.level.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.level().missing == 0
+    }
+
+    /// Changes the level in one step, and returns the new one.
+    fn change(&self, order: Ordering, change: impl Fn(Level) -> Level) -> Level {
+        let change = |bits| change(Level::from_bits(bits));
+        // The closure never returns `None`, so the update can't fail.
+        let updated = self.level.fetch_update(order, Ordering::Relaxed, |bits| Some(change(bits).bits()));
+        change(updated.unwrap_or_else(|bits| bits))
+    }
+
+    /// Changes the capacity and the refill. The progress of another refill begins anew.
+    pub(super) fn reconfigure(&self, capacity: u32, refill: Option<Refill>) {
+        self.change(Ordering::Relaxed, |level| level.resized(capacity));
+        let mut rare = self.rare();
+        if rare.refill != refill {
+            (rare.refill, rare.refilled) = (refill, None);
+            self.is_refilled.store(u8::from(refill.is_some()), Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the refill.
+    pub(super) fn refill(&self) -> Option<Refill> {
+        self.rare().refill
+    }
+
+    /// Takes the cost if the balance suffices. The clock is read only if there is a refill.
+    #[inline]
+    pub(super) fn pay(&self, cost: u32, now: impl FnOnce() -> Timestamp) -> bool {
+        if self.is_refilled.load(Ordering::Relaxed) != 0 {
+            self.refill_until(now());
+        }
+        let pay = |bits| Some(Level::from_bits(bits).pay(cost)?.bits());
+        self.level.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
+    }
+
+    fn rare(&self) -> MutexGuard<'_, Rare> {
+        self.rare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the refills of all periods that have ended.
+    ///
+    /// Under the lock, a thread evaluates its reading of the clock and moves on to its period in one step. So each
+    /// period is refilled once.
+    #[cold]
+    fn refill_until(&self, now: Timestamp) {
+        let mut rare = self.rare();
+        let Some(Refill { amount, every }) = rare.refill else { return };
+        let period = |at: Timestamp| at.since_origin().as_nanos() / every.as_nanos();
+        let refilled = rare.refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
+        let Observed { now, went_back_to } = refilled.latest.observe(now);
+        // After the clock was set back, refills go on from there. Otherwise they would stop until it has caught up.
+        if let Some(anchor) = went_back_to {
+            refilled.period = refilled.period.min(period(anchor));
+        }
+        let periods = period(now).saturating_sub(refilled.period);
+        if periods > 0 {
+            refilled.period = period(now);
+            let amount = amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX));
+            let level = self.change(Ordering::Acquire, |level| level.add(amount));
+            drop(rare);
+            self.note_level(level);
+        }
+    }
+
+    /// Adds an amount, up to the capacity.
+    #[cold]
+    pub(super) fn add(&self, amount: u32) {
+        self.note_level(self.change(Ordering::Acquire, |level| level.add(amount)));
+    }
+
+    /// Warns that the bucket has recovered, if it was dry and this level is high enough.
+    fn note_level(&self, level: Level) {
+        let refused = self.refused.load(Ordering::Relaxed);
+        if refused > 0 && level.has_recovered_from(refused) {
+            self.recover(refused);
+        }
+    }
+
+    /// Warns that the bucket ran dry, unless it has warned already and not recovered since.
+    #[cold]
+    pub(super) fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+        if !quota_events::are_enabled() || self.refused.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        {
+            let mut rare = self.rare();
+            if self.refused.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            rare.strategy = strategy;
+            self.refused.store(cost, Ordering::Relaxed);
+        }
+        // The level is written, though not changed, so that a refund sees that the bucket is dry, or is seen here.
+        let level = self.change(Ordering::Release, |level| level);
+        quota_events::exhausted(strategy, level.capacity);
+        self.note_level(level);
+    }
+
+    #[cold]
+    fn recover(&self, refused: u32) {
+        let strategy = {
+            let mut rare = self.rare();
+            if self.refused.compare_exchange(refused, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+                return;
+            }
+            rare.strategy.take()
+        };
+        quota_events::recovered(strategy, self.level().capacity);
+    }
+}

@@ -1,0 +1,165 @@
+//! The bucket of tokens.
+
+use super::RetryQuota;
+use super::balance::{Balance, Refill};
+use crate::support::{InvalidSetting, Shared};
+use crate::time::Clock;
+use std::time::Duration;
+
+/// A quota of whole tokens that is full at the start.
+///
+/// A bucket can be shared among threads. Its balance is one atomic number that is only changed by compare-and-swap, so
+/// it is never below zero or above the capacity, and no change is lost. A refund to a full bucket is one relaxed load
+/// and no write. This is the whole cost of a call to a healthy service.
+///
+/// With the feature `tracing`, a bucket that refuses a retry warns once, and once more when it has recovered: its
+/// balance is back at half of the capacity, and can pay what it refused. After that, it can warn anew.
+///
+/// ```
+/// use retry_core::{RetryQuota, TokenBucket, TokioTimer};
+///
+/// let bucket = TokenBucket::new(12);
+/// assert!(bucket.try_acquire(10, &TokioTimer));
+/// assert!(!bucket.try_acquire(10, &TokioTimer), "2 are left");
+/// bucket.refund(50);
+/// assert_eq!(bucket.available(), 12);
+/// ```
+#[derive(Debug)]
+pub struct TokenBucket {
+    /// The capacity and the refill at the start, which are also those of a test's copy.
+    capacity: u32,
+    refill: Option<Refill>,
+    balance: Shared<Balance>,
+}
+
+impl TokenBucket {
+    /// Creates a full bucket. A bucket with a capacity of 0 only pays for retries that cost nothing.
+    pub const fn new(capacity: u32) -> Self {
+        Self::with(capacity, None)
+    }
+
+    /// Creates a full bucket whose refill is known to be valid.
+    pub(crate) fn configured(capacity: u32, refill: Option<(u32, Duration)>) -> Self {
+        Self::with(capacity, refill.map(|(amount, every)| Refill { amount, every }))
+    }
+
+    const fn with(capacity: u32, refill: Option<Refill>) -> Self {
+        Self { capacity, refill, balance: Shared::new(Balance::full(capacity, refill)) }
+    }
+
+    /// Sets a refill over time: `amount` at the end of each period `every`. By default, only refunds fill the bucket.
+    ///
+    /// Periods are counted from the origin of the clock, so the first one can be shorter. The bucket reads the clock
+    /// only when a retry asks for its cost, and makes all due refills then. Until that time,
+    /// [`available`](RetryQuota::available) does not include them. Each period is refilled once, even if threads
+    /// deliver their readings of the clock late.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the period is zero; in a `static` this is a compile error. For a period that is known only at run
+    /// time, use [`try_refill`](TokenBucket::try_refill).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use retry_core::StandardRetryStrategy;
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new().quota_refill(10, Duration::from_secs(1));
+    /// ```
+    #[must_use]
+    pub const fn refill(self, amount: u32, every: Duration) -> Self {
+        assert!(!every.is_zero(), "invalid refill period: expected a duration longer than zero");
+        Self::with(self.capacity, Some(Refill { amount, every }))
+    }
+
+    /// Sets a refill over time, like [`refill`](TokenBucket::refill).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the period is zero.
+    pub fn try_refill(self, amount: u32, every: Duration) -> Result<Self, InvalidSetting> {
+        if every.is_zero() {
+            return Err(InvalidSetting::new("refill period", "0s", "a duration longer than zero"));
+        }
+        Ok(self.refill(amount, every))
+    }
+
+    /// Returns a full bucket with another capacity and the same refill.
+    pub(crate) const fn with_capacity(self, capacity: u32) -> Self {
+        Self::with(capacity, self.refill)
+    }
+
+    /// Returns the capacity and the refill that the bucket was created with.
+    pub(crate) fn at_start(&self) -> (u32, Option<(u32, Duration)>) {
+        (self.capacity, self.refill.map(|Refill { amount, every }| (amount, every)))
+    }
+
+    /// Returns the amount and the period of the refill, or `None` if there is none.
+    pub fn refill_setting(&self) -> Option<(u32, Duration)> {
+        self.with_balance(|balance| balance.refill().map(|Refill { amount, every }| (amount, every)))
+    }
+
+    /// Returns the capacity.
+    pub fn capacity(&self) -> u32 {
+        self.with_balance(|balance| balance.level().capacity)
+    }
+
+    /// Returns whether a refund would be lost, because the bucket is full.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.with_balance(Balance::is_full)
+    }
+
+    /// Changes the capacity and the refill while the bucket is in use.
+    ///
+    /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
+    /// refund of another thread counts either before the change, in proportion, or after it, in full. Under a test
+    /// guard that sets the capacity, that one is kept. The periods of another refill begin with the next retry.
+    pub(crate) fn reconfigure(&self, capacity: u32, refill: Option<(u32, Duration)>) {
+        let refill = refill.map(|(amount, every)| Refill { amount, every });
+        self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill));
+    }
+
+    /// Returns the capacity in effect: the one that a test guard sets, or else this one.
+    #[inline]
+    fn limit(capacity: u32) -> u32 {
+        #[cfg(feature = "test")]
+        if let Some(capacity) = crate::support::session::quota() {
+            return capacity;
+        }
+        capacity
+    }
+
+    #[inline]
+    fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
+        self.balance.with(|| Balance::full(Self::limit(self.capacity), self.refill), using)
+    }
+}
+
+impl RetryQuota for TokenBucket {
+    #[inline]
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        self.with_balance(|balance| balance.pay(cost, || clock.now()))
+    }
+
+    #[inline]
+    fn refund(&self, amount: u32) {
+        self.with_balance(|balance| {
+            // A full bucket is not written to, so its cache line stays shared among the cores. No refund is lost. An
+            // operation that paid for a retry reads its own payment or a later balance, so if the bucket is full,
+            // others have filled it since. An operation that did not pay may read the balance from before a payment
+            // that another one made in the meantime. Its refund then counts as made before that payment, to a full
+            // bucket.
+            if !balance.is_full() {
+                balance.add(amount);
+            }
+        });
+    }
+
+    fn available(&self) -> u32 {
+        self.with_balance(|balance| balance.level().available())
+    }
+
+    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+        self.with_balance(|balance| balance.note_refusal(cost, strategy));
+    }
+}

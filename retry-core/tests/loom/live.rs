@@ -1,0 +1,130 @@
+//! Settings that change while threads use a strategy.
+
+use super::{ByHand, shared};
+use loom::sync::Arc;
+use loom::thread;
+use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::strategy::Refund;
+use retry_core::{
+    ErrorInfo, Failure, Jitter, RetryConfig, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, Success,
+};
+
+struct Safe;
+
+impl ErrorInfo for Safe {}
+
+impl RetryInfo for Safe {
+    fn is_retry_safe(&self) -> RetrySafety {
+        RetrySafety::Yes
+    }
+}
+
+/// Settings with a capacity, without jitter, and with a refund of what was paid.
+fn settings(capacity: u32) -> RetryConfig {
+    let config = RetryConfig::new().quota_capacity(capacity).refunds(0, Refund::LastCost);
+    config.try_jitter(Jitter::None).unwrap()
+}
+
+/// Returns a strategy with a capacity of 10 and this balance.
+fn with_balance(balance: u32) -> Arc<ConfiguredStrategy> {
+    let strategy = shared(settings(10).build());
+    assert!(strategy.quota().try_acquire(10 - balance, &ByHand::default()));
+    strategy
+}
+
+// Rule C20.
+#[test]
+fn no_refund_is_lost_or_cut_to_the_old_capacity_while_the_capacity_changes() {
+    loom::model(|| {
+        let strategy = with_balance(5);
+        let other = Arc::clone(&strategy);
+        let thread = thread::spawn(move || other.quota().refund(5));
+        strategy.apply(&settings(20));
+        thread.join().unwrap();
+        let left = strategy.quota().available();
+        // The refund counts before the change, in proportion, or after it, in full.
+        assert!(left == 20 || left == 15, "{left}");
+        strategy.quota().refund(20);
+        assert_eq!((strategy.quota().available(), strategy.quota().capacity()), (20, 20));
+    });
+}
+
+// Rule C20.
+#[test]
+fn a_payment_and_a_change_of_the_capacity_do_not_mix() {
+    loom::model(|| {
+        let strategy = with_balance(6);
+        let other = Arc::clone(&strategy);
+        let thread = thread::spawn(move || {
+            let paid = other.quota().try_acquire(4, &ByHand::default());
+            assert!(other.quota().available() <= 10, "never above either capacity, never below zero");
+            paid
+        });
+        strategy.apply(&settings(5));
+        let paid = thread.join().unwrap();
+        let left = strategy.quota().available();
+        // 6 of 10 are 3 of 5, which do not pay 4; and 2 of 10 are 1 of 5.
+        assert_eq!(left, if paid { 1 } else { 3 });
+    });
+}
+
+// Rule C20.
+#[test]
+fn payments_refunds_and_a_change_stay_within_the_capacity() {
+    loom::model(|| {
+        let strategy = with_balance(10);
+        let (payer, giver) = (Arc::clone(&strategy), Arc::clone(&strategy));
+        let payer = thread::spawn(move || u32::from(payer.quota().try_acquire(5, &ByHand::default())) * 5);
+        let giver = thread::spawn(move || giver.quota().refund(3));
+        strategy.apply(&settings(4));
+        let paid = payer.join().unwrap();
+        giver.join().unwrap();
+        let left = strategy.quota().available();
+        assert!(left <= 4);
+        if paid == 0 {
+            assert_eq!(left, 4, "nothing was paid, so the quota is full");
+        } else {
+            // 5 of 10 are 2 of 4, and with the refund 8 of 10 are 3 of 4 before the change, or 4 of 4 after it.
+            assert!((2..=4).contains(&left), "{left}");
+        }
+    });
+}
+
+// Rules C19, C20.
+#[test]
+fn a_token_is_valid_while_the_mode_changes_and_its_payment_comes_back() {
+    loom::model(|| {
+        let clock = ByHand::at(1000);
+        let strategy = shared(settings(10).build());
+        let other = Arc::clone(&strategy);
+        let thread = thread::spawn(move || {
+            let clock = ByHand::at(1000);
+            let token = other.acquire_initial_token(&clock).unwrap();
+            let token = other.refresh_retry_token(token, &Failure::of(&Safe), &clock).unwrap();
+            assert_eq!(token.attempt(), 2);
+            other.record_success(token, &Success::default(), &clock).unwrap();
+        });
+        strategy.apply(&settings(10).mode(RetryMode::Adaptive));
+        thread.join().unwrap();
+        assert_eq!(strategy.quota().available(), 10);
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None, "nothing was throttled");
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    });
+}
+
+// Rule C19.
+#[test]
+fn two_changes_at_once_do_not_mix() {
+    loom::model(|| {
+        let strategy = shared(settings(10).build());
+        let other = Arc::clone(&strategy);
+        let one = settings(20).try_max_attempts(2).unwrap().mode(RetryMode::Off);
+        let thread = thread::spawn(move || other.apply(&one));
+        strategy.apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive));
+        thread.join().unwrap();
+        let now = (strategy.settings().max_attempts, strategy.quota().available(), strategy.mode());
+        let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive)];
+        assert!(expected.contains(&now), "{now:?}");
+    });
+}

@@ -1,0 +1,217 @@
+//! The warnings of a quota that ran dry.
+
+use crate::support::{ByHand, Failed, poll_once, secs};
+use retry_core::config::RetryMode;
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy,
+    TokenBucket, TokioTimer, retry,
+};
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+const CLOCK: &dyn Clock = &TokioTimer;
+
+/// A layer that formats each warning as a line: name and fields.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        struct Line(String);
+        impl Visit for Line {
+            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+                match field.name() {
+                    "message" => {}
+                    name => write!(self.0, " {name}={value:?}").unwrap(),
+                }
+            }
+        }
+
+        if *event.metadata().level() == Level::WARN {
+            assert_eq!(event.metadata().target(), "retry_core");
+            let mut line = Line(event.metadata().name().to_owned());
+            event.record(&mut line);
+            self.0.lock().unwrap().push(line.0);
+        }
+    }
+}
+
+/// The warnings while it lives.
+struct Subscribed(
+    Warnings,
+    #[expect(dead_code, reason = "it subscribes until it is dropped")] tracing::subscriber::DefaultGuard,
+);
+
+impl Subscribed {
+    fn new() -> Self {
+        let warnings = Warnings::default();
+        let subscriber = tracing_subscriber::registry().with(warnings.clone());
+        Self(warnings, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.0.lock().unwrap())
+    }
+}
+
+/// Fails an operation for the first time, so that its retry is asked for.
+fn fail<S: RetryStrategy>(strategy: &S) -> Option<S::Token> {
+    let token = strategy.acquire_initial_token(CLOCK).unwrap();
+    strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).ok()
+}
+
+// Rules O6, O12.
+#[tokio::test(start_paused = true)]
+async fn a_quota_warns_once_when_it_runs_dry_and_not_for_each_call() {
+    let subscribed = Subscribed::new();
+    let strategy = StandardRetryStrategy::new().name("store").quota_capacity(10).jitter(Jitter::None);
+    let call = || retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).run();
+    let mut calls: Vec<_> = (0..2).map(|_| Box::pin(call())).collect();
+    for call in &mut calls {
+        poll_once(call.as_mut());
+    }
+    assert_eq!(subscribed.take(), [""; 0], "both retries are paid for");
+    for _ in 0..50 {
+        call().await.unwrap_err();
+    }
+    assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=10"#]);
+}
+
+// Rule O12.
+#[test]
+fn it_warns_again_when_it_is_back_at_half_of_its_capacity_and_then_anew() {
+    let subscribed = Subscribed::new();
+    let strategy = StandardRetryStrategy::new().name("store").quota_capacity(31);
+    for _ in 0..3 {
+        while fail(&strategy).is_some() {}
+        assert_eq!(strategy.quota().available(), 1);
+        assert!(fail(&strategy).is_none());
+        assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=31"#]);
+        strategy.quota().refund(14);
+        assert_eq!(subscribed.take(), [""; 0], "15 are less than half");
+        strategy.quota().refund(1);
+        assert_eq!(subscribed.take(), [r#"quota_recovered strategy="store" capacity=31"#]);
+        strategy.quota().refund(15);
+        strategy.quota().refund(1);
+        assert_eq!(subscribed.take(), [""; 0]);
+    }
+}
+
+// Rule O12.
+#[test]
+fn a_quota_that_recovered_can_pay_what_it_refused() {
+    let subscribed = Subscribed::new();
+    let bucket = TokenBucket::new(10);
+    let pay = |cost| {
+        let paid = bucket.try_acquire(cost, CLOCK);
+        if !paid {
+            bucket.note_refusal(cost, None);
+        }
+        paid
+    };
+    assert!(pay(4));
+    assert!(!pay(9));
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=10"]);
+    bucket.refund(2);
+    assert!(!pay(9));
+    assert_eq!(subscribed.take(), [""; 0], "8 of 10 are not enough for what it refused");
+    bucket.refund(1);
+    assert_eq!(subscribed.take(), ["quota_recovered capacity=10"]);
+
+    // What it can never pay, it refuses with one warning.
+    for _ in 0..3 {
+        assert!(!pay(11));
+        bucket.refund(1);
+        assert!(pay(1));
+        bucket.refund(1);
+    }
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=10"]);
+    let empty = StandardRetryStrategy::new().quota_capacity(0);
+    for _ in 0..3 {
+        assert!(fail(&empty).is_none());
+        empty.quota().refund(1);
+    }
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=0"]);
+}
+
+// Rules O12, R16.
+#[test]
+fn every_strategy_and_every_pointer_to_a_quota_warns() {
+    static QUOTA: TokenBucket = TokenBucket::new(7);
+    fn check<S: RetryStrategy>(subscribed: &Subscribed, strategy: S, name: &str) {
+        assert!(fail(&strategy).is_some());
+        assert!(fail(&strategy).is_none());
+        let quota = QUOTA.capacity();
+        assert_eq!(subscribed.take(), [format!("quota_exhausted{name} capacity={quota}")]);
+    }
+
+    let subscribed = Subscribed::new();
+    let standard = || StandardRetryStrategy::new().quota_capacity(7);
+    let named = || standard().name("store");
+    let name = r#" strategy="store""#;
+    check(&subscribed, standard(), "");
+    check(&subscribed, AdaptiveRetryStrategy::over(named()), name);
+    for mode in [RetryMode::Standard, RetryMode::Adaptive] {
+        check(&subscribed, RetryConfig::new().mode(mode).build_on(named()), name);
+    }
+    check(&subscribed, StandardRetryStrategy::new().with_quota(&QUOTA), "");
+    check(&subscribed, StandardRetryStrategy::new().with_quota(Arc::new(TokenBucket::new(7))), "");
+    check(&subscribed, StandardRetryStrategy::new().with_quota(Box::new(TokenBucket::new(7))), "");
+}
+
+// Rules O12, Q7.
+#[test]
+fn a_refill_ends_the_drought_too() {
+    let subscribed = Subscribed::new();
+    let clock = ByHand::at(secs(100));
+    let bucket = TokenBucket::new(10).refill(5, secs(1));
+    assert!(bucket.try_acquire(10, &clock));
+    assert!(!bucket.try_acquire(1, &clock));
+    bucket.note_refusal(1, Some("store"));
+    clock.advance(secs(1));
+    assert!(bucket.try_acquire(1, &clock));
+    assert_eq!(
+        subscribed.take(),
+        [r#"quota_exhausted strategy="store" capacity=10"#, r#"quota_recovered strategy="store" capacity=10"#]
+    );
+}
+
+// Rule O12.
+#[test]
+fn without_a_subscriber_for_warnings_nothing_is_noted() {
+    let strategy = StandardRetryStrategy::new().quota_capacity(0);
+    {
+        let errors = Warnings::default();
+        let layer = errors.clone().with_filter(LevelFilter::ERROR);
+        let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+        assert!(fail(&strategy).is_none());
+        assert!(errors.0.lock().unwrap().is_empty());
+    }
+    assert_eq!(strategy.quota().available(), 0);
+}
+
+// Rule Q9.
+#[test]
+fn a_quota_of_the_users_own_is_told_of_a_refusal() {
+    #[derive(Default)]
+    struct Empty(Mutex<Vec<(u32, Option<&'static str>)>>);
+    impl RetryQuota for Empty {
+        fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
+            false
+        }
+        fn refund(&self, _: u32) {}
+        fn available(&self) -> u32 {
+            0
+        }
+        fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+            self.0.lock().unwrap().push((cost, strategy));
+        }
+    }
+    let strategy = StandardRetryStrategy::new().name("store").with_quota(Empty::default());
+    assert!(fail(&strategy).is_none());
+    assert_eq!(*strategy.quota().0.lock().unwrap(), [(5, Some("store"))]);
+}
