@@ -37,7 +37,6 @@ impl RetryConfig {
     }
 
     /// Returns the longest wait that the server can ask for. The inner `None` means no limit.
-    #[expect(clippy::option_option, reason = "a setting that is not set is not the same as no limit")]
     pub const fn max_retry_after_setting(&self) -> Option<Option<Duration>> {
         self.max_retry_after
     }

@@ -53,7 +53,7 @@ struct Refilled {
 impl Balance {
     pub(super) const fn full(capacity: u32, refill: Option<Refill>) -> Self {
         Self {
-            level: AtomicU64::new(Level { capacity, missing: 0 }.bits()),
+            level: AtomicU64::new(Level::full(capacity).0),
             refused: AtomicU32::new(0),
             is_refilled: AtomicU8::new(refill.is_some() as u8),
             rare: Mutex::new(Rare { refill, refilled: None, strategy: None }),
@@ -62,20 +62,31 @@ impl Balance {
 
     #[inline]
     pub(super) fn level(&self) -> Level {
-        Level::from_bits(self.level.load(Ordering::Relaxed))
+        Level(self.level.load(Ordering::Relaxed))
     }
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.level().missing == 0
+        self.level().missing() == 0
     }
 
     /// Changes the level in one step, and returns the new one.
+    #[inline]
     fn change(&self, order: Ordering, change: impl Fn(Level) -> Level) -> Level {
-        let change = |bits| change(Level::from_bits(bits));
-        // The closure never returns `None`, so the update can't fail.
-        let updated = self.level.fetch_update(order, Ordering::Relaxed, |bits| Some(change(bits).bits()));
-        change(updated.unwrap_or_else(|bits| bits))
+        self.change_from(self.level(), order, change)
+    }
+
+    /// Changes the level, which was read before, in one step, and returns the new one.
+    #[inline]
+    fn change_from(&self, read: Level, order: Ordering, change: impl Fn(Level) -> Level) -> Level {
+        let mut bits = read.0;
+        loop {
+            let level = change(Level(bits));
+            match self.level.compare_exchange(bits, level.0, order, Ordering::Relaxed) {
+                Ok(_) => return level,
+                Err(now) => bits = now,
+            }
+        }
     }
 
     /// Changes the capacity and the refill. The progress of another refill begins anew.
@@ -99,7 +110,7 @@ impl Balance {
         if self.is_refilled.load(Ordering::Relaxed) != 0 {
             self.refill_until(now());
         }
-        let pay = |bits| Some(Level::from_bits(bits).pay(cost)?.bits());
+        let pay = |bits| Some(Level(bits).pay(cost)?.0);
         self.level.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
     }
 
@@ -132,10 +143,24 @@ impl Balance {
         }
     }
 
-    /// Adds an amount, up to the capacity.
+    /// Adds an amount to the level, which was read before, up to the capacity.
     #[cold]
-    pub(super) fn add(&self, amount: u32) {
-        self.note_level(self.change(Ordering::Acquire, |level| level.add(amount)));
+    fn add(&self, read: Level, amount: u32) {
+        self.note_level(self.change_from(read, Ordering::Acquire, |level| level.add(amount)));
+    }
+
+    /// Adds an amount, up to the capacity.
+    #[inline]
+    pub(super) fn refund(&self, amount: u32) {
+        let level = self.level();
+        // A full bucket is not written to, so its cache line stays shared among the cores. No refund is lost. An
+        // operation that paid for a retry reads its own payment or a later balance, so if the bucket is full,
+        // others have filled it since. An operation that did not pay may read the balance from before a payment
+        // that another one made in the meantime. Its refund then counts as made before that payment, to a full
+        // bucket.
+        if level.missing() > 0 {
+            self.add(level, amount);
+        }
     }
 
     /// Warns that the bucket has recovered, if it was dry and this level is high enough.
@@ -162,7 +187,7 @@ impl Balance {
         }
         // The level is written, though not changed, so that a refund sees that the bucket is dry, or is seen here.
         let level = self.change(Ordering::Release, |level| level);
-        quota_events::exhausted(strategy, level.capacity);
+        quota_events::exhausted(strategy, level.capacity());
         self.note_level(level);
     }
 
@@ -175,6 +200,6 @@ impl Balance {
             }
             rare.strategy.take()
         };
-        quota_events::recovered(strategy, self.level().capacity);
+        quota_events::recovered(strategy, self.level().capacity());
     }
 }

@@ -100,7 +100,7 @@ impl TokenBucket {
 
     /// Returns the capacity.
     pub fn capacity(&self) -> u32 {
-        self.with_balance(|balance| balance.level().capacity)
+        self.with_balance(|balance| balance.level().capacity())
     }
 
     /// Returns whether a refund would be lost, because the bucket is full.
@@ -143,16 +143,7 @@ impl RetryQuota for TokenBucket {
 
     #[inline]
     fn refund(&self, amount: u32) {
-        self.with_balance(|balance| {
-            // A full bucket is not written to, so its cache line stays shared among the cores. No refund is lost. An
-            // operation that paid for a retry reads its own payment or a later balance, so if the bucket is full,
-            // others have filled it since. An operation that did not pay may read the balance from before a payment
-            // that another one made in the meantime. Its refund then counts as made before that payment, to a full
-            // bucket.
-            if !balance.is_full() {
-                balance.add(amount);
-            }
-        });
+        self.with_balance(|balance| balance.refund(amount));
     }
 
     fn available(&self) -> u32 {

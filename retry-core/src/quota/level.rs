@@ -2,55 +2,57 @@
 
 /// The capacity and the missing amount in one number, so that both change in one step.
 ///
-/// The missing amount is in the lower half: a bucket is full if that half is 0, whatever the capacity.
+/// The capacity is in the upper half. The missing amount is in the lower half and is at most the capacity: a bucket is
+/// full if that half is 0, whatever the capacity.
 #[derive(Clone, Copy)]
-pub(super) struct Level {
-    pub(super) capacity: u32,
-    /// At most the capacity.
-    pub(super) missing: u32,
-}
+pub(super) struct Level(pub(super) u64);
 
 impl Level {
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart")]
-    pub(super) const fn from_bits(bits: u64) -> Self {
-        Self { capacity: (bits >> 32) as u32, missing: bits as u32 }
+    pub(super) const fn full(capacity: u32) -> Self {
+        Self((capacity as u64) << 32)
     }
 
     #[inline]
-    pub(super) const fn bits(self) -> u64 {
-        (self.capacity as u64) << 32 | self.missing as u64
+    pub(super) const fn capacity(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "it is the lower half")]
+    pub(super) const fn missing(self) -> u32 {
+        self.0 as u32
     }
 
     #[inline]
     pub(super) const fn available(self) -> u32 {
-        self.capacity - self.missing
+        self.capacity() - self.missing()
     }
 
+    /// Takes the cost, or returns `None` if the balance does not suffice.
     #[inline]
     pub(super) fn pay(self, cost: u32) -> Option<Self> {
-        (self.available() >= cost).then(|| Self { missing: self.missing + cost, ..self })
+        (self.available() >= cost).then(|| Self(self.0 + u64::from(cost)))
     }
 
-    pub(super) const fn add(self, amount: u32) -> Self {
-        Self { missing: self.missing.saturating_sub(amount), ..self }
+    /// Adds an amount, up to the capacity.
+    #[inline]
+    pub(super) fn add(self, amount: u32) -> Self {
+        Self(self.0 - u64::from(self.missing().min(amount)))
     }
 
     /// Returns the level with another capacity. The balance keeps its proportion to the capacity, rounded down. A full
     /// bucket stays full, which is also the rule for a capacity of 0.
     pub(super) fn resized(self, capacity: u32) -> Self {
-        if self.missing == 0 {
-            return Self { capacity, missing: 0 };
+        if self.missing() == 0 {
+            return Self::full(capacity);
         }
-        let available = u64::from(self.available()) * u64::from(capacity) / u64::from(self.capacity);
-        // A part of the capacity is less than the capacity, so the conversion does not fail.
-        let available = u32::try_from(available).unwrap_or(capacity);
-        Self { capacity, missing: capacity - available }
+        let available = u64::from(self.available()) * u64::from(capacity) / u64::from(self.capacity());
+        Self(Self::full(capacity).0 + (u64::from(capacity) - available))
     }
 
     /// Returns whether a bucket that refused this cost is no longer dry.
     pub(super) fn has_recovered_from(self, refused: u32) -> bool {
-        let half = self.capacity.div_ceil(2);
-        self.available() >= half.max(refused)
+        self.available() >= self.capacity().div_ceil(2).max(refused)
     }
 }

@@ -208,8 +208,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         success: &Success,
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
-        let token = self.learn(token, false, clock);
-        self.standard.record_success(token, success, clock)
+        self.standard.record_success(token.standard, success, clock)?;
+        self.gate.with(Gate::new, |gate| gate.learn(clock, false, token.ticket));
+        Ok(())
     }
 
     #[inline]
