@@ -107,8 +107,15 @@
 //! | `attempt_started` | an attempt begins | trace | |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `send_rate` |
-//! | `stopped` | the operation failed | debug if the failure is not retryable or retries are switched off, otherwise warn | `reason`, `error_type`, `quota`, `send_rate` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `send_rate` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `send_rate` |
+//!
+//! A quota that runs dry warns by itself, with the fields `strategy`, if the strategy has a name, and `capacity`:
+//!
+//! | event | meaning | level |
+//! |---|---|---|
+//! | `quota_exhausted` | a [`TokenBucket`] refused a retry, for the first time since it was full or had recovered | warn |
+//! | `quota_recovered` | the balance is back at half of the capacity, and can pay what was refused | warn |
 //!
 //! The fields have these values:
 //!

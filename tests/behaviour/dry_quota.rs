@@ -64,7 +64,7 @@ fn fail<S: RetryStrategy>(strategy: &S) -> Option<S::Token> {
     strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), CLOCK).ok()
 }
 
-// Rules O6, O12.
+// Rules O6, Q10.
 #[tokio::test(start_paused = true)]
 async fn a_quota_warns_once_when_it_runs_dry_and_not_for_each_call() {
     let subscribed = Subscribed::new();
@@ -81,7 +81,7 @@ async fn a_quota_warns_once_when_it_runs_dry_and_not_for_each_call() {
     assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=10"#]);
 }
 
-// Rule O12.
+// Rule Q10.
 #[test]
 fn it_warns_again_when_it_is_back_at_half_of_its_capacity_and_then_anew() {
     let subscribed = Subscribed::new();
@@ -101,7 +101,7 @@ fn it_warns_again_when_it_is_back_at_half_of_its_capacity_and_then_anew() {
     }
 }
 
-// Rule O12.
+// Rule Q10.
 #[test]
 fn a_quota_that_recovered_can_pay_what_it_refused() {
     let subscribed = Subscribed::new();
@@ -138,7 +138,7 @@ fn a_quota_that_recovered_can_pay_what_it_refused() {
     assert_eq!(subscribed.take(), ["quota_exhausted capacity=0"]);
 }
 
-// Rules O12, R16.
+// Rules Q10, R16.
 #[test]
 fn every_strategy_and_every_pointer_to_a_quota_warns() {
     static QUOTA: TokenBucket = TokenBucket::new(7);
@@ -163,7 +163,7 @@ fn every_strategy_and_every_pointer_to_a_quota_warns() {
     check(&subscribed, StandardRetryStrategy::new().with_quota(Box::new(TokenBucket::new(7))), "");
 }
 
-// Rules O12, Q7.
+// Rules Q7, Q10.
 #[test]
 fn a_refill_ends_the_drought_too() {
     let subscribed = Subscribed::new();
@@ -180,7 +180,7 @@ fn a_refill_ends_the_drought_too() {
     );
 }
 
-// Rule O12.
+// Rule Q10.
 #[test]
 fn without_a_subscriber_for_warnings_nothing_is_noted() {
     let strategy = StandardRetryStrategy::new().quota_capacity(0);

@@ -139,9 +139,10 @@ impl ConfiguredStrategy {
         self.standard().quota()
     }
 
-    /// Returns the current limit on sends per second, or `None` before the first throttling in the mode `adaptive`.
+    /// Returns the current limit on sends per second, or `None` if sends are not limited: before the first throttling, and
+    /// in the mode `standard`.
     pub fn send_rate(&self) -> Option<f64> {
-        self.strategy.send_rate()
+        if self.is_limiting() { self.strategy.send_rate() } else { None }
     }
 
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`].
@@ -294,7 +295,7 @@ impl RetryStrategy for ConfiguredStrategy {
     }
 
     fn send_rate(&self) -> Option<f64> {
-        if self.is_limiting() { self.send_rate() } else { None }
+        if self.is_limiting() { Self::send_rate(self) } else { None }
     }
 
     fn name(&self) -> Option<StrategyName> {
