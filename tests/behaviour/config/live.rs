@@ -11,7 +11,7 @@ use retry_core::{
 };
 use std::pin::pin;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const MODES: [RetryMode; 3] = [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Off];
 
@@ -257,15 +257,18 @@ fn a_test_changes_settings_for_itself_alone() {
 // Rules C19, C20.
 #[test]
 fn a_change_under_load_loses_nothing() {
-    const THREADS: u64 = 4;
-    const CALLS: u64 = 2_000;
+    const THREADS: u32 = 4;
+    const CALLS: u32 = 2_000;
     let strategy = capacity(1000).refunds(0, Refund::LastCost).build();
     let settings = |i: u32| {
-        let modes = [RetryMode::Standard, RetryMode::Adaptive];
-        capacity(1000).refunds(0, Refund::LastCost).mode(modes[i as usize % 2]).try_max_attempts(2 + i % 5).unwrap()
+        capacity(1000)
+            .refunds(0, Refund::LastCost)
+            .mode(if i % 2 == 0 { RetryMode::Standard } else { RetryMode::Adaptive })
+            .try_max_attempts(2 + i % 5)
+            .unwrap()
     };
-    let (granted, refused) = (AtomicU64::new(0), AtomicU64::new(0));
-    let start = Barrier::new(THREADS as usize + 1);
+    let (granted, refused) = (AtomicU32::new(0), AtomicU32::new(0));
+    let start = Barrier::new(5);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {

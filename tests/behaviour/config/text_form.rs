@@ -111,7 +111,8 @@ fn the_documentation_lists_every_key() {
     let source = include_str!("../../../retry-core/src/config/mod.rs");
     let (_, rest) = source.split_once("/// ```toml\n").unwrap();
     let (text, _) = rest.split_once("/// ```\n").unwrap();
-    let text: String = text.lines().map(|line| format!("{}\n", line.trim_start_matches("///").trim_start())).collect();
+    let lines: Vec<_> = text.lines().map(|line| line.trim_start_matches("///").trim_start()).collect();
+    let text = lines.join("\n");
     let document = toml::Deserializer::parse(&text).unwrap();
     let config = RetryConfig::from_file_section("settings.toml", "store", document).unwrap();
     // One key is another form of `hint_limit`.
