@@ -179,7 +179,7 @@ impl ConfiguredStrategy {
         if token.retry_count() == 0 {
             self.quota().refund(self.with_live(|live| live.first_refund.load(Ordering::Relaxed)));
         } else {
-            self.standard().refund(&self.resolved().settings, token);
+            self.standard().refund_retry(&self.resolved().settings, token);
         }
     }
 }

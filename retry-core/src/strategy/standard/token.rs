@@ -113,18 +113,9 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         })
     }
 
-    /// Gives back what these settings say for a success.
-    #[inline]
-    pub(crate) fn refund(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
-        if token.retry_count() == 0 {
-            self.quota.refund(settings.first_refund);
-        } else {
-            self.refund_retry(settings, token);
-        }
-    }
-
+    /// Gives back what these settings say for a success after a retry.
     #[cold]
-    fn refund_retry(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
+    pub(crate) fn refund_retry(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
         self.quota.refund(match settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.cost,
@@ -180,7 +171,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if !self.issued(&token) {
             return Err(ForeignToken);
         }
-        self.refund(&self.settings, &token);
+        if token.retry_count() == 0 {
+            self.quota.refund(self.settings.first_refund);
+        } else {
+            self.refund_retry(&self.settings, &token);
+        }
         Ok(())
     }
 
