@@ -1,0 +1,31 @@
+//! What the errors of known clients mean for retries, for [`retry_core`].
+//!
+//! | client | feature and module | error |
+//! |---|---|---|
+//! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
+//!
+//! No feature is on by default. Each names a client together with its major version, so a new major version of a client
+//! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns
+//! none on.
+//!
+//! Each module has the same parts:
+//!
+//! | item | use it |
+//! |---|---|
+//! | `classify` | on a field of a derived error: `#[retry(with = reqwest013::classify)]` |
+//! | `policy` | for a function that returns the client's own error: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
+//! | `link` | for the client's errors in a chain, such as an `anyhow::Error`: as the argument of [`chain::first_known`] |
+//! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
+//!
+//! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
+//! may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it `idempotent` or
+//! `idempotent = false`.
+//!
+//! [`chain::first_known`]: retry_core::classify::chain::first_known
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod policy;
+#[cfg(feature = "reqwest013")]
+pub mod reqwest013;
+
+pub use policy::ClientPolicy;
