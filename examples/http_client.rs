@@ -7,47 +7,18 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use bytes::Bytes;
-use examples::reqwest_errors;
 use futures_util::{StreamExt, stream};
 use reqwest::{Method, StatusCode, redirect};
-use retry_core::classify::{Classification, http};
+use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::{RetryErrorType, RetryInfo, StandardRetryStrategy, retryable};
 use std::error::Error;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
-
-/// Why an attempt failed, and whether a retry is safe.
-#[derive(Debug, thiserror::Error, RetryInfo)]
-enum ApiError {
-    /// The server answered with an error status. The answer is classified while its headers are available.
-    #[error("{status}")]
-    Answered {
-        status: StatusCode,
-        #[retry(transparent)]
-        verdict: Classification,
-    },
-
-    /// No answer, an incomplete answer, or one that can't be parsed.
-    #[error("no usable answer")]
-    Unanswered(
-        #[from]
-        #[retry(with = reqwest_errors::judge)]
-        reqwest::Error,
-    ),
-}
-
-impl ApiError {
-    /// Classifies a response by its status and headers. The headers may ask for a wait.
-    fn answered(response: &reqwest::Response) -> Self {
-        let status = response.status();
-        Self::Answered { status, verdict: http::response(status, response.headers(), SystemTime::now()) }
-    }
-}
 
 /// The backoff is short, to keep the example fast. Waits that the server asks for are still honoured.
 static API: StandardRetryStrategy =
@@ -62,18 +33,18 @@ struct Client {
 impl Client {
     /// Reading twice does no harm, so an uncertain failure ("maybe") is retried.
     #[retryable(strategy = API, idempotent)]
-    async fn get(&self, path: &str) -> Result<String, ApiError> {
+    async fn get(&self, path: &str) -> Result<String, ClientError> {
         self.attempt(Method::GET, path).await
     }
 
     /// An order that is placed twice is paid for twice, so an uncertain failure ("maybe") is not retried.
     #[retryable(strategy = API, idempotent = false)]
-    async fn post(&self, path: &str) -> Result<String, ApiError> {
+    async fn post(&self, path: &str) -> Result<String, ClientError> {
         self.attempt(Method::POST, path).await
     }
 
     /// Makes one attempt and prints a line about it.
-    async fn attempt(&self, method: Method, path: &str) -> Result<String, ApiError> {
+    async fn attempt(&self, method: Method, path: &str) -> Result<String, ClientError> {
         let sent = self.started.elapsed().as_secs_f64();
         let outcome = self.send(method.clone(), path).await;
         print!("{sent:>4.1} s  {:<13}", format!("{method} {path}"));
@@ -82,15 +53,16 @@ impl Client {
             Err(error) => {
                 let safe = format!("{:?}", error.is_retry_safe());
                 let wait = error.retry_after().map_or(String::new(), |wait| format!("  {wait:?}"));
-                println!("{:<44}  {safe:<5}  {}{wait}", root(error).to_string(), RetryErrorType::of(error).as_str());
+                let what = error.status().map_or_else(|| root(error).to_string(), |status| status.to_string());
+                println!("{what:<44}  {safe:<5}  {}{wait}", RetryErrorType::of(error).as_str());
             }
         }
         outcome
     }
 
-    async fn send(&self, method: Method, path: &str) -> Result<String, ApiError> {
-        let response = self.http.request(method, format!("{}{path}", self.base)).send().await?;
-        if response.status().is_success() { Ok(response.json().await?) } else { Err(ApiError::answered(&response)) }
+    async fn send(&self, method: Method, path: &str) -> Result<String, ClientError> {
+        let url = format!("{}{path}", self.base);
+        Ok(self.http.request(method, url).send().await?.error_for_response().await?.json().await?)
     }
 }
 
@@ -119,7 +91,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn done(outcome: &Result<String, ApiError>) {
+fn done(outcome: &Result<String, ClientError>) {
     println!("        {}\n", if outcome.is_ok() { "succeeded" } else { "failed" });
 }
 
@@ -129,7 +101,7 @@ impl Client {
             .timeout(Duration::from_millis(500))
             // The client's own retries are off: the strategy would not see them.
             .retry(reqwest::retry::never())
-            // Redirects are not followed: `reqwest_errors` explains why.
+            // Redirects are not followed: the docs of `reqwest013` explain why.
             .redirect(redirect::Policy::none())
             // Each request opens a new connection, so that a closed connection is seen by the request it belongs to.
             .pool_max_idle_per_host(0)

@@ -2,17 +2,15 @@
 
 use crate::http::Http;
 use bytes::Bytes;
-use examples::reqwest_errors;
-use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
-use retry_core::classify::{Classification, aws, http};
+use retry_clients::reqwest013::ClientError;
+use retry_core::classify::{Classification, aws};
 use retry_core::{ErasedStrategy, RetryInfo, retryable};
-use std::time::SystemTime;
 
 /// Why an attempt failed, and whether a retry is safe.
 #[derive(Debug, thiserror::Error, RetryInfo)]
 pub(crate) enum StoreError {
-    /// The service answered with an error status.
+    /// The service answered with an error status and an error code.
     #[error("the service answered {status} {code}")]
     Answered {
         status: StatusCode,
@@ -21,23 +19,32 @@ pub(crate) enum StoreError {
         verdict: Classification,
     },
 
-    /// No answer, or an incomplete one.
-    #[error("no complete answer")]
-    Unanswered(
-        #[from]
-        #[retry(with = reqwest_errors::judge)]
-        reqwest::Error,
+    /// No answer, an incomplete one, or one without an error code.
+    #[error("no usable answer")]
+    Failed(
+        #[source]
+        #[retry(transparent)]
+        ClientError,
     ),
 }
 
-impl StoreError {
-    /// Classifies an error response. The error code is more precise than the status: S3 throttles with a 503, which has
-    /// other causes, too.
-    pub(crate) fn answered(status: StatusCode, headers: &HeaderMap, code: String) -> Self {
-        let wait = http::response_retry_after(headers, SystemTime::now());
+impl<E: Into<ClientError>> From<E> for StoreError {
+    /// Classifies an error response by its error code, if it has one. The code is more precise than the status: S3
+    /// throttles with a 503, which has other causes, too.
+    fn from(error: E) -> Self {
+        let error = error.into();
+        let answer = error.response().and_then(|response| Some((response.status(), error_code(&response.text())?)));
+        let Some((status, code)) = answer else { return Self::Failed(error) };
+        let wait = error.classification().retry_after();
         let verdict = aws::error_code(&code, Some(status.as_u16())).with_retry_after(wait);
         Self::Answered { status, code, verdict }
     }
+}
+
+/// Returns the error code in a body of the form that S3 uses.
+fn error_code(body: &str) -> Option<String> {
+    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
+    Some(code.to_owned())
 }
 
 /// A client of the object store.

@@ -1,8 +1,7 @@
 //! Copies thousands of objects between two buckets of a service that injects faults, and counts the lost objects.
 //!
-//! Begin with `client.rs`, which holds the retry code. The only other parts of it are the choice of a strategy in
-//! `strategy.rs` and the classification of reqwest's errors in `../reqwest_errors.rs`. The rest is the service, which
-//! makes retries necessary, and the counts that show their effect.
+//! Begin with `client.rs`, which holds the retry code. The only other part of it is the choice of a strategy in
+//! `strategy.rs`. The rest is the service, which makes retries necessary, and the counts that show their effect.
 //!
 //! ```text
 //! cargo run --example bulk_copy                        # faults, standard strategy: nothing is lost

@@ -24,7 +24,19 @@
 //! [`chain::first_known`]: retry_core::classify::chain::first_known
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
+mod connect;
+#[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
+pub mod http;
+#[cfg(feature = "hyper1")]
+pub mod hyper1;
+#[cfg(feature = "hyper_util01")]
+pub mod hyper_util01;
 mod policy;
+#[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
+mod reqwest;
+#[cfg(feature = "reqwest012")]
+pub mod reqwest012;
 #[cfg(feature = "reqwest013")]
 pub mod reqwest013;
 

@@ -1,1 +1,49 @@
-//! Servers for the tests of the clients, all on the loopback interface.
+//! Servers for the tests of clients. All are on the loopback interface.
+
+mod server;
+mod unreachable;
+
+pub use server::{Reaction, Server};
+pub use unreachable::{FullBacklog, refused_address};
+
+use retry_core::classify::Classification;
+use retry_core::{ErrorFault, RetrySafety};
+use std::time::Duration;
+
+/// A timeout for requests that are expected to finish. It only bounds a failing test.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A host that doesn't exist: the top-level domain is reserved for names that don't (RFC 6761, 6.4).
+pub const UNKNOWN_HOST: &str = "retry.invalid";
+
+/// The error statuses with a row of their own in the table of `classify::http`, and some that share a row.
+pub const ERROR_STATUSES: [u16; 14] = [400, 404, 408, 409, 412, 425, 429, 500, 501, 502, 503, 504, 505, 509];
+
+/// Responses that end too early.
+pub const CUT_SHORT: [&str; 6] = [
+    "",
+    "HTTP/1.1 200",
+    "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n",
+    "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n\"half",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n\"half\r\n",
+];
+
+/// Complete responses whose bodies are not JSON.
+pub const NOT_JSON: [&str; 3] = [
+    "HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n\"half\r\n",
+    "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\n<html>\r\n0\r\n\r\n",
+];
+
+/// Nothing was sent.
+pub const UNSENT: Classification = Classification::new(RetrySafety::Yes);
+
+/// The client can't tell whether the request was acted upon.
+pub const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
+
+/// The server broke the connection, and may have acted upon the request.
+pub const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
+
+/// A retry would fail, too.
+pub const FINAL: Classification = Classification::new(RetrySafety::No);

@@ -67,7 +67,7 @@
 //! ```
 //!
 //! The meaning of a client library's error depends on the phase of the request: connecting, sending, or reading the
-//! response. In the repository, `examples/reqwest_errors.rs` has the complete rule for reqwest. Run
+//! response. The crate `retry-clients` knows the errors of several clients. In the repository, run
 //! `cargo run --example http_client` to see it at work with a server that answers, stalls, closes the connection, and
 //! is down.
 //!

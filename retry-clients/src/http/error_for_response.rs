@@ -1,0 +1,115 @@
+//! Turning a response with an error status into an error.
+
+use super::ClientError;
+use super::error_response::{Body, ErrorResponse};
+use http::{HeaderMap, StatusCode};
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// The default of [`ErrorForResponse::body_limit`].
+const BODY_LIMIT: usize = 16 * 1024;
+
+/// The default of [`ErrorForResponse::body_timeout`].
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Adds [`error_for_response`](ResponseExt::error_for_response) to the responses of clients. This trait is sealed.
+pub trait ResponseExt: Response {
+    /// Turns a response into an error if its status is 400 or above.
+    ///
+    /// Unlike the client's own `error_for_status`, the error keeps the headers, so that a `Retry-After` has an effect,
+    /// and the beginning of the body. By default it reads at most 16 KiB of the body, and for at most one second. If the
+    /// body is longer, slower or cut short, the error has what arrived. Where the rest of a body is not read, its
+    /// connection is not used again.
+    fn error_for_response(self) -> ErrorForResponse<Self> {
+        ErrorForResponse { response: self, body_limit: BODY_LIMIT, body_timeout: BODY_TIMEOUT }
+    }
+}
+
+impl<R: Response> ResponseExt for R {}
+
+/// The check that [`ResponseExt::error_for_response`] returns. It is done when this is awaited.
+#[derive(Debug)]
+#[must_use = "the response is checked when this is awaited"]
+pub struct ErrorForResponse<R> {
+    response: R,
+    body_limit: usize,
+    body_timeout: Duration,
+}
+
+impl<R> ErrorForResponse<R> {
+    /// Sets the maximum number of bytes of the body to keep. With 0, the body is not read.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.body_limit = bytes;
+        self
+    }
+
+    /// Sets how long to read the body.
+    pub fn body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+}
+
+impl<R: Response> IntoFuture for ErrorForResponse<R> {
+    type Output = Result<R, ClientError<R::Error>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(check(self))
+    }
+}
+
+async fn check<R: Response>(check: ErrorForResponse<R>) -> Result<R, ClientError<R::Error>> {
+    let ErrorForResponse { mut response, body_limit, body_timeout } = check;
+    let status = response.status();
+    if status.as_u16() < 400 {
+        return Ok(response);
+    }
+    let headers = std::mem::take(response.headers_mut());
+    let mut error = ErrorResponse::new(status, response.url(), headers);
+    // If the time is up, the error keeps what has arrived, as it does if the body is cut short.
+    _ = tokio::time::timeout(body_timeout, read(&mut response, &mut error.parts.body, body_limit)).await;
+    Err(error.into())
+}
+
+async fn read<R: Response>(response: &mut R, body: &mut Body, limit: usize) {
+    if limit == 0 {
+        return;
+    }
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let chunk = chunk.as_ref();
+                let room = limit - body.bytes.len();
+                body.bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    return;
+                }
+            }
+            Ok(None) => {
+                body.complete = true;
+                return;
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+/// A client's response. It is public because [`ResponseExt`] is, but can't be named.
+pub trait Response: Send + Sized + 'static {
+    /// The error of the client.
+    type Error: Send;
+
+    /// Returns the status.
+    fn status(&self) -> StatusCode;
+
+    /// Returns the URL.
+    fn url(&self) -> String;
+
+    /// Returns the headers.
+    fn headers_mut(&mut self) -> &mut HeaderMap;
+
+    /// Reads the next piece of the body, if there is one.
+    fn chunk(&mut self) -> impl Future<Output = Result<Option<impl AsRef<[u8]> + Send>, Self::Error>> + Send;
+}

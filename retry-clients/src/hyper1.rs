@@ -1,0 +1,40 @@
+//! The errors of hyper 1. With hyper-util, they are the errors of response bodies.
+//!
+//! | first question answered with yes | safe | timeout | fault | why |
+//! |---|---|---|---|---|
+//! | Did the request's own body fail, or was hyper misused (`is_user`)? | maybe | | other | a part of the request may have been sent |
+//! | Was it a timeout, of hyper or of the socket? | maybe | yes | other | the request may have been acted upon |
+//! | Any other error: the connection broke, or the response was cut short or is not HTTP | maybe | | server | the request may have been acted upon |
+
+use crate::ClientPolicy;
+use hyper::Error;
+use retry_core::classify::{Classification, chain};
+use retry_core::{ErrorFault, RetrySafety};
+use std::io;
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &Error) -> Classification {
+    let maybe = Classification::new(RetrySafety::Maybe);
+    if error.is_user() {
+        maybe
+    } else if error.is_timeout() || chain::first_known(error, socket_timeout).is_some() {
+        maybe.with_timeout()
+    } else {
+        maybe.with_fault(ErrorFault::Server)
+    }
+}
+
+/// Classifies a link of a chain that is an error of hyper. For any other link it returns `None`.
+pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify)
+}
+
+/// Returns the policy for functions that return hyper's own error.
+pub const fn policy() -> ClientPolicy<Error> {
+    ClientPolicy::new(classify)
+}
+
+fn socket_timeout(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    let error = link.downcast_ref::<io::Error>()?;
+    (error.kind() == io::ErrorKind::TimedOut).then_some(Classification::new(RetrySafety::Maybe))
+}

@@ -1,0 +1,35 @@
+//! The errors of the client in hyper-util 0.1, `hyper_util::client::legacy`.
+//!
+//! | first question answered with yes | safe | timeout | fault |
+//! |---|---|---|---|
+//! | Did TLS fail while connecting, because of a bad certificate for example? | no | | other |
+//! | Was the client still connecting ([`is_connect`](Error::is_connect))? This includes name resolution. | yes | if it timed out | other |
+//! | Is it an error of hyper? | as in [`hyper1`] |||
+//! | Any other error, such as a URI without a host | no | | other |
+//!
+//! A URI whose scheme the connector does not support is a failure to connect, too, and is retried in vain.
+
+use crate::{ClientPolicy, connect, hyper1};
+use hyper_util::client::legacy::Error;
+use retry_core::RetrySafety;
+use retry_core::classify::{Classification, chain};
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &Error) -> Classification {
+    if error.is_connect() {
+        connect::classify(error)
+    } else {
+        chain::first_known(error, hyper1::link).unwrap_or(Classification::new(RetrySafety::No))
+    }
+}
+
+/// Classifies a link of a chain that is an error of hyper-util's client, or of [hyper](hyper1) itself, as the errors of
+/// response bodies are. For any other link it returns `None`.
+pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify).or_else(|| hyper1::link(link))
+}
+
+/// Returns the policy for functions that return the client's own error.
+pub const fn policy() -> ClientPolicy<Error> {
+    ClientPolicy::new(classify)
+}

@@ -1,0 +1,3 @@
+//! The errors of reqwest 0.12.
+
+crate::reqwest::version!(reqwest012);

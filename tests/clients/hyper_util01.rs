@@ -1,0 +1,109 @@
+//! How the errors of the client in hyper-util 0.1 are classified.
+
+use bytes::Bytes;
+use clients_tests::{BROKEN, CUT_SHORT, FINAL, FullBacklog, Reaction, Server, UNKNOWN_HOST, UNSENT, refused_address};
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::rt::TokioExecutor;
+use retry_clients::hyper_util01;
+use retry_core::classify::{Classification, chain};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy};
+use std::error::Error as StdError;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Sends one request, and reads the whole answer. Errors of the answer's body are hyper's.
+async fn post<C>(connector: C, url: &str) -> Result<Bytes, Box<dyn StdError + Send + Sync>>
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    let client = Client::builder(TokioExecutor::new()).build(connector);
+    let request = Request::post(url).body(Full::<Bytes>::from("{}"))?;
+    Ok(client.request(request).await?.into_body().collect().await?.to_bytes())
+}
+
+async fn verdict<C>(connector: C, url: &str) -> Classification
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    chain::first_known(&post(connector, url).await.unwrap_err(), hyper_util01::link).unwrap()
+}
+
+async fn reaction(reaction: Reaction) -> Classification {
+    let server = Server::start(reaction);
+    let verdict = verdict(HttpConnector::new(), &server.url).await;
+    assert_eq!(server.requests(), 1, "the request was not sent exactly once");
+    verdict
+}
+
+#[tokio::test]
+async fn a_failed_name_resolution_is_safe_to_retry() {
+    assert_eq!(verdict(HttpConnector::new(), &format!("http://{UNKNOWN_HOST}/")).await, UNSENT);
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_safe_to_retry() {
+    assert_eq!(verdict(HttpConnector::new(), &format!("http://{}/", refused_address())).await, UNSENT);
+}
+
+#[tokio::test]
+async fn a_timeout_while_connecting_is_safe_to_retry() {
+    let server = FullBacklog::start();
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(Duration::from_millis(200)));
+    let verdict = verdict(connector, &format!("http://{}/", server.address())).await;
+    assert_eq!(verdict, UNSENT.with_timeout());
+}
+
+#[tokio::test]
+async fn a_refused_certificate_is_not_retried() {
+    let server = Server::start_untrusted(Reaction::Answer(200, "", ""));
+    let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1().build();
+    let error = post(connector, &server.url).await.unwrap_err();
+    assert!(error.downcast_ref::<Error>().unwrap().is_connect());
+    assert_eq!(chain::first_known(&error, hyper_util01::link), Some(FINAL), "{error:?}");
+    assert_eq!(server.requests(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_short_is_the_servers_fault() {
+    for sent in CUT_SHORT {
+        assert_eq!(reaction(Reaction::Send(sent)).await, BROKEN, "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reset_connection_is_the_servers_fault() {
+    for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
+        assert_eq!(reaction(Reaction::SendAndReset(sent)).await, BROKEN, "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_uri_without_a_host_is_final() {
+    assert_eq!(verdict(HttpConnector::new(), "/orders").await, FINAL);
+}
+
+/// The module's docs warn of this.
+#[tokio::test]
+async fn a_scheme_that_the_connector_refuses_looks_like_any_failure_to_connect() {
+    assert_eq!(verdict(HttpConnector::new(), "ftp://localhost/").await, UNSENT);
+}
+
+#[tokio::test]
+async fn the_policy_judges_the_clients_own_error() {
+    let outcome = post(HttpConnector::new(), &format!("http://{UNKNOWN_HOST}/")).await;
+    let outcome = outcome.map_err(|error| *error.downcast::<Error>().unwrap());
+    let directive = hyper_util01::policy().idempotent(false).evaluate(&outcome);
+    assert_eq!(directive, RetryDirective::retry(RetryErrorType::Other));
+    assert_eq!(chain::first_known(&io::Error::other("another error"), hyper_util01::link), None);
+}

@@ -1,0 +1,193 @@
+//! Error responses, as errors.
+
+use super::errors::builder;
+use crate::client as reqwest;
+use crate::client::{Client, Method, Response, StatusCode};
+use crate::module::{ClientError, ResponseExt, link};
+use clients_tests::{BROKEN, ERROR_STATUSES, FINAL, Reaction, Server, UNKNOWN, UNKNOWN_HOST, UNSENT};
+use retry_core::classify::{Classification, chain, http};
+use retry_core::{ErrorFault, RetryInfo, RetrySafety, StandardRetryStrategy, TimeLimit, retryable};
+use serde::Deserialize;
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+async fn get(url: &str) -> reqwest::Result<Response> {
+    builder().build()?.get(url).send().await
+}
+
+/// Returns the error of a response with this status and these headers.
+async fn error(status: u16, headers: &'static str) -> ClientError {
+    let server = Server::start(Reaction::Answer(status, headers, "the body"));
+    get(&server.url).await.unwrap().error_for_response().await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_response_without_an_error_status_is_returned_as_it_is() {
+    for status in [200, 204, 304] {
+        let server = Server::start(Reaction::Answer(status, "x-id: 7\r\n", if status == 200 { "whole" } else { "" }));
+        let response = get(&server.url).await.unwrap().error_for_response().await.unwrap();
+        assert_eq!(response.status(), status);
+        assert_eq!(response.headers()["x-id"], "7");
+        assert_eq!(response.text().await.unwrap(), if status == 200 { "whole" } else { "" });
+    }
+}
+
+#[tokio::test]
+async fn the_error_keeps_status_url_headers_and_body() {
+    let server = Server::start(Reaction::Answer(404, "x-id: 7\r\n", "no such order"));
+    let url = format!("{}orders/7?key=secret", server.url);
+    let error = get(&url).await.unwrap().error_for_response().await.unwrap_err();
+    assert_eq!(error.status(), Some(StatusCode::NOT_FOUND));
+    assert_eq!(error.classification(), FINAL.with_fault(ErrorFault::Client));
+    let response = error.response().unwrap();
+    assert_eq!(response.url(), url);
+    assert_eq!(response.headers()["x-id"], "7");
+    assert_eq!(response.text(), "no such order");
+    assert!(response.is_body_complete());
+    // The query is secret.
+    assert_eq!(error.to_string(), format!("{}orders/7 answered 404 Not Found", server.url));
+}
+
+#[tokio::test]
+async fn each_status_is_classified_together_with_its_headers() {
+    for status in ERROR_STATUSES {
+        let plain = error(status, "").await;
+        assert_eq!(plain.classification(), http::status(status), "{status}");
+        assert_eq!(Classification::of(&plain), http::status(status), "{status}");
+        let waits = error(status, "retry-after: 7\r\n").await;
+        let expected = http::status_with(status, Some(Duration::from_secs(7)));
+        assert_eq!(waits.classification(), expected, "{status}");
+    }
+}
+
+/// The server's clock is years behind, which makes no difference.
+#[tokio::test]
+async fn a_date_in_retry_after_counts_from_the_servers_own_date() {
+    let headers = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:47 GMT\r\n";
+    let error = error(503, headers).await;
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(10)));
+    assert!(error.is_throttle());
+    let server_time = error.response().unwrap().server_time().unwrap();
+    assert_eq!(server_time.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs(), 784_111_777);
+}
+
+#[tokio::test]
+async fn a_missing_or_malformed_date_is_no_time() {
+    for headers in ["", "date: yesterday\r\n"] {
+        assert_eq!(error(503, headers).await.response().unwrap().server_time(), None, "{headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_beginning_of_a_long_body_is_kept() {
+    let server = Server::start(Reaction::Answer(500, "", "0123456789"));
+    for (limit, kept, complete) in
+        [(0, "", false), (4, "0123", false), (10, "0123456789", true), (11, "0123456789", true)]
+    {
+        let error = get(&server.url).await.unwrap().error_for_response().body_limit(limit).await.unwrap_err();
+        let response = error.response().unwrap();
+        assert_eq!((response.body(), response.is_body_complete()), (kept.as_bytes(), complete), "{limit}");
+        assert_eq!(error.classification(), http::status(500));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_stalls_or_breaks_does_not_hide_the_status() {
+    let half = "HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\nhalf";
+    for reaction in [Reaction::SendAndStall(half), Reaction::Send(half)] {
+        let server = Server::start(reaction);
+        let check = get(&server.url).await.unwrap().error_for_response().body_timeout(Duration::from_millis(300));
+        let error = check.await.unwrap_err();
+        assert_eq!(error.status(), Some(StatusCode::TOO_MANY_REQUESTS), "{reaction:?}");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)), "{reaction:?}");
+        assert_eq!(error.response().unwrap().text(), "half", "{reaction:?}");
+        assert!(!error.response().unwrap().is_body_complete(), "{reaction:?}");
+    }
+}
+
+#[tokio::test]
+async fn reqwests_own_error_is_classified_as_by_classify() {
+    let error = ClientError::from(get(&format!("http://{UNKNOWN_HOST}/")).await.unwrap_err());
+    assert_eq!(error.classification(), UNSENT);
+    assert!(error.client_error().unwrap().is_connect());
+    assert!(error.source().is_some(), "the source is that of reqwest's error");
+    assert!(error.response().is_none() && error.status().is_none() && error.timed_out().is_none());
+}
+
+#[tokio::test]
+async fn the_method_makes_a_maybe_a_yes_if_it_is_idempotent() {
+    let verdict = |error: ClientError, method: &Method| error.for_method(method).is_retry_safe();
+    for (method, idempotent) in
+        [(Method::GET, true), (Method::PUT, true), (Method::POST, false), (Method::PATCH, false)]
+    {
+        let expected = if idempotent { RetrySafety::Yes } else { RetrySafety::Maybe };
+        assert_eq!(verdict(error(500, "").await, &method), expected, "{method}");
+        // A *no* and a *yes* don't depend on the method.
+        assert_eq!(verdict(error(404, "").await, &method), RetrySafety::No, "{method}");
+        assert_eq!(verdict(error(429, "").await, &method), RetrySafety::Yes, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn all_errors_are_found_in_a_chain() {
+    let answered = error(429, "retry-after: 7\r\n").await;
+    let verdict = answered.classification();
+    let response = answered.response().unwrap().clone();
+    assert_eq!(chain::first_known(&io::Error::other(answered), link), Some(verdict));
+    assert_eq!(chain::first_known(&io::Error::other(response), link), Some(verdict));
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Order {
+    id: u32,
+}
+
+static API: StandardRetryStrategy =
+    StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(1));
+
+#[retryable(strategy = API, idempotent, max_time = "10s", attempt_timeout = "2s")]
+async fn order(http: &Client, url: &str) -> Result<Order, ClientError> {
+    Ok(http.get(url).send().await?.error_for_response().await?.json().await?)
+}
+
+#[tokio::test]
+async fn a_function_of_three_lines_survives_common_failures() {
+    let server = Server::start_script([
+        Reaction::Answer(503, "retry-after: 0\r\n", ""),
+        Reaction::Answer(500, "", ""),
+        Reaction::Send("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"),
+        Reaction::SendAndReset(""),
+        Reaction::Answer(200, "", "{\"id\":7}"),
+    ]);
+    let client = builder().build().unwrap();
+    assert_eq!(order(&client, &server.url).await.unwrap(), Order { id: 7 });
+    assert_eq!(server.requests(), 5);
+
+    let server = Server::start(Reaction::Answer(404, "", "no such order"));
+    let error = order(&client, &server.url).await.unwrap_err();
+    assert_eq!(error.response().unwrap().text(), "no such order");
+    assert_eq!(server.requests(), 1);
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_cut_has_the_error_of_its_limit() {
+    #[retryable(strategy = API, idempotent = false, attempt_timeout = "300ms")]
+    async fn pay(http: &Client, url: &str) -> Result<(), ClientError> {
+        http.post(url).send().await?.error_for_response().await?;
+        Ok(())
+    }
+
+    let server = Server::start(Reaction::SendAndStall(""));
+    let error = pay(&builder().build().unwrap(), &server.url).await.unwrap_err();
+    assert_eq!(error.timed_out().unwrap().limit(), TimeLimit::Attempt);
+    assert_eq!(error.classification(), UNKNOWN.with_timeout());
+    assert_eq!(server.requests(), 1, "a payment that may have been made was sent again");
+}
+
+#[tokio::test]
+async fn a_broken_connection_stays_a_maybe_for_the_operation_to_decide() {
+    let server = Server::start(Reaction::Send(""));
+    let error = ClientError::from(get(&server.url).await.unwrap_err());
+    assert_eq!(error.classification(), BROKEN);
+}

@@ -1,0 +1,5 @@
+//! The tests of all versions of reqwest. The crate root says which version, as `crate::client` and `crate::module`.
+
+mod error_for_response;
+mod errors;
+mod own_retries;
