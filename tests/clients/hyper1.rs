@@ -59,7 +59,7 @@ async fn a_request_body_that_fails_is_not_the_servers_fault() {
 
 #[tokio::test]
 async fn an_error_is_found_in_a_chain_and_judged_by_the_policy() {
-    let outcome = Err::<(), _>(reaction(Reaction::Send("")).await);
+    let outcome = post(&Server::start(Reaction::Send("")), Full::from("{}")).await;
     let retry = RetryDirective::retry(RetryErrorType::ServerSide);
     assert_eq!(hyper1::policy().evaluate(&outcome), retry);
     let fail = RetryDirective::fail(Some(RetryErrorType::ServerSide));

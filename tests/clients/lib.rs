@@ -11,7 +11,7 @@ use retry_core::{ErrorFault, RetrySafety};
 use std::time::Duration;
 
 /// A timeout for requests that are expected to finish. It only bounds a failing test.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A host that doesn't exist: the top-level domain is reserved for names that don't (RFC 6761, 6.4).
 pub const UNKNOWN_HOST: &str = "retry.invalid";

@@ -112,7 +112,7 @@ impl Drop for Server {
 
 fn serve(mut connection: TcpStream, state: &State) -> io::Result<()> {
     // Only bounds a failing test.
-    connection.set_read_timeout(Some(Duration::from_secs(60)))?;
+    connection.set_read_timeout(Some(Duration::from_mins(1)))?;
     if let Some(config) = &state.tls {
         let session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
         return react(&mut StreamOwned::new(session, connection), state).map(drop);
