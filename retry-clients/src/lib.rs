@@ -39,5 +39,7 @@ mod reqwest;
 pub mod reqwest012;
 #[cfg(feature = "reqwest013")]
 pub mod reqwest013;
+#[cfg(feature = "ureq3")]
+pub mod ureq3;
 
 pub use policy::ClientPolicy;

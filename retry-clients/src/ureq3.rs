@@ -1,0 +1,97 @@
+//! The errors of ureq 3.
+//!
+//! | error | safe | timeout | fault | why |
+//! |---|---|---|---|---|
+//! | `Timeout` of `Resolve` or `Connect` | yes | yes | other | nothing was sent |
+//! | any other `Timeout` | maybe | yes | other | the request may have been acted upon; a total timeout does not say what ureq was doing |
+//! | `HostNotFound`, `ConnectionFailed`, `ConnectProxyFailed` | yes | | other | nothing was sent |
+//! | `StatusCode` | as in [`http`] ||||
+//! | `Io` | as in [`io`]: a refused connection is a *yes*, a broken one or a response that was cut short a *maybe* ||||
+//! | `Io` of the kind `InvalidData`: TLS failed, because of a bad certificate for example | no | | other | the same certificate is refused again |
+//! | `Io` of a kind that is not in [`io`]: a failed name resolution, for example | no | | other | it has no kind of its own |
+//! | `Json`, if reading failed | as `Io`, else *maybe* || other | with `read_json`, a chunked response that was cut short is such an error; one that timed out does not look like a timeout |
+//! | `Json` otherwise | no | | other | the response was complete and can't be parsed |
+//! | `Protocol` | maybe | | other | the answer is not HTTP, but the request may have been acted upon |
+//! | any other | no | | other | the same request fails again |
+//!
+//! Observed with ureq 3.5.1 and rustls against servers on the loopback interface, by `tests/clients/ureq3.rs`; from the
+//! docs of ureq are the rows of `HostNotFound`, `ConnectionFailed` and `ConnectProxyFailed`.
+//!
+//! - **A failed name resolution is not retried**, although nothing was sent, because ureq does not tell it apart.
+//! - **Redirects.** Ureq follows them. Then a failure to connect may be that of the target of a redirect, after the first
+//!   server has acted upon the request. Where that matters, set `max_redirects(0)`.
+//! - **Retry-After.** `StatusCode` has no headers. To keep them, set `http_status_as_error(false)` and classify the
+//!   response by [`http::response`], as below. (There is no `error_for_response` for ureq: it would keep the URL, and
+//!   `get_uri` panics for a response that is not ureq's own.)
+//! - **Retries.** Ureq has none of its own.
+//!
+//! ```
+//! use retry_clients::ureq3;
+//! use retry_core::classify::{Classification, http};
+//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use std::time::SystemTime;
+//!
+//! #[derive(Debug, RetryInfo)]
+//! enum ApiError {
+//!     #[retry(transparent)]
+//!     Answered(Classification),
+//!     Failed(#[retry(with = ureq3::classify)] ureq::Error),
+//! }
+//!
+//! impl From<ureq::Error> for ApiError {
+//!     fn from(error: ureq::Error) -> Self {
+//!         Self::Failed(error)
+//!     }
+//! }
+//!
+//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = API, idempotent, blocking)]
+//! fn get(agent: &ureq::Agent, url: &str) -> Result<String, ApiError> {
+//!     let mut response = agent.get(url).config().http_status_as_error(false).build().call()?;
+//!     if response.status().as_u16() >= 400 {
+//!         return Err(ApiError::Answered(http::response(response.status(), response.headers(), SystemTime::now())));
+//!     }
+//!     Ok(response.body_mut().read_to_string()?)
+//! }
+//! ```
+//!
+//! [`http`]: retry_core::classify::http
+//! [`http::response`]: retry_core::classify::http::response
+//! [`io`]: retry_core::classify::io
+
+use crate::ClientPolicy;
+use retry_core::RetrySafety;
+use retry_core::classify::{Classification, http, io};
+use ureq::{Error, Timeout};
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &Error) -> Classification {
+    const UNSENT: Classification = Classification::new(RetrySafety::Yes);
+    const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
+    const FINAL: Classification = Classification::new(RetrySafety::No);
+
+    match error {
+        Error::Timeout(Timeout::Resolve | Timeout::Connect) => UNSENT.with_timeout(),
+        Error::Timeout(_) => UNKNOWN.with_timeout(),
+        Error::HostNotFound | Error::ConnectionFailed | Error::ConnectProxyFailed(_) => UNSENT,
+        Error::StatusCode(status) => http::status(*status),
+        Error::Io(error) => io::error(error).unwrap_or(FINAL),
+        Error::Json(error) => match error.io_error_kind() {
+            Some(kind) => io::kind(kind).unwrap_or(UNKNOWN),
+            None => FINAL,
+        },
+        Error::Protocol(_) => UNKNOWN,
+        _ => FINAL,
+    }
+}
+
+/// Classifies a link of a chain that is an error of ureq. For any other link it returns `None`.
+pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify)
+}
+
+/// Returns the policy for functions that return ureq's own error.
+pub const fn policy() -> ClientPolicy<Error> {
+    ClientPolicy::new(classify)
+}

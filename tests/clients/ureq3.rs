@@ -1,0 +1,170 @@
+//! How the errors of ureq 3 are classified.
+
+use clients_tests::{
+    BROKEN, CUT_SHORT, ERROR_STATUSES, FINAL, FullBacklog, NOT_JSON, PATIENCE, Reaction, Server, UNKNOWN, UNKNOWN_HOST,
+    UNSENT, refused_address,
+};
+use retry_clients::ureq3;
+use retry_core::classify::{Classification, chain, http};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, retryable};
+use std::io;
+use std::time::Duration;
+use ureq::config::ConfigBuilder;
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::typestate::AgentScope;
+use ureq::{Agent, Error};
+
+fn config() -> ConfigBuilder<AgentScope> {
+    Agent::config_builder().timeout_global(Some(PATIENCE)).proxy(None)
+}
+
+/// Sends one request and parses the answer as JSON.
+fn post(config: ConfigBuilder<AgentScope>, url: &str) -> Result<String, Error> {
+    config.build().new_agent().post(url).send("{}")?.body_mut().read_json()
+}
+
+fn verdict(config: ConfigBuilder<AgentScope>, url: &str) -> Classification {
+    ureq3::classify(&post(config, url).unwrap_err())
+}
+
+fn reaction(reaction: Reaction) -> Classification {
+    let server = Server::start(reaction);
+    let verdict = verdict(config(), &server.url);
+    assert_eq!(server.requests(), 1, "the request was not sent exactly once");
+    verdict
+}
+
+/// The error has no kind of its own, so it can't be told apart. The module's docs say so.
+#[test]
+fn a_failed_name_resolution_is_not_retried() {
+    assert_eq!(verdict(config(), &format!("http://{UNKNOWN_HOST}/")), FINAL);
+}
+
+#[test]
+fn a_refused_connection_is_safe_to_retry() {
+    assert_eq!(verdict(config(), &format!("http://{}/", refused_address())), UNSENT);
+}
+
+#[test]
+fn a_timeout_while_connecting_is_safe_to_retry() {
+    let server = FullBacklog::start();
+    let config = config().timeout_connect(Some(Duration::from_millis(200)));
+    assert_eq!(verdict(config, &format!("http://{}/", server.address())), UNSENT.with_timeout());
+}
+
+#[test]
+fn a_refused_certificate_is_not_retried() {
+    _ = rustls::crypto::ring::default_provider().install_default();
+    let server = Server::start_untrusted(Reaction::Answer(200, "", "\"\""));
+    let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[]));
+    assert_eq!(verdict(config().tls_config(tls.build()), &server.url), FINAL);
+    assert_eq!(server.requests(), 0);
+
+    // The certificate was the reason.
+    let trusting = TlsConfig::builder().disable_verification(true);
+    post(config().tls_config(trusting.build()), &server.url).unwrap();
+}
+
+#[test]
+fn a_stalled_answer_is_a_timeout_that_may_have_been_acted_upon() {
+    let limit = Some(Duration::from_millis(500));
+    for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
+        let server = Server::start(Reaction::SendAndStall(sent));
+        for config in [
+            config().timeout_recv_response(limit).timeout_recv_body(limit),
+            config().timeout_per_call(limit),
+            config().timeout_global(limit),
+        ] {
+            assert_eq!(verdict(config, &server.url), UNKNOWN.with_timeout(), "{sent:?}");
+        }
+        assert_eq!(server.requests(), 3);
+    }
+}
+
+/// The error is one of JSON, which doesn't say what happened. The module's docs say so.
+#[test]
+fn a_stalled_chunk_of_json_may_have_been_acted_upon() {
+    let sent = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n\"half\r\n";
+    let server = Server::start(Reaction::SendAndStall(sent));
+    assert_eq!(verdict(config().timeout_global(Some(Duration::from_millis(500))), &server.url), UNKNOWN);
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_the_servers_fault() {
+    for sent in CUT_SHORT {
+        assert_eq!(reaction(Reaction::Send(sent)), BROKEN, "{sent:?}");
+    }
+}
+
+#[test]
+fn a_reset_connection_is_the_servers_fault() {
+    for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
+        assert_eq!(reaction(Reaction::SendAndReset(sent)), BROKEN, "{sent:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_http_may_have_been_acted_upon() {
+    assert_eq!(reaction(Reaction::Send("SSH-2.0-OpenSSH_9.2\r\n")), UNKNOWN);
+}
+
+#[test]
+fn a_complete_answer_that_cannot_be_parsed_is_not_retried() {
+    for sent in NOT_JSON {
+        assert_eq!(reaction(Reaction::Send(sent)), FINAL, "{sent:?}");
+    }
+}
+
+#[test]
+fn a_status_is_classified_as_by_the_library() {
+    for status in ERROR_STATUSES {
+        // The error has no headers.
+        assert_eq!(reaction(Reaction::Answer(status, "retry-after: 7\r\n", "")), http::status(status), "{status}");
+    }
+}
+
+#[test]
+fn an_invalid_url_is_final() {
+    for url in ["no url", "ftp://localhost/"] {
+        assert_eq!(verdict(config(), url), FINAL, "{url}");
+    }
+}
+
+#[test]
+fn endless_redirects_are_final() {
+    for status in [303, 307] {
+        let server = Server::start(Reaction::Answer(status, "location: /\r\n", ""));
+        assert_eq!(verdict(config(), &server.url), FINAL, "{status}");
+    }
+}
+
+/// The module's docs warn of this.
+#[test]
+fn a_refused_connection_after_a_redirect_looks_unsent_although_the_first_server_has_answered() {
+    let location = format!("location: http://{}/\r\n", refused_address());
+    let server = Server::start(Reaction::Answer(303, location.leak(), ""));
+    assert_eq!(verdict(config(), &server.url), UNSENT);
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn an_error_is_found_in_a_chain_and_judged_by_the_policy() {
+    static API: StandardRetryStrategy =
+        StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(1));
+
+    #[retryable(strategy = API, policy = ureq3::policy().idempotent(true), blocking)]
+    fn get(url: &str) -> Result<String, Error> {
+        post(config(), url)
+    }
+
+    let server = Server::start_script([Reaction::Send(""), Reaction::Answer(200, "", "\"done\"")]);
+    assert_eq!(get(&server.url).unwrap(), "done");
+    assert_eq!(server.requests(), 2);
+
+    let server = Server::start(Reaction::Send(""));
+    let outcome = post(config(), &server.url);
+    let payment = ureq3::policy().idempotent(false).evaluate(&outcome);
+    assert_eq!(payment, RetryDirective::fail(Some(RetryErrorType::ServerSide)));
+    assert_eq!(chain::first_known(&io::Error::other(outcome.unwrap_err()), ureq3::link), Some(BROKEN));
+    assert_eq!(chain::first_known(&io::Error::other("another error"), ureq3::link), None);
+}
