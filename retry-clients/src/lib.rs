@@ -2,11 +2,15 @@
 //!
 //! | client | feature and module | error |
 //! |---|---|---|
+//! | hyper 1 | [`hyper1`] | `hyper::Error` |
+//! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` |
+//! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
+//! | ureq 3 | [`ureq3`] | `ureq::Error` |
 //!
 //! No feature is on by default. Each names a client together with its major version, so a new major version of a client
-//! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns
-//! none on.
+//! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns on
+//! only those without which an error can't be classified.
 //!
 //! Each module has the same parts:
 //!

@@ -1,4 +1,7 @@
-//! Error responses of HTTP servers, as errors. The modules of the clients re-export what they use.
+//! Error responses of HTTP servers, as errors.
+//!
+//! The modules [`reqwest012`](crate::reqwest012) and [`reqwest013`](crate::reqwest013) have a `ClientError` each, which is
+//! [`ClientError`] with reqwest's own error, and re-export [`ResponseExt`].
 
 mod client_error;
 mod error_for_response;
