@@ -25,6 +25,13 @@
 //! may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it `idempotent` or
 //! `idempotent = false`.
 //!
+//! # Clients without a module
+//!
+//! - **opendal.** Each of its minor versions is a new major version. Its errors have a table of their own, so a function
+//!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
+//!   retries multiply with those of the operation.
+//! - **object_store.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
+//!
 //! [`chain::first_known`]: retry_core::classify::chain::first_known
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
