@@ -27,10 +27,10 @@
 //!
 //! # Clients without a module
 //!
-//! - **opendal.** Each of its minor versions is a new major version. Its errors have a table of their own, so a function
+//! - **`opendal`.** Each of its minor versions is a new major version. Its errors have a table of their own, so a function
 //!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
 //!   retries multiply with those of the operation.
-//! - **object_store.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
+//! - **`object_store`.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
 //!
 //! [`chain::first_known`]: retry_core::classify::chain::first_known
 #![cfg_attr(docsrs, feature(doc_cfg))]
