@@ -15,7 +15,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Adds [`error_for_response`](ResponseExt::error_for_response) to the responses of clients. This trait is sealed.
 pub trait ResponseExt: Response {
-    /// Turns a response into an error if its status is 400 or above.
+    /// Turns a response into an error if its status is 400 or above. A redirect that the client did not follow is not an
+    /// error.
     ///
     /// Unlike the client's own `error_for_status`, the error keeps the headers, so that a `Retry-After` has an effect,
     /// and the beginning of the body. By default it reads at most 16 KiB of the body, and for at most one second. If the
