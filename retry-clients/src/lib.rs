@@ -17,7 +17,7 @@
 //! | item | use it |
 //! |---|---|
 //! | `classify` | on a field of a derived error: `#[retry(with = reqwest013::classify)]` |
-//! | `policy` | for a function that returns the client's own error: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
+//! | `policy` | for a function that returns the client's own error: `#[retryable(strategy = API, policy = reqwest013::policy())]`. `idempotent` is set there |
 //! | `link` | for the client's errors in a chain, such as an `anyhow::Error`: as the argument of [`chain::first_known`] |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!

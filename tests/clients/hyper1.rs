@@ -30,6 +30,7 @@ async fn reaction(reaction: Reaction) -> Error {
     post(&Server::start(reaction), Full::from("{}")).await.unwrap_err()
 }
 
+// Rule H3.
 #[tokio::test]
 async fn an_answer_that_is_cut_short_is_the_servers_fault() {
     for sent in CUT_SHORT {

@@ -45,11 +45,13 @@ async fn a_failed_name_resolution_is_safe_to_retry() {
     assert_eq!(verdict(HttpConnector::new(), &format!("http://{UNKNOWN_HOST}/")).await, UNSENT);
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_refused_connection_is_safe_to_retry() {
     assert_eq!(verdict(HttpConnector::new(), &format!("http://{}/", refused_address())).await, UNSENT);
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_timeout_while_connecting_is_safe_to_retry() {
     let server = FullBacklog::start();
@@ -59,6 +61,7 @@ async fn a_timeout_while_connecting_is_safe_to_retry() {
     assert_eq!(verdict, UNSENT.with_timeout());
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_refused_certificate_is_not_retried() {
     let server = Server::start_untrusted(Reaction::Answer(200, "", ""));
@@ -74,6 +77,7 @@ async fn a_refused_certificate_is_not_retried() {
     assert_eq!(server.requests(), 0);
 }
 
+// Rule H3.
 #[tokio::test]
 async fn an_answer_that_is_cut_short_is_the_servers_fault() {
     for sent in CUT_SHORT {

@@ -40,11 +40,13 @@ fn a_failed_name_resolution_is_not_retried() {
     assert_eq!(verdict(config(), &format!("http://{UNKNOWN_HOST}/")), FINAL);
 }
 
+// Rule H1.
 #[test]
 fn a_refused_connection_is_safe_to_retry() {
     assert_eq!(verdict(config(), &format!("http://{}/", refused_address())), UNSENT);
 }
 
+// Rule H1.
 #[test]
 fn a_timeout_while_connecting_is_safe_to_retry() {
     let server = FullBacklog::start();
@@ -52,6 +54,7 @@ fn a_timeout_while_connecting_is_safe_to_retry() {
     assert_eq!(verdict(config, &format!("http://{}/", server.address())), UNSENT.with_timeout());
 }
 
+// Rule H1.
 #[test]
 fn a_refused_certificate_is_not_retried() {
     _ = rustls::crypto::ring::default_provider().install_default();
@@ -65,6 +68,7 @@ fn a_refused_certificate_is_not_retried() {
     post(config().tls_config(trusting.build()), &server.url).unwrap();
 }
 
+// Rule H2.
 #[test]
 fn a_stalled_answer_is_a_timeout_that_may_have_been_acted_upon() {
     let limit = Some(Duration::from_millis(500));
@@ -89,6 +93,7 @@ fn a_stalled_chunk_of_json_may_have_been_acted_upon() {
     assert_eq!(verdict(config().timeout_global(Some(Duration::from_millis(500))), &server.url), UNKNOWN);
 }
 
+// Rule H3.
 #[test]
 fn an_answer_that_is_cut_short_is_the_servers_fault() {
     for sent in CUT_SHORT {
@@ -108,6 +113,7 @@ fn an_answer_that_is_not_http_may_have_been_acted_upon() {
     assert_eq!(reaction(Reaction::Send("SSH-2.0-OpenSSH_9.2\r\n")), UNKNOWN);
 }
 
+// Rule H3.
 #[test]
 fn a_complete_answer_that_cannot_be_parsed_is_not_retried() {
     for sent in NOT_JSON {

@@ -22,6 +22,10 @@ pub trait ResponseExt: Response {
     /// and the beginning of the body. By default it reads at most 16 KiB of the body, and for at most one second. If the
     /// body is longer, slower or cut short, the error has what arrived. Where the rest of a body is not read, its
     /// connection is not used again.
+    ///
+    /// # Panics
+    ///
+    /// When an error response arrives and the runtime of tokio has no timers: the body is read with a timeout.
     fn error_for_response(self) -> ErrorForResponse<Self> {
         ErrorForResponse { response: self, body_limit: BODY_LIMIT, body_timeout: BODY_TIMEOUT }
     }

@@ -33,6 +33,7 @@ async fn a_response_without_an_error_status_is_returned_as_it_is() {
     }
 }
 
+// Rule H4.
 #[tokio::test]
 async fn the_error_keeps_status_url_headers_and_body() {
     let server = Server::start(Reaction::Answer(404, "x-id: 7\r\n", "no such order"));
@@ -49,6 +50,7 @@ async fn the_error_keeps_status_url_headers_and_body() {
     assert_eq!(error.to_string(), format!("{}orders/7 answered 404 Not Found", server.url));
 }
 
+// Rule H4.
 #[tokio::test]
 async fn each_status_is_classified_together_with_its_headers() {
     for status in ERROR_STATUSES {
@@ -92,6 +94,7 @@ async fn only_the_beginning_of_a_long_body_is_kept() {
     }
 }
 
+// Rule H4.
 #[tokio::test]
 async fn a_body_that_stalls_or_breaks_does_not_hide_the_status() {
     let half = "HTTP/1.1 429 Slow\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\nhalf";
@@ -115,6 +118,7 @@ async fn reqwests_own_error_is_classified_as_by_classify() {
     assert!(error.response().is_none() && error.status().is_none() && error.timed_out().is_none());
 }
 
+// Rule H5.
 #[tokio::test]
 async fn the_method_makes_a_maybe_a_yes_if_it_is_idempotent() {
     let verdict = |error: ClientError, method: &Method| error.for_method(method).is_retry_safe();

@@ -43,16 +43,19 @@ async fn reaction(reaction: Reaction) -> Classification {
     verdict
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_failed_name_resolution_is_safe_to_retry() {
     assert_eq!(verdict(builder(), &format!("http://{UNKNOWN_HOST}/")).await, UNSENT);
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_refused_connection_is_safe_to_retry() {
     assert_eq!(verdict(builder(), &format!("http://{}/", refused_address())).await, UNSENT);
 }
 
+// Rule H1.
 #[tokio::test]
 async fn a_refused_certificate_is_not_retried() {
     let server = Server::start_untrusted(Reaction::Answer(200, "", "\"\""));
@@ -67,6 +70,7 @@ async fn a_refused_certificate_is_not_retried() {
     post(&trusting, &server.url).await.unwrap();
 }
 
+// Rules H1, H2.
 #[tokio::test]
 async fn a_timeout_while_connecting_is_safe_to_retry() {
     let server = FullBacklog::start();
@@ -77,6 +81,7 @@ async fn a_timeout_while_connecting_is_safe_to_retry() {
     assert_eq!(verdict(builder().timeout(Duration::from_millis(200)), &url).await, UNKNOWN.with_timeout());
 }
 
+// Rule H2.
 #[tokio::test]
 async fn a_stalled_answer_is_a_timeout_that_may_have_been_acted_upon() {
     for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
@@ -89,6 +94,7 @@ async fn a_stalled_answer_is_a_timeout_that_may_have_been_acted_upon() {
     }
 }
 
+// Rule H3.
 /// The errors are hyper's, which reqwest contains. So this test fails if reqwest moves to another major version of hyper.
 #[tokio::test]
 async fn an_answer_that_is_cut_short_is_the_servers_fault() {
@@ -97,6 +103,7 @@ async fn an_answer_that_is_cut_short_is_the_servers_fault() {
     }
 }
 
+// Rule H3.
 #[tokio::test]
 async fn a_reset_connection_is_the_servers_fault() {
     for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
@@ -128,6 +135,7 @@ async fn a_request_body_that_fails_is_not_the_servers_fault() {
     assert_eq!(module::classify(&error), UNKNOWN);
 }
 
+// Rule H3.
 #[tokio::test]
 async fn a_complete_answer_that_cannot_be_parsed_is_not_retried() {
     for sent in NOT_JSON {
