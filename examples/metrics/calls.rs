@@ -1,9 +1,9 @@
 //! The program: a client of two resources, with a strategy for each, and its metrics.
 
-use examples::reqwest_errors;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::observe::metrics;
-use retry_core::{AdaptiveRetryStrategy, RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy, retryable};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,22 +14,6 @@ static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::over(named("table")
 
 const fn named(name: &'static str) -> StandardRetryStrategy {
     StandardRetryStrategy::new().name(name).backoff(Duration::from_millis(5), Duration::from_millis(50))
-}
-
-/// Why an attempt failed.
-#[derive(Debug, thiserror::Error, RetryInfo)]
-pub(crate) enum ApiError {
-    /// The server answered with an error status.
-    #[error("status {0}")]
-    Answered(#[retry(http_status)] u16),
-
-    /// The server gave no usable answer.
-    #[error("no usable answer")]
-    Unanswered(
-        #[from]
-        #[retry(with = reqwest_errors::judge)]
-        reqwest::Error,
-    ),
 }
 
 /// A client of the service.
@@ -47,19 +31,19 @@ impl Client {
 
     /// Reads an object of the store.
     #[retryable(strategy = STORE, idempotent)]
-    async fn read(&self, key: &str) -> Result<(), ApiError> {
+    async fn read(&self, key: &str) -> Result<(), ClientError> {
         self.get(&format!("/store/{key}")).await
     }
 
     /// Writes a row of the table.
     #[retryable(strategy = TABLE, idempotent)]
-    async fn write(&self) -> Result<(), ApiError> {
+    async fn write(&self) -> Result<(), ClientError> {
         self.get("/table").await
     }
 
-    async fn get(&self, path: &str) -> Result<(), ApiError> {
-        let response = self.http.get(format!("{}{path}", self.base)).send().await?;
-        if response.status().is_success() { Ok(()) } else { Err(ApiError::Answered(response.status().as_u16())) }
+    async fn get(&self, path: &str) -> Result<(), ClientError> {
+        self.http.get(format!("{}{path}", self.base)).send().await?.error_for_response().await?;
+        Ok(())
     }
 }
 
