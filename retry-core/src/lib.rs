@@ -30,7 +30,8 @@
 //! | task | item |
 //! |---|---|
 //! | classify your errors | [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo) |
-//! | classify HTTP statuses, error codes and foreign errors | [`classify`] |
+//! | classify HTTP statuses, gRPC, SQL and other codes, and foreign errors | [`classify`] |
+//! | classify `anyhow::Error`, `Box<dyn Error>` and the like | a [`ChainPolicy`] |
 //! | classify whole outcomes, `Ok` included | a [`RetryPolicy`] ([`policy`]); the default is [`StandardRetryPolicy`] |
 //! | retry a function | the attribute [`retryable`](macro@retryable) |
 //! | retry a closure, or a call with a foreign error type | [`retry()`], [`retry_blocking`] |
@@ -154,7 +155,7 @@ pub use config::{ConfigError, RetryConfig};
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 pub use observe::{Event, EventKind, Observer, OperationId, Report};
 pub use operation::AttemptContext;
-pub use policy::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
+pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
 pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{

@@ -3,7 +3,10 @@
 
 mod aws;
 mod chain;
+mod grpc;
 mod io;
+mod redis;
+mod sqlstate;
 
 use crate::support::{millis, secs};
 use retry_core::classify::{Classification, http};
@@ -90,6 +93,14 @@ fn maybe_becomes_yes_for_idempotent_methods_only() {
         }
     }
     assert_eq!(seen, 14);
+}
+
+#[test]
+fn a_classification_can_be_changed_answer_by_answer() {
+    for safety in [Yes, Maybe, No] {
+        let changed = http::status_with(503, Some(secs(7))).with_safety(safety);
+        assert_eq!(changed, verdict(safety, "throttling", Server).with_retry_after(Some(secs(7))));
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Custom policies and timers, with the attribute and with closures.
 
+mod chain;
+
 use crate::support::timers::{run, since_start};
 use crate::support::{Failed, Flaky, millis, secs};
 use retry_core::time::ManualTimer;

@@ -24,9 +24,10 @@
 
 mod error_like;
 
-pub use error_like::ErrorLike;
+pub use error_like::{Concrete, ErrorLike, Owner};
 
 use super::Classification;
+use crate::error::RetryInfo;
 use crate::time::TimedOut;
 use std::error::Error;
 use std::sync::Arc;
@@ -53,32 +54,8 @@ const MAX_LINKS: usize = 64;
 /// assert_eq!(JobError("no such table".into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is classified by the policy of the call:
-///
-/// ```
-/// use retry_core::classify::{Classification, chain};
-/// use retry_core::{RetryDirective, RetrySafety, StandardRetryPolicy, StandardRetryStrategy, policy_fn, retryable};
-/// use std::error::Error;
-/// # type AnyError = Box<dyn Error + Send + Sync>;
-///
-/// static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
-///
-/// fn by_known_links<T>(outcome: &Result<T, AnyError>) -> RetryDirective {
-///     match outcome {
-///         Ok(_) => RetryDirective::succeed(),
-///         Err(error) => {
-///             let verdict = chain::known(error).unwrap_or(Classification::new(RetrySafety::No));
-///             StandardRetryPolicy::new().evaluate_error(&verdict)
-///         }
-///     }
-/// }
-///
-/// #[retryable(strategy = JOBS, policy = policy_fn(by_known_links), attempt_timeout = "5s")]
-/// async fn run() -> Result<(), AnyError> {
-///     // One attempt. If it takes too long, its error is a boxed `TimedOut`.
-/// #   Ok(())
-/// }
-/// ```
+/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is classified by the policy of the call, a
+/// [`ChainPolicy`](crate::ChainPolicy).
 pub fn known<E, K>(error: &E) -> Option<Classification>
 where
     E: ErrorLike<K> + ?Sized,
@@ -121,8 +98,8 @@ where
     std::iter::successors(Some(error.as_link()), |link| next(*link)).take(MAX_LINKS).find_map(known)
 }
 
-/// Classifies one link by itself.
-fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
+/// Classifies one link by the [table](self), without its sources. Returns `None` if the link is not known.
+pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     if let Some(error) = link.downcast_ref() {
         return super::io::error(error);
     }
@@ -134,6 +111,13 @@ fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
         return super::io::kind(std::io::ErrorKind::TimedOut);
     }
     None
+}
+
+/// Classifies a link of the type `E` by its own [`RetryInfo`]. Returns `None` for a link of another type.
+///
+/// Use this to teach a [`ChainPolicy`](crate::ChainPolicy) your own error types: `.also(chain::typed::<StoreError>)`.
+pub fn typed<E: Error + RetryInfo + 'static>(link: &(dyn Error + 'static)) -> Option<Classification> {
+    link.downcast_ref::<E>().map(Classification::of)
 }
 
 fn next<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {

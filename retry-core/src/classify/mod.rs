@@ -5,10 +5,13 @@
 //! and a hand-written implementation can forward to one. A derived implementation calls these functions for the
 //! attributes in this table:
 //!
-//! | module | classifies | field attribute | examples |
+//! | item | classifies | field attribute | examples |
 //! |---|---|---|---|
 //! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
+//! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by a function of yours | `RESOURCE_EXHAUSTED` with a delay is throttling |
+//! | [`sqlstate`] | the SQLSTATE of a database | `with = sqlstate` | 40001 is a conflict, 23505 is not retried |
+//! | [`redis`] | the error codes of Redis and Valkey | `with = redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::error` | a refused connection is safe to retry, a missing file is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
@@ -81,11 +84,18 @@
 
 pub mod aws;
 pub mod chain;
+mod grpc;
 pub mod http;
 pub mod io;
+mod redis;
 mod retry_after;
+mod sqlstate;
 #[cfg(all(test, feature = "http"))]
 mod tests;
+
+pub use grpc::{grpc, grpc_pushback, otlp};
+pub use redis::redis;
+pub use sqlstate::sqlstate;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;
@@ -165,6 +175,13 @@ impl Classification {
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
+        self
+    }
+
+    /// Sets whether the request may be sent again. This changes nothing else.
+    #[must_use]
+    pub const fn with_safety(mut self, safety: RetrySafety) -> Self {
+        self.safety = safety;
         self
     }
 

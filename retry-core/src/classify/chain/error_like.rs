@@ -1,5 +1,6 @@
 //! The types that can be the start of a chain.
 
+use kinds::Dyn;
 use std::error::Error;
 use std::ops::DerefMut;
 
@@ -13,7 +14,8 @@ use std::ops::DerefMut;
 ///
 /// For any other pointer, such as an `Rc<dyn Error>`, pass a reference to its target: `chain::known(&*error)`.
 ///
-/// `K` distinguishes these kinds of types and is always inferred. This trait is sealed.
+/// `K` distinguishes these kinds of types: [`Concrete`], [`Owner`], and a private one for `dyn Error`. A call infers it.
+/// This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an error nor an owner of one",
     label = "this is no `Error`, and no `Box<dyn Error>` or the like",
@@ -26,7 +28,7 @@ pub trait ErrorLike<K>: sealed::Sealed<K> {
     fn as_link(&self) -> &(dyn Error + 'static);
 }
 
-impl<E: Error + 'static> ErrorLike<kinds::Itself> for E {
+impl<E: Error + 'static> ErrorLike<Concrete> for E {
     fn as_link(&self) -> &(dyn Error + 'static) {
         self
     }
@@ -34,7 +36,7 @@ impl<E: Error + 'static> ErrorLike<kinds::Itself> for E {
 
 /// The bound is `DerefMut` instead of `Deref` because `Arc<dyn Error>` and references are errors themselves: with
 /// `Deref` they would match two kinds.
-impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> ErrorLike<kinds::Owner> for P {
+impl<P: DerefMut<Target: ErrorLike<Dyn>>> ErrorLike<Owner> for P {
     fn as_link(&self) -> &(dyn Error + 'static) {
         (**self).as_link()
     }
@@ -43,32 +45,36 @@ impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> ErrorLike<kinds::Owner> for P {
 macro_rules! dyn_errors {
     ($($error:ty),+) => {$(
         #[diagnostic::do_not_recommend]
-        impl ErrorLike<kinds::Dyn> for $error {
+        impl ErrorLike<Dyn> for $error {
             fn as_link(&self) -> &(dyn Error + 'static) {
                 self
             }
         }
 
-        impl sealed::Sealed<kinds::Dyn> for $error {}
+        impl sealed::Sealed<Dyn> for $error {}
     )+};
 }
 
 dyn_errors!(dyn Error, dyn Error + Send, dyn Error + Sync, dyn Error + Send + Sync);
 
+/// The kind of [`ErrorLike`] types that are errors themselves, such as [`std::io::Error`].
+#[derive(Debug)]
+pub enum Concrete {}
+
+/// The kind of [`ErrorLike`] types that own an error of any type, such as `Box<dyn Error>` and `anyhow::Error`.
+#[derive(Debug)]
+pub enum Owner {}
+
 mod kinds {
     #[derive(Debug)]
-    pub enum Itself {}
-    #[derive(Debug)]
     pub enum Dyn {}
-    #[derive(Debug)]
-    pub enum Owner {}
 }
 
 mod sealed {
-    use super::{DerefMut, Error, ErrorLike, kinds};
+    use super::{Concrete, DerefMut, Dyn, Error, ErrorLike, Owner};
 
     pub trait Sealed<K> {}
 
-    impl<E: Error + 'static> Sealed<kinds::Itself> for E {}
-    impl<P: DerefMut<Target: ErrorLike<kinds::Dyn>>> Sealed<kinds::Owner> for P {}
+    impl<E: Error + 'static> Sealed<Concrete> for E {}
+    impl<P: DerefMut<Target: ErrorLike<Dyn>>> Sealed<Owner> for P {}
 }

@@ -1,5 +1,9 @@
 //! Policies: the decision whether an outcome is a success, a final failure, or worth a retry.
 
+mod chain;
+
+pub use chain::ChainPolicy;
+
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::fmt;
 use std::sync::Arc;

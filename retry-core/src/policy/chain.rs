@@ -1,0 +1,131 @@
+//! The policy for errors of any type, which are judged by their chain of sources.
+
+use super::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+use crate::classify::Classification;
+use crate::classify::chain::{self, ErrorLike, Owner};
+use crate::error::RetrySafety;
+use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
+
+type Link = fn(&(dyn Error + 'static)) -> Option<Classification>;
+
+/// The maximum number of functions that [`ChainPolicy::also`] can add.
+const MAX_ADDED: usize = 8;
+
+/// The policy for results whose error can be of any type: `anyhow::Error`, `eyre::Report`, `Box<dyn Error>`, or the error
+/// of a client library.
+///
+/// The first known link of the error's [chain](chain#links) decides, as with [`chain::known`]. `Ok` is a success, and an
+/// error without a known link is final. [`also`](ChainPolicy::also) makes more links known. What
+/// [`RetrySafety::Maybe`] means depends on [`idempotent`](ChainPolicy::idempotent).
+///
+/// ```
+/// use retry_core::classify::chain;
+/// use retry_core::{ChainPolicy, RetryInfo, StandardRetryStrategy, retryable};
+/// use std::error::Error;
+/// # use std::fmt;
+///
+/// #[derive(Debug, RetryInfo)]
+/// #[retry(throttling)]
+/// struct Busy;
+/// # impl fmt::Display for Busy {
+/// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str("busy") }
+/// # }
+/// # impl Error for Busy {}
+///
+/// static JOBS: StandardRetryStrategy = StandardRetryStrategy::new();
+/// const READS: ChainPolicy = ChainPolicy::new().also(chain::typed::<Busy>).idempotent(true);
+///
+/// #[retryable(strategy = JOBS, policy = READS, attempt_timeout = "5s")]
+/// async fn read() -> Result<String, Box<dyn Error + Send + Sync>> {
+///     // One attempt. `Busy`, I/O errors and timeouts are known, however deep in the chain.
+/// #   Ok(String::new())
+/// }
+/// ```
+///
+/// `K` is the kind of the error type. In an expression it is inferred. A `const` or a `static` names it: `ChainPolicy`
+/// for owners of any error, such as `anyhow::Error`, and `ChainPolicy<chain::Concrete>` for types that implement
+/// [`Error`].
+pub struct ChainPolicy<K = Owner> {
+    added: [Option<Link>; MAX_ADDED],
+    standard: StandardRetryPolicy,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> ChainPolicy<K> {
+    /// Creates a policy that knows the links in the table of [`chain`], for an operation that may or may not be
+    /// idempotent.
+    pub const fn new() -> Self {
+        Self { added: [None; MAX_ADDED], standard: StandardRetryPolicy::new(), kind: PhantomData }
+    }
+
+    /// Adds a function that classifies more kinds of links. It gets one link, not the chain, and returns `None` for a
+    /// link that it does not know.
+    ///
+    /// For each link, the added functions are asked first, in the order in which they were added, and then the table of
+    /// [`chain`]. [`chain::typed`] makes such a function for an error type of your own.
+    ///
+    /// # Panics
+    ///
+    /// When a ninth function is added. In a `const` or a `static`, this is a compile error. One function can ask several
+    /// others: `|link| first(link).or_else(|| second(link))`.
+    #[must_use]
+    pub const fn also(mut self, link: fn(&(dyn Error + 'static)) -> Option<Classification>) -> Self {
+        let mut free = 0;
+        while free < MAX_ADDED && self.added[free].is_some() {
+            free += 1;
+        }
+        assert!(free < MAX_ADDED, "a ChainPolicy takes at most 8 functions: write one that asks the others");
+        self.added[free] = Some(link);
+        self
+    }
+
+    /// Sets whether the operation is idempotent, as [`StandardRetryPolicy::idempotent`] does.
+    #[must_use]
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.standard = self.standard.idempotent(idempotent);
+        self
+    }
+
+    /// Returns the directive for an error. Use this in a policy that handles some outcomes itself.
+    #[cold]
+    pub fn evaluate_error<E: ErrorLike<K>>(&self, error: &E) -> RetryDirective {
+        let known = |link: &(dyn Error + 'static)| {
+            self.added.iter().flatten().find_map(|known| known(link)).or_else(|| chain::link(link))
+        };
+        let verdict = chain::first_known(error, known);
+        self.standard.evaluate_error(&verdict.unwrap_or(Classification::new(RetrySafety::No)))
+    }
+}
+
+impl<T, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ChainPolicy<K> {
+    #[inline]
+    fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
+        match outcome {
+            Ok(_) => RetryDirective::succeed(),
+            Err(error) => self.evaluate_error(error),
+        }
+    }
+}
+
+impl<K> Default for ChainPolicy<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> Clone for ChainPolicy<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for ChainPolicy<K> {}
+
+impl<K> fmt::Debug for ChainPolicy<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let added = self.added.iter().flatten().count();
+        f.debug_struct("ChainPolicy").field("added", &added).field("standard", &self.standard).finish()
+    }
+}
