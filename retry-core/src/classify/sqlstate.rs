@@ -9,9 +9,9 @@ use crate::error::{ErrorFault, RetrySafety};
 /// is aborted, and the earlier statements are lost with it. So each attempt begins the transaction, and ends with its
 /// COMMIT.
 ///
-/// The authorities are PostgreSQL's
+/// The authorities are two chapters of the manual of `PostgreSQL`:
 /// [serialization failure handling](https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html)
-/// (*13.5* below) and its [error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html) (*A*):
+/// (*13.5* below) and [error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html) (*A*):
 ///
 /// | code | safe | class | fault | authority |
 /// |---|---|---|---|---|
@@ -21,16 +21,16 @@ use crate::error::{ErrorFault, RetrySafety};
 /// | 08001, 08004 connection not established, 57P03 cannot connect now, 53300 too many connections | yes | | server | A: no session came about |
 /// | 57P05 idle session timeout | yes | | server | A: the session was closed before the transaction began |
 /// | 25006 read-only transaction | yes | | server | A; the server became a replica, and nothing was written: connect again |
-/// | 08000, 08003, 08006 connection broken, 57P01 admin shutdown, 57P02 crash shutdown, 58000, 58030 I/O error, any other 53xxx (resources) | maybe | | server | A: the transaction may have been committed |
+/// | 08000, 08003, 08006 connection broken, 57P01 admin shutdown, 57P02 crash shutdown, 58000, 58030 I/O error, any other `53xxx` (resources) | maybe | | server | A: the transaction may have been committed |
 /// | 57014 query cancelled, 08P01 protocol violation | no | | other | A: someone ended the query; the same bytes fail again |
-/// | XXxxx internal error | no | | server | A: a defect or corrupted data |
+/// | `XXxxx` internal error | no | | server | A: a defect or corrupted data |
 /// | any other five characters of `0`-`9` and `A`-`Z`, such as 23505 unique violation | no | | client | A. Deviates: 13.5 allows a retry of 23505 and 23P01, which can be a lost race; only the author of the transaction knows |
-/// | any other text, such as SQLite's `5` | no answer | | | |
+/// | any other text, such as `SQLite`'s `5` | no answer | | | |
 ///
 /// A connection that breaks during COMMIT may hide a committed transaction. So mark each retried transaction
 /// `idempotent` or `idempotent = false`, and never leave it open.
 ///
-/// CockroachDB reports overload as 40001, and a retry after a conflict costs nothing. Give conflicts a cost there, by
+/// `CockroachDB` reports overload as 40001, and a retry after a conflict costs nothing. Give conflicts a cost there, by
 /// [`RetryCosts`](crate::strategy::RetryCosts).
 ///
 /// ```
