@@ -112,6 +112,7 @@ fn an_error_type_can_be_classified_by_its_code_of_grpc() {
         code: i32,
         delay: Option<Duration>,
     }
+    #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the derive hands over references")]
     fn judge(code: &i32, delay: &Option<Duration>) -> Classification {
         grpc(*code, *delay)
     }
@@ -121,6 +122,12 @@ fn an_error_type_can_be_classified_by_its_code_of_grpc() {
         let waiting = CallFailed { code, delay: Some(secs(2)) };
         assert_eq!(Classification::of(&waiting), with_delay(code, expected, secs(2)), "{name}");
     }
+}
+
+#[test]
+fn a_code_of_grpc_can_be_classified_at_compile_time() {
     const BUSY: Classification = grpc(8, Some(Duration::from_secs(1)));
-    assert!(BUSY.is_throttle(), "the table can be used in a constant");
+    const LOST: Classification = otlp(15, None);
+    assert!(BUSY.is_throttle());
+    assert_eq!(LOST.is_retry_safe(), Yes);
 }

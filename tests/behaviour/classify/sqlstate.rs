@@ -58,6 +58,7 @@ fn a_field_of_any_text_can_hold_an_sqlstate() {
         #[retry(with = judge)]
         Known(Option<String>),
     }
+    #[allow(clippy::ref_option, reason = "the derive hands over references")]
     fn judge(code: &Option<String>) -> Option<Classification> {
         sqlstate(code.as_deref()?)
     }

@@ -43,6 +43,7 @@ fn answered(link: &(dyn Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(|Answered(status)| http::status(*status))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "this is the signature of a link")]
 fn never(_: &(dyn Error + 'static)) -> Option<Classification> {
     Some(Classification::new(RetrySafety::No))
 }
