@@ -52,5 +52,7 @@ pub mod reqwest012;
 pub mod reqwest013;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
+#[cfg(feature = "tonic014")]
+pub mod tonic014;
 
 pub use policy::ClientPolicy;

@@ -1,0 +1,141 @@
+//! The errors of tonic 0.14: [`tonic::Status`].
+//!
+//! Tonic reports errors of its own as statuses, too, so a code alone does not tell whether the server ever saw the call.
+//! The sources of the status tell it. The first question that is answered with yes decides:
+//!
+//! | question | safe | class | fault | why | observed by |
+//! |---|---|---|---|---|---|
+//! | Did TLS fail while connecting? | no | | other | the same certificate is refused again | a server without TLS |
+//! | Was the client still connecting ([`ConnectError`])? Its code is UNAVAILABLE. | yes | timeout if it timed out | other | nothing was sent | a closed port, an unknown host, a full backlog |
+//! | Did a timeout of this client strike ([`TimeoutExpired`])? Its code is CANCELLED. | maybe | timeout | other | the server may have acted | a server that never answers |
+//! | Did the connection break? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
+//! | Did the server answer? | by the code | | | [`classify::grpc`](fn@grpc) | each code |
+//!
+//! Two things that a server can send count, too:
+//!
+//! - The delay in a `google.rpc.RetryInfo` or in the metadata `grpc-retry-pushback-ms`; the longer one, if there are
+//!   both. With a delay, `RESOURCE_EXHAUSTED` is throttling.
+//! - A `grpc-retry-pushback-ms` that is negative, malformed or there twice: no retry ([`grpc_pushback`]).
+//!
+//! [`otlp`] is the same with the codes as OpenTelemetry reads them.
+//!
+//! A tonic server with a timeout of its own answers CANCELLED when it strikes. This is not retried: prefer a timeout of
+//! the client, by `Endpoint::timeout` or `attempt_timeout`.
+//!
+//! # Use
+//!
+//! ```
+//! use retry_clients::tonic014;
+//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use tonic::Status;
+//!
+//! static SEARCH: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // A function that returns tonic's own error.
+//! #[retryable(strategy = SEARCH, policy = tonic014::policy().idempotent(true))]
+//! async fn search(text: &str) -> Result<Vec<String>, Status> {
+//!     // One call of the generated client, made anew for each attempt: `client.clone().search(..).await`.
+//! #   Ok(vec![text.to_owned()])
+//! }
+//!
+//! // An error type of your own.
+//! #[derive(Debug, RetryInfo)]
+//! enum SearchError {
+//!     Call(#[retry(with = tonic014::classify)] Status),
+//!     Empty,
+//! }
+//! ```
+//!
+//! `Endpoint::connect` fails with a `tonic::transport::Error`, in whose chain [`link`] knows the sources. Judge it with
+//! `ChainPolicy::new().also(tonic014::link)`. A channel that was made by `connect_lazy` connects in the first call, and
+//! again after the connection broke, so its errors are statuses.
+//!
+//! Attempts that stream a request start the stream anew, so make the stream within the attempt.
+
+use crate::ClientPolicy;
+use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback, io};
+use retry_core::{ErrorFault, RetrySafety};
+use std::error::Error;
+use std::io::ErrorKind;
+use std::time::Duration;
+use tonic::{ConnectError, Status, TimeoutExpired};
+use tonic_types::StatusExt;
+
+/// Classifies a status by the [table](self).
+pub fn classify(status: &Status) -> Classification {
+    match local(status) {
+        Some(verdict) => verdict,
+        None => answer(status, grpc),
+    }
+}
+
+/// Classifies a status as [`classify()`] does, but reads the codes by [`classify::otlp`]. An error without an answer of
+/// the server is safe to retry unless TLS failed, because telemetry may be sent twice.
+///
+/// Use it for exporters of telemetry only.
+pub fn otlp(status: &Status) -> Classification {
+    match local(status) {
+        Some(verdict) => verdict.idempotent(true),
+        None => answer(status, classify::otlp),
+    }
+}
+
+/// Classifies a link of a chain that is an error of tonic: a [`Status`], a [`ConnectError`] or a [`TimeoutExpired`]. For
+/// any other link it returns `None`.
+pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
+    match link.downcast_ref() {
+        Some(status) => Some(classify(status)),
+        None => local_link(link),
+    }
+}
+
+/// Returns the policy for functions that return tonic's own error.
+pub const fn policy() -> ClientPolicy<Status> {
+    ClientPolicy::new(classify)
+}
+
+/// Returns the policy for functions that export telemetry and return tonic's own error; see [`otlp`].
+pub const fn otlp_policy() -> ClientPolicy<Status> {
+    ClientPolicy::new(otlp)
+}
+
+/// Classifies a status that this client made, because there was no answer.
+fn local(status: &Status) -> Option<Classification> {
+    chain::first_known(status.source()?, |link| local_link(link).or_else(|| broken(link)))
+}
+
+fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
+    if link.is::<ConnectError>() {
+        let tls_failed = Classification::new(RetrySafety::No);
+        let unsent = Classification::new(RetrySafety::Yes);
+        let verdict = chain::first_known(link, |link| match link.downcast_ref::<std::io::Error>()?.kind() {
+            ErrorKind::InvalidData => Some(tls_failed),
+            ErrorKind::TimedOut => Some(unsent.with_timeout()),
+            _ => None,
+        });
+        return Some(verdict.unwrap_or(unsent));
+    }
+    link.is::<TimeoutExpired>().then_some(Classification::new(RetrySafety::Maybe).with_timeout())
+}
+
+/// Recognizes a connection that broke: an error of hyper. Its I/O error says more, if it has one.
+fn broken(link: &(dyn Error + 'static)) -> Option<Classification> {
+    let error = link.downcast_ref::<hyper::Error>()?;
+    let by_kind = chain::first_known(error, |link| io::error(link.downcast_ref()?));
+    Some(by_kind.unwrap_or(Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)))
+}
+
+/// Classifies the answer of a server.
+fn answer(status: &Status, table: fn(i32, Option<Duration>) -> Classification) -> Classification {
+    let details = status.get_details_retry_info().and_then(|info| info.retry_delay);
+    let mut pushbacks = status.metadata().get_all("grpc-retry-pushback-ms").iter();
+    let code = status.code().into();
+    match (pushbacks.next(), pushbacks.next()) {
+        (None, _) => table(code, details),
+        (Some(value), None) => match value.to_str().ok().and_then(grpc_pushback) {
+            Some(wait) => table(code, details.max(Some(wait))),
+            None => table(code, details).with_safety(RetrySafety::No),
+        },
+        (Some(_), Some(_)) => table(code, details).with_safety(RetrySafety::No),
+    }
+}

@@ -1,0 +1,203 @@
+//! A gRPC server that answers as its requests say, and connections that break.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic::{Code, Request, Response, Status};
+use tonic_health::pb::health_client::HealthClient;
+use tonic_health::pb::health_server::{Health, HealthServer};
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// The answer that a request asks for. It travels in the only field of the request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked<'a> {
+    /// The code, of which 0 is success.
+    pub(crate) code: i32,
+    /// The delay in the details, in milliseconds.
+    pub(crate) delay: Option<u64>,
+    /// The values of `grpc-retry-pushback-ms`.
+    pub(crate) pushback: &'a [&'a str],
+    /// The number of calls that are answered in this way, before the others succeed.
+    pub(crate) times: Option<u32>,
+    /// Answers only after an hour.
+    pub(crate) stall: bool,
+}
+
+impl Asked<'_> {
+    fn into_text(self) -> String {
+        let optional = |number: Option<String>| number.unwrap_or_default();
+        let (delay, times) = (self.delay.map(|delay| delay.to_string()), self.times.map(|times| times.to_string()));
+        let pushback = self.pushback.join("|");
+        format!("{};{};{};{};{}", self.code, optional(delay), optional(times), u8::from(self.stall), pushback)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Service {
+    calls: AtomicU32,
+}
+
+#[tonic::async_trait]
+impl Health for Service {
+    async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
+        let earlier = self.calls.fetch_add(1, Ordering::Relaxed);
+        let text = request.into_inner().service;
+        let fields: Vec<&str> = text.splitn(5, ';').collect();
+        let [code, delay, times, stall, pushback] = fields[..] else { panic!("{text}") };
+        if stall == "1" {
+            tokio::time::sleep(Duration::from_secs(3_600)).await;
+        }
+        let code = Code::from(code.parse::<i32>().unwrap());
+        if code == Code::Ok || times.parse::<u32>().is_ok_and(|times| earlier >= times) {
+            return Ok(Response::new(HealthCheckResponse { status: 1 }));
+        }
+        let mut metadata = MetadataMap::new();
+        for value in pushback.split('|').filter(|value| !value.is_empty()) {
+            let value = if value == "EMPTY" { "" } else { value };
+            metadata.append("grpc-retry-pushback-ms", MetadataValue::try_from(value).unwrap());
+        }
+        let mut details = ErrorDetails::new();
+        if let Ok(delay) = delay.parse() {
+            details.set_retry_info(Some(Duration::from_millis(delay)));
+        }
+        Err(Status::with_error_details_and_metadata(code, "as asked", details, metadata))
+    }
+
+    type WatchStream = tonic::codegen::tokio_stream::Empty<Result<HealthCheckResponse, Status>>;
+
+    async fn watch(&self, _: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
+        Ok(Response::new(tonic::codegen::tokio_stream::empty()))
+    }
+}
+
+/// A running gRPC server, which is stopped when it is dropped.
+#[derive(Debug)]
+pub(crate) struct GrpcServer {
+    pub(crate) address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl GrpcServer {
+    pub(crate) async fn start() -> Self {
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), None).await
+    }
+
+    pub(crate) async fn start_with_timeout(timeout: Duration) -> Self {
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Some(timeout)).await
+    }
+
+    pub(crate) async fn start_at(address: SocketAddr, timeout: Option<Duration>) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut server = Server::builder();
+        if let Some(timeout) = timeout {
+            server = server.timeout(timeout);
+        }
+        let server = server.add_service(HealthServer::new(Service::default()));
+        let task = tokio::spawn(async move { server.serve_with_incoming(TcpIncoming::from(listener)).await.unwrap() });
+        Self { address, task }
+    }
+
+    pub(crate) fn client(&self) -> HealthClient<Channel> {
+        HealthClient::new(endpoint(self.address).connect_lazy())
+    }
+}
+
+impl Drop for GrpcServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(crate) fn endpoint(address: SocketAddr) -> Endpoint {
+    Endpoint::from_shared(format!("http://{address}")).unwrap()
+}
+
+/// Makes one call and returns what came of it.
+pub(crate) async fn ask(client: &HealthClient<Channel>, asked: Asked<'_>) -> Result<(), Status> {
+    client.clone().check(HealthCheckRequest { service: asked.into_text() }).await.map(drop)
+}
+
+/// Makes one call that must fail, and returns its error.
+pub(crate) async fn failure(endpoint: &Endpoint) -> Status {
+    ask(&HealthClient::new(endpoint.connect_lazy()), Asked::default()).await.unwrap_err()
+}
+
+/// Starts a server that treats each connection as `react` says, and returns its address.
+pub(crate) async fn raw_server<F>(react: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+where
+    F: Future<Output = io::Result<()>> + Send + 'static,
+{
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(react(stream));
+        }
+    });
+    address
+}
+
+/// Closes the connection at once.
+pub(crate) async fn close_at_once(_: TcpStream) -> io::Result<()> {
+    Ok(())
+}
+
+/// Reads the start of HTTP/2, and then closes the connection.
+pub(crate) async fn close(mut stream: TcpStream) -> io::Result<()> {
+    stream.read_exact(&mut [0; 24]).await.map(drop)
+}
+
+/// Reads the start of HTTP/2, and then resets the connection.
+pub(crate) async fn reset(mut stream: TcpStream) -> io::Result<()> {
+    stream.read_exact(&mut [0; 24]).await?;
+    // What was not read makes the system send a reset.
+    stream.readable().await
+}
+
+/// Answers as a server of HTTP/1.1 does.
+pub(crate) async fn answer_in_http_1(mut stream: TcpStream) -> io::Result<()> {
+    stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await?;
+    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(drop)
+}
+
+/// Reads everything and answers nothing.
+pub(crate) async fn stall(mut stream: TcpStream) -> io::Result<()> {
+    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(drop)
+}
+
+/// A server that accepts no connection and whose backlog is full: connecting to it takes forever.
+#[derive(Debug)]
+pub(crate) struct FullBacklog {
+    pub(crate) address: SocketAddr,
+    _listener: TcpListener,
+    _queued: Vec<StdStream>,
+}
+
+impl FullBacklog {
+    pub(crate) fn start() -> Self {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let listener = socket.listen(1).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut queued = Vec::new();
+        while let Ok(connection) = StdStream::connect_timeout(&address, Duration::from_millis(200)) {
+            queued.push(connection);
+            assert!(queued.len() < 64, "the backlog is not bounded");
+        }
+        Self { address, _listener: listener, _queued: queued }
+    }
+}
+
+/// Returns an address that nothing listens on any more.
+pub(crate) fn refused_address() -> SocketAddr {
+    StdListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap()
+}
