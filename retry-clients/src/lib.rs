@@ -44,6 +44,8 @@ pub mod hyper1;
 #[cfg(feature = "hyper_util01")]
 pub mod hyper_util01;
 mod policy;
+#[cfg(feature = "redis1")]
+pub mod redis1;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod reqwest;
 #[cfg(feature = "reqwest012")]

@@ -9,7 +9,7 @@
 //! | Was the client still connecting ([`ConnectError`])? Its code is UNAVAILABLE. | yes | timeout if it timed out | other | nothing was sent | a closed port, an unknown host, a full backlog |
 //! | Did a timeout of this client strike ([`TimeoutExpired`])? Its code is CANCELLED. | maybe | timeout | other | the server may have acted | a server that never answers |
 //! | Did the connection break? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
-//! | Did the server answer? | by the code | | | [`classify::grpc`](fn@grpc) | each code |
+//! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
 //!
 //! Two things that a server can send count, too:
 //!

@@ -1,0 +1,109 @@
+//! The errors of redis 1: [`redis::RedisError`], against Redis and Valkey.
+//!
+//! The first question that is answered with yes decides:
+//!
+//! | question | safe | class | fault | why | observed by |
+//! |---|---|---|---|---|---|
+//! | Did the server answer with an error? | by the code, else no | | | [`classify::redis`](fn@retry_core::classify::redis) | each code that a single server can be made to answer |
+//! | Was a transaction (`MULTI`) refused, and each of its causes is safe? | yes | | server | nothing of it was executed | a replica, a full memory, a loading server |
+//! | Was a transaction refused for another cause? | no | | client | the same command fails again | an unknown command |
+//! | Did commands of a pipeline fail, and each of the errors is safe? | maybe | | server | the others were executed | a full memory |
+//! | Did commands of a pipeline fail otherwise? | no | | client | the same command fails again | a wrong type |
+//! | Was the connection refused? | yes | | other | nothing was sent | a closed port |
+//! | Was it a timeout? | maybe | timeout | other | the client does not tell a timeout while connecting from a later one | a full backlog, a paused server |
+//! | Did the connection break, or was the answer cut short? | maybe | | server | the command may have been executed | a killed server, half an answer |
+//! | Was it another I/O error, such as a failed name resolution? | maybe | | other | it has no kind of its own | an unknown host |
+//! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
+//!
+//! redis has a verdict of its own, `RedisError::retry_method`. It tells how to get a working connection, and not whether
+//! the command was executed, so it is not used here.
+//!
+//! # Use
+//!
+//! A `MultiplexedConnection` stays broken after its connection broke. For retries, use a `ConnectionManager`, which
+//! connects again, or connect within the attempt. A `ConnectionManager` retries connecting by itself, with its own
+//! backoff. Switch this off by `ConnectionManagerConfig::set_number_of_retries(0)`, so that the retries do not multiply.
+//! A cluster connection follows `MOVED` and `ASK` and has retries of its own, too.
+//!
+//! Mark your writes: a timeout does not tell whether an INCR was counted.
+//!
+//! ```
+//! use redis::{RedisError, RedisResult};
+//! use retry_clients::redis1;
+//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//!
+//! static CACHE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // A read, or a SET, may be carried out twice.
+//! #[retryable(strategy = CACHE, policy = redis1::policy().idempotent(true))]
+//! async fn get(key: &str) -> RedisResult<String> {
+//!     // One attempt: `connection.clone().get(key).await`.
+//! #   Ok(key.to_owned())
+//! }
+//!
+//! // An INCR must not be counted twice: only what was not executed is retried.
+//! #[retryable(strategy = CACHE, policy = redis1::policy().idempotent(false))]
+//! async fn count(key: &str) -> RedisResult<u64> {
+//!     // One attempt: `connection.clone().incr(key, 1).await`.
+//! #   Ok(key.len() as u64)
+//! }
+//!
+//! // An error type of your own.
+//! #[derive(Debug, RetryInfo)]
+//! enum CacheError {
+//!     Redis(#[retry(with = redis1::classify)] RedisError),
+//!     Empty,
+//! }
+//! ```
+
+use crate::ClientPolicy;
+use redis::{ErrorKind, RedisError, ServerError};
+use retry_core::classify::{Classification, chain, redis as table};
+use retry_core::{ErrorFault, RetrySafety};
+use std::error::Error;
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &RedisError) -> Classification {
+    if let Some(error) = error.source().and_then(|source| source.downcast_ref::<ServerError>()) {
+        return answer(error);
+    }
+    if let Some(errors) = error.clone().into_server_errors() {
+        return several(&errors, error.code());
+    }
+    match error.kind() {
+        ErrorKind::Io if error.is_connection_refusal() => Classification::new(RetrySafety::Yes),
+        ErrorKind::Io => chain::known(error).unwrap_or(Classification::new(RetrySafety::Maybe)),
+        // The parser has one kind for an answer that it can't read and for one that ends too early.
+        ErrorKind::Parse if error.detail().is_some_and(|text| text.contains("Unexpected end of input")) => {
+            Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)
+        }
+        _ => Classification::new(RetrySafety::No),
+    }
+}
+
+/// Classifies a link of a chain that is an error of redis. For any other link it returns `None`.
+pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify)
+}
+
+/// Returns the policy for functions that return redis's own error.
+pub const fn policy() -> ClientPolicy<RedisError> {
+    ClientPolicy::new(classify)
+}
+
+fn answer(error: &ServerError) -> Classification {
+    table(error.code()).unwrap_or(Classification::new(RetrySafety::No))
+}
+
+/// Classifies the errors of the commands of a pipeline or of a transaction.
+fn several(errors: &[(usize, ServerError)], code: Option<&str>) -> Classification {
+    const ABORTED: &str = "EXECABORT";
+
+    let safe = |(_, error): &(usize, ServerError)| answer(error).is_retry_safe() == RetrySafety::Yes;
+    if errors.is_empty() || !errors.iter().all(safe) {
+        return Classification::new(RetrySafety::No).with_fault(ErrorFault::Client);
+    }
+    // A refused transaction has this code, and its list has the causes.
+    let safety = if code == Some(ABORTED) { RetrySafety::Yes } else { RetrySafety::Maybe };
+    Classification::new(safety).with_fault(ErrorFault::Server)
+}

@@ -1,0 +1,305 @@
+//! How the errors of redis 1 are classified, with real servers. Each test starts its own.
+
+mod programs;
+mod server;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
+use retry_clients::redis1;
+use retry_core::classify::{Classification, chain, redis as table};
+use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy, RetrySafety};
+use server::{PATIENCE, RedisServer};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// A timeout that strikes in the tests that wait for it.
+const SOON: Duration = Duration::from_millis(200);
+
+const UNSENT: Classification = Classification::new(RetrySafety::Yes);
+const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
+const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
+const FINAL: Classification = Classification::new(RetrySafety::No);
+const NOT_EXECUTED: Classification = UNSENT.with_fault(ErrorFault::Server);
+const WRONG: Classification = FINAL.with_fault(ErrorFault::Client);
+
+async fn command<T: FromRedisValue>(connection: &mut MultiplexedConnection, words: &[&str]) -> Result<T, RedisError> {
+    let mut command = cmd(words[0]);
+    for word in &words[1..] {
+        command.arg(*word);
+    }
+    command.query_async(connection).await
+}
+
+async fn failure(connection: &mut MultiplexedConnection, words: &[&str]) -> RedisError {
+    command::<()>(connection, words).await.expect_err(words[0])
+}
+
+async fn run(connection: &mut MultiplexedConnection, words: &[&str]) {
+    command::<()>(connection, words).await.unwrap();
+}
+
+fn short_timeouts() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_connection_timeout(Some(SOON)).set_response_timeout(Some(SOON))
+}
+
+/// Checks that the server answered with this code and that the answer is classified by the table.
+fn assert_answer(error: &RedisError, code: &str, expected: Classification) {
+    assert_eq!((error.code(), redis1::classify(error)), (Some(code), expected), "{error:?}");
+    assert_eq!(table(code), Some(expected));
+}
+
+#[tokio::test]
+async fn answers_of_a_server_are_classified_by_their_codes() {
+    let server = RedisServer::start(&["--lua-time-limit", "50"]);
+    let mut connection = server.connect().await;
+    run(&mut connection, &["SET", "text", "1"]).await;
+
+    let error = failure(&mut connection, &["LPUSH", "text", "1"]).await;
+    assert_answer(&error, "WRONGTYPE", WRONG);
+    let no_script = "ffffffffffffffffffffffffffffffffffffffff";
+    assert_answer(&failure(&mut connection, &["EVALSHA", no_script, "0"]).await, "NOSCRIPT", WRONG);
+    assert_answer(&failure(&mut connection, &["NOSUCHCOMMAND"]).await, "ERR", WRONG);
+
+    run(&mut connection, &["CONFIG", "SET", "maxmemory", "1"]).await;
+    assert_answer(&failure(&mut connection, &["SET", "more", "1"]).await, "OOM", NOT_EXECUTED);
+    run(&mut connection, &["CONFIG", "SET", "maxmemory", "0"]).await;
+
+    run(&mut connection, &["CONFIG", "SET", "min-replicas-to-write", "1"]).await;
+    assert_answer(&failure(&mut connection, &["SET", "more", "1"]).await, "NOREPLICAS", NOT_EXECUTED);
+    run(&mut connection, &["CONFIG", "SET", "min-replicas-to-write", "0"]).await;
+
+    run(&mut connection, &["ACL", "SETUSER", "default", "-get"]).await;
+    assert_answer(&failure(&mut connection, &["GET", "text"]).await, "NOPERM", WRONG);
+
+    // A word that a script made up.
+    let script = "return redis.error_reply('MYWORD something')";
+    let error = failure(&mut connection, &["EVAL", script, "0"]).await;
+    assert_eq!((error.code(), redis1::classify(&error)), (Some("MYWORD"), FINAL));
+}
+
+#[tokio::test]
+async fn a_server_that_runs_a_script_is_busy() {
+    let server = RedisServer::start(&["--lua-time-limit", "50"]);
+    let (mut connection, mut other) = (server.connect().await, server.connect().await);
+    let endless = tokio::spawn(async move { failure(&mut other, &["EVAL", "while true do end", "0"]).await });
+    let started = Instant::now();
+    let error = loop {
+        match command::<Option<String>>(&mut connection, &["GET", "text"]).await {
+            Err(error) => break error,
+            Ok(_) => assert!(started.elapsed() < PATIENCE, "the script did not start"),
+        }
+    };
+    assert_answer(&error, "BUSY", NOT_EXECUTED);
+    run(&mut connection, &["SCRIPT", "KILL"]).await;
+    assert_answer(&endless.await.unwrap(), "ERR", WRONG);
+}
+
+#[tokio::test]
+async fn a_server_that_loads_its_data_has_executed_nothing() {
+    let mut server = RedisServer::start(&[]);
+    let mut connection = server.connect().await;
+    run(&mut connection, &["DEBUG", "POPULATE", "20000"]).await;
+    run(&mut connection, &["SAVE"]).await;
+    server.restart(&["--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024"]);
+    let mut connection = server.connect().await;
+    assert_answer(&failure(&mut connection, &["GET", "text"]).await, "LOADING", NOT_EXECUTED);
+    assert_transaction(&mut connection, UNSENT.with_fault(ErrorFault::Server)).await;
+}
+
+#[tokio::test]
+async fn a_replica_refuses_writes_and_stale_reads() {
+    let master = RedisServer::start(&[]);
+    let replica = RedisServer::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
+    let mut connection = replica.connect().await;
+    assert_answer(&failure(&mut connection, &["SET", "text", "1"]).await, "READONLY", NOT_EXECUTED);
+    assert_transaction(&mut connection, NOT_EXECUTED).await;
+
+    let closed = refused_address().port();
+    let alone =
+        RedisServer::start(&["--replicaof", &format!("127.0.0.1 {closed}"), "--replica-serve-stale-data", "no"]);
+    let error = failure(&mut alone.connect().await, &["GET", "text"]).await;
+    assert_answer(&error, "MASTERDOWN", NOT_EXECUTED);
+}
+
+#[tokio::test]
+async fn a_cluster_without_slots_is_down_and_moved_slots_are_safe() {
+    let server = RedisServer::start(&["--cluster-enabled", "yes"]);
+    let mut connection = server.connect().await;
+    assert_answer(&failure(&mut connection, &["GET", "text"]).await, "CLUSTERDOWN", NOT_EXECUTED);
+
+    // Two nodes that know each other share the slots.
+    let other = RedisServer::start(&["--cluster-enabled", "yes"]);
+    let mut to_other = other.connect().await;
+    run(&mut connection, &["CLUSTER", "ADDSLOTSRANGE", "0", "8191"]).await;
+    run(&mut to_other, &["CLUSTER", "ADDSLOTSRANGE", "8192", "16383"]).await;
+    run(&mut connection, &["CLUSTER", "MEET", "127.0.0.1", &other.port.to_string()]).await;
+    let started = Instant::now();
+    let error = loop {
+        // The slot of `foo` is 12182.
+        match command::<Option<String>>(&mut connection, &["GET", "foo"]).await {
+            Err(error) if error.code() == Some("MOVED") => break error,
+            _ => assert!(started.elapsed() < PATIENCE, "the nodes did not meet"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert_answer(&error, "MOVED", UNSENT);
+}
+
+#[tokio::test]
+async fn a_missing_or_wrong_password_is_final() {
+    let server = RedisServer::start(&["--requirepass", "secret"]);
+    let mut connection = server.connect().await;
+    assert_answer(&failure(&mut connection, &["GET", "text"]).await, "NOAUTH", WRONG);
+    assert_answer(&failure(&mut connection, &["AUTH", "wrong"]).await, "WRONGPASS", WRONG);
+    let client = Client::open(format!("redis://:wrong@127.0.0.1:{}/", server.port)).unwrap();
+    let error = client.get_multiplexed_async_connection().await.map(drop).unwrap_err();
+    assert_eq!((error.kind(), redis1::classify(&error)), (ErrorKind::AuthenticationFailed, FINAL));
+}
+
+/// Checks the verdict on a transaction of one write.
+async fn assert_transaction(connection: &mut MultiplexedConnection, expected: Classification) {
+    let transaction = pipe().atomic().cmd("SET").arg("text").arg("2").query_async::<()>(connection).await.unwrap_err();
+    assert_eq!((transaction.code(), redis1::classify(&transaction)), (Some("EXECABORT"), expected), "{transaction:?}");
+}
+
+#[tokio::test]
+async fn a_pipeline_has_executed_what_did_not_fail_and_a_refused_transaction_nothing() {
+    let server = RedisServer::start(&[]);
+    let mut connection = server.connect().await;
+    run(&mut connection, &["SET", "text", "1"]).await;
+    run(&mut connection, &["CONFIG", "SET", "maxmemory", "1"]).await;
+    let mut two_commands = pipe();
+    two_commands.cmd("SET").arg("text").arg("2").cmd("DEL").arg("other");
+    let error = two_commands.query_async::<()>(&mut connection).await.unwrap_err();
+    assert_eq!(redis1::classify(&error), BROKEN, "the DEL was executed: {error:?}");
+    let error = two_commands.atomic().query_async::<()>(&mut connection).await.unwrap_err();
+    assert_eq!((error.code(), redis1::classify(&error)), (Some("EXECABORT"), NOT_EXECUTED), "{error:?}");
+    run(&mut connection, &["CONFIG", "SET", "maxmemory", "0"]).await;
+
+    let mut unknown_command = pipe();
+    unknown_command.atomic().cmd("SET").arg("text").arg("3").cmd("NOSUCHCOMMAND");
+    let error = unknown_command.query_async::<()>(&mut connection).await.unwrap_err();
+    assert_eq!((error.code(), redis1::classify(&error)), (Some("EXECABORT"), WRONG), "{error:?}");
+
+    for atomic in [false, true] {
+        let mut wrong_type = pipe();
+        wrong_type.cmd("LPUSH").arg("text").arg("1").cmd("GET").arg("text");
+        let wrong_type = if atomic { wrong_type.atomic() } else { &mut wrong_type };
+        let error = wrong_type.query_async::<()>(&mut connection).await.unwrap_err();
+        assert_eq!(redis1::classify(&error), WRONG, "{error:?}");
+    }
+    assert_eq!(command::<String>(&mut connection, &["GET", "text"]).await.unwrap(), "1");
+}
+
+/// Returns an address that nothing listens on any more.
+fn refused_address() -> SocketAddr {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap()
+}
+
+async fn connect_failure(address: &str) -> [RedisError; 2] {
+    let client = Client::open(format!("redis://{address}/")).unwrap();
+    let failure = client.get_multiplexed_async_connection_with_config(&short_timeouts()).await.map(drop).unwrap_err();
+    [failure, client.get_connection_with_timeout(SOON).map(drop).unwrap_err()]
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_safe_and_other_failures_to_connect_are_not_told_apart() {
+    for error in connect_failure(&refused_address().to_string()).await {
+        assert_eq!(redis1::classify(&error), UNSENT, "{error:?}");
+        let in_chain = anyhow::Error::from(error).context("while counting");
+        assert_eq!(chain::first_known(&in_chain, redis1::link), Some(UNSENT));
+        let policy = ChainPolicy::new().also(redis1::link);
+        assert_eq!(policy.evaluate(&Err::<(), _>(in_chain)), RetryDirective::retry(RetryErrorType::Other));
+    }
+    for error in connect_failure("retry.invalid:6379").await {
+        assert_eq!(redis1::classify(&error), UNKNOWN, "{error:?}");
+    }
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut queued = Vec::new();
+    while let Ok(connection) = TcpStream::connect_timeout(&address, SOON) {
+        queued.push(connection);
+        assert!(queued.len() < 64, "the backlog is not bounded");
+    }
+    for error in connect_failure(&address.to_string()).await {
+        assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stalled_server_is_a_timeout() {
+    let server = RedisServer::start(&[]);
+    let client = server.client();
+    let mut patient = server.connect().await;
+    let mut connection = client.get_multiplexed_async_connection_with_config(&short_timeouts()).await.unwrap();
+    let mut blocking = client.get_connection().unwrap();
+    blocking.set_read_timeout(Some(SOON)).unwrap();
+    run(&mut patient, &["CLIENT", "PAUSE", "2000"]).await;
+
+    let error = failure(&mut connection, &["SET", "text", "1"]).await;
+    assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
+    let error = cmd("SET").arg("text").arg("2").query::<()>(&mut blocking).unwrap_err();
+    assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_broke_may_hide_an_executed_command() {
+    let mut server = RedisServer::start(&[]);
+    let mut connection = server.connect().await;
+    let mut blocking = server.client().get_connection().unwrap();
+    let mut other = server.connect().await;
+    let waiting = tokio::spawn(async move {
+        let error = failure(&mut connection, &["BLPOP", "queue", "0"]).await;
+        (error, connection)
+    });
+    let blocked = std::thread::spawn(move || {
+        let error = cmd("BLPOP").arg("queue").arg("0").query::<()>(&mut blocking).unwrap_err();
+        (error, blocking)
+    });
+    let started = Instant::now();
+    while !command::<String>(&mut other, &["INFO", "clients"]).await.unwrap().contains("blocked_clients:2") {
+        assert!(started.elapsed() < PATIENCE, "the clients did not block");
+    }
+    server.kill();
+    let ((error, mut connection), (blocking_error, mut blocking)) = (waiting.await.unwrap(), blocked.join().unwrap());
+    assert_eq!(redis1::classify(&error), BROKEN, "{error:?}");
+    assert_eq!(redis1::classify(&blocking_error), BROKEN, "{blocking_error:?}");
+
+    // These connections stay broken, after a restart too.
+    server.restart(&[]);
+    let error = failure(&mut connection, &["GET", "text"]).await;
+    assert_eq!(redis1::classify(&error), BROKEN, "{error:?}");
+    let error = cmd("GET").arg("text").query::<()>(&mut blocking).unwrap_err();
+    assert_eq!(redis1::classify(&error), BROKEN, "{error:?}");
+}
+
+#[tokio::test]
+async fn half_an_answer_may_hide_an_executed_command_and_an_unreadable_one_is_final() {
+    let cases = [("$10\r\nabc", BROKEN), ("$10", BROKEN), ("*2\r\n+OK\r\n", BROKEN), ("HTTP/1.1 400\r\n\r\n", FINAL)];
+    for (answer, expected) in cases {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                // The first request sets the connection up, and the second one is a command.
+                stream.read(&mut [0; 1_000]).await.unwrap();
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        let error = match Client::open(format!("redis://{address}/")).unwrap().get_multiplexed_async_connection().await
+        {
+            Ok(mut connection) => failure(&mut connection, &["GET", "text"]).await,
+            Err(error) => error,
+        };
+        assert_eq!(redis1::classify(&error), expected, "{answer:?}: {error:?}");
+        server.abort();
+    }
+
+    let server = RedisServer::start(&[]);
+    let error = command::<Vec<Vec<u8>>>(&mut server.connect().await, &["INCR", "number"]).await.unwrap_err();
+    assert_eq!((error.kind(), redis1::classify(&error)), (ErrorKind::Parse, FINAL), "the answer has another type");
+}

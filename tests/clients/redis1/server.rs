@@ -1,0 +1,85 @@
+//! Redis servers, each of which belongs to one test.
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The longest wait for a server. It only bounds a failing test.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server on the loopback interface, which is stopped when it is dropped.
+#[derive(Debug)]
+pub(crate) struct RedisServer {
+    pub(crate) port: u16,
+    files: TempDir,
+    process: Child,
+}
+
+impl RedisServer {
+    /// Starts a server with an empty data set, and with these words on its command line.
+    pub(crate) fn start(options: &[&str]) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        // Another process can take the port in between; then the server ends, and the next port is tried.
+        for _ in 0..5 {
+            let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+            if let Some(process) = spawn(port, files.path(), options) {
+                return Self { port, files, process };
+            }
+        }
+        panic!("no redis-server listens: run these tests by .ci/servers")
+    }
+
+    /// Stops the server at once, and starts it again with the data set that it saved last.
+    pub(crate) fn restart(&mut self, options: &[&str]) {
+        self.kill();
+        self.process = spawn(self.port, self.files.path(), options).expect("the port was free");
+    }
+
+    /// Stops the server at once.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::open(format!("redis://127.0.0.1:{}/", self.port)).unwrap()
+    }
+
+    pub(crate) async fn connect(&self) -> MultiplexedConnection {
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
+        self.client().get_multiplexed_async_connection_with_config(&config).await.unwrap()
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts a process and waits until it listens. Returns `None` if it ends instead.
+fn spawn(port: u16, files: &Path, options: &[&str]) -> Option<Child> {
+    let program = std::env::var_os("RETRY_TEST_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+    let mut process = Command::new(program)
+        .args(["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes", "--port", &port.to_string()])
+        .arg("--dir")
+        .arg(files)
+        .args(options)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("redis-server can be started: run these tests by .ci/servers");
+    let started = Instant::now();
+    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+        assert!(started.elapsed() < PATIENCE, "redis-server does not listen");
+        if process.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Some(process)
+}
