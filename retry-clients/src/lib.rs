@@ -7,6 +7,11 @@
 //! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
 //! | ureq 3 | [`ureq3`] | `ureq::Error` |
+//! | redis 1 | [`redis1`] | `redis::RedisError` |
+//! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
+//! | sqlx 0.9 | [`sqlx09`] | `sqlx::Error` |
+//! | tokio-postgres 0.7 | [`tokio_postgres07`] | `tokio_postgres::Error` |
+//! | tonic 0.14 | [`tonic014`] | `tonic::Status` |
 //!
 //! No feature is on by default. Each names a client together with its major version, so a new major version of a client
 //! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns on
@@ -54,6 +59,10 @@ pub mod reqwest012;
 pub mod reqwest013;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
+#[cfg(feature = "sqlx09")]
+pub mod sqlx09;
+#[cfg(feature = "tokio_postgres07")]
+pub mod tokio_postgres07;
 #[cfg(feature = "tonic014")]
 pub mod tonic014;
 

@@ -1,5 +1,6 @@
 //! Servers for the tests of clients. All are on the loopback interface.
 
+pub mod postgres;
 mod server;
 mod unreachable;
 

@@ -3,23 +3,20 @@
 mod programs;
 mod server;
 
+use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, refused_address};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
 use retry_clients::redis1;
 use retry_core::classify::{Classification, chain, redis as table};
-use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy};
 use server::{PATIENCE, RedisServer};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// A timeout that strikes in the tests that wait for it.
 const SOON: Duration = Duration::from_millis(200);
 
-const UNSENT: Classification = Classification::new(RetrySafety::Yes);
-const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
-const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
-const FINAL: Classification = Classification::new(RetrySafety::No);
 const NOT_EXECUTED: Classification = UNSENT.with_fault(ErrorFault::Server);
 const WRONG: Classification = FINAL.with_fault(ErrorFault::Client);
 
@@ -192,11 +189,6 @@ async fn a_pipeline_has_executed_what_did_not_fail_and_a_refused_transaction_not
     assert_eq!(command::<String>(&mut connection, &["GET", "text"]).await.unwrap(), "1");
 }
 
-/// Returns an address that nothing listens on any more.
-fn refused_address() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap()
-}
-
 async fn connect_failure(address: &str) -> [RedisError; 2] {
     let client = Client::open(format!("redis://{address}/")).unwrap();
     let failure = client.get_multiplexed_async_connection_with_config(&short_timeouts()).await.map(drop).unwrap_err();
@@ -212,19 +204,11 @@ async fn a_refused_connection_is_safe_and_other_failures_to_connect_are_not_told
         let policy = ChainPolicy::new().also(redis1::link);
         assert_eq!(policy.evaluate(&Err::<(), _>(in_chain)), RetryDirective::retry(RetryErrorType::Other));
     }
-    for error in connect_failure("retry.invalid:6379").await {
+    for error in connect_failure(&format!("{UNKNOWN_HOST}:6379")).await {
         assert_eq!(redis1::classify(&error), UNKNOWN, "{error:?}");
     }
-    let socket = tokio::net::TcpSocket::new_v4().unwrap();
-    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-    let listener = socket.listen(1).unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut queued = Vec::new();
-    while let Ok(connection) = TcpStream::connect_timeout(&address, SOON) {
-        queued.push(connection);
-        assert!(queued.len() < 64, "the backlog is not bounded");
-    }
-    for error in connect_failure(&address.to_string()).await {
+    let full = FullBacklog::start();
+    for error in connect_failure(&full.address().to_string()).await {
         assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
     }
 }
@@ -286,7 +270,7 @@ async fn half_an_answer_may_hide_an_executed_command_and_an_unreadable_one_is_fi
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 // The first request sets the connection up, and the second one is a command.
-                stream.read(&mut [0; 1_000]).await.unwrap();
+                assert_ne!(stream.read(&mut [0; 1_000]).await.unwrap(), 0);
                 stream.write_all(answer.as_bytes()).await.unwrap();
             }
         });

@@ -2,13 +2,14 @@
 
 mod server;
 
+use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, refused_address};
 use retry_clients::tonic014;
 use retry_core::classify::{self, Classification, grpc};
 use retry_core::{
     ChainPolicy, ErrorFault, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetrySafety,
     StandardRetryStrategy, retry, retryable,
 };
-use server::{Asked, FullBacklog, GrpcServer, ask, endpoint, failure, raw_server, refused_address};
+use server::{Asked, GrpcServer, ask, endpoint, failure, raw_server};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
@@ -17,11 +18,6 @@ use tonic_health::pb::health_client::HealthClient;
 
 /// A timeout that strikes in the tests that wait for it.
 const SOON: Duration = Duration::from_millis(200);
-
-const UNSENT: Classification = Classification::new(RetrySafety::Yes);
-const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
-const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
-const FINAL: Classification = Classification::new(RetrySafety::No);
 
 /// Checks that a status was made by the client, with this code and this verdict, and returns it.
 fn assert_local(status: &Status, code: Code, expected: Classification) {
@@ -87,11 +83,11 @@ async fn an_error_while_connecting_is_safe_to_retry() {
     let refused = failure(&endpoint(refused_address())).await;
     assert_local(&refused, Code::Unavailable, UNSENT);
 
-    let unknown_host = failure(&Endpoint::from_static("http://retry.invalid:80")).await;
+    let unknown_host = failure(&Endpoint::from_shared(format!("http://{UNKNOWN_HOST}:80")).unwrap()).await;
     assert_local(&unknown_host, Code::Unavailable, UNSENT);
 
     let full = FullBacklog::start();
-    let timed_out = failure(&endpoint(full.address).connect_timeout(SOON)).await;
+    let timed_out = failure(&endpoint(full.address()).connect_timeout(SOON)).await;
     assert_local(&timed_out, Code::Unavailable, UNSENT.with_timeout());
 }
 
@@ -104,7 +100,7 @@ async fn an_error_of_connect_is_judged_by_its_chain() {
     assert_eq!(POLICY.evaluate(&Err::<(), _>(refused)), RetryDirective::retry(RetryErrorType::Other));
 
     let full = FullBacklog::start();
-    let timed_out = endpoint(full.address).connect_timeout(SOON).connect().await.unwrap_err();
+    let timed_out = endpoint(full.address()).connect_timeout(SOON).connect().await.unwrap_err();
     assert_eq!(classify::chain::first_known(&timed_out, tonic014::link), Some(UNSENT.with_timeout()));
 
     let by_anyhow = anyhow::Error::from(failure(&endpoint(refused_address())).await).context("while searching");

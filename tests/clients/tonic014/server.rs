@@ -1,7 +1,7 @@
 //! A gRPC server that answers as its requests say, and connections that break.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -53,7 +53,7 @@ impl Health for Service {
         let fields: Vec<&str> = text.splitn(5, ';').collect();
         let [code, delay, times, stall, pushback] = fields[..] else { panic!("{text}") };
         if stall == "1" {
-            tokio::time::sleep(Duration::from_secs(3_600)).await;
+            tokio::time::sleep(Duration::from_hours(1)).await;
         }
         let code = Code::from(code.parse::<i32>().unwrap());
         if code == Code::Ok || times.parse::<u32>().is_ok_and(|times| earlier >= times) {
@@ -172,32 +172,4 @@ pub(crate) async fn answer_in_http_1(mut stream: TcpStream) -> io::Result<()> {
 /// Reads everything and answers nothing.
 pub(crate) async fn stall(mut stream: TcpStream) -> io::Result<()> {
     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(drop)
-}
-
-/// A server that accepts no connection and whose backlog is full: connecting to it takes forever.
-#[derive(Debug)]
-pub(crate) struct FullBacklog {
-    pub(crate) address: SocketAddr,
-    _listener: TcpListener,
-    _queued: Vec<StdStream>,
-}
-
-impl FullBacklog {
-    pub(crate) fn start() -> Self {
-        let socket = tokio::net::TcpSocket::new_v4().unwrap();
-        socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        let listener = socket.listen(1).unwrap();
-        let address = listener.local_addr().unwrap();
-        let mut queued = Vec::new();
-        while let Ok(connection) = StdStream::connect_timeout(&address, Duration::from_millis(200)) {
-            queued.push(connection);
-            assert!(queued.len() < 64, "the backlog is not bounded");
-        }
-        Self { address, _listener: listener, _queued: queued }
-    }
-}
-
-/// Returns an address that nothing listens on any more.
-pub(crate) fn refused_address() -> SocketAddr {
-    StdListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap()
 }

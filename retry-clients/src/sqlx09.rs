@@ -1,0 +1,63 @@
+//! The errors of sqlx 0.9: [`sqlx::Error`].
+//!
+//! The verdicts are for an attempt that is a whole transaction, from BEGIN to COMMIT:
+//!
+//! | error | safe | class | fault | why | observed by |
+//! |---|---|---|---|---|---|
+//! | `Database` with an SQLSTATE | by the code | | | [`classify::sqlstate`](retry_core::classify::sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by a function of yours | |
+//! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
+//! | `Io` | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, an unknown host, a restarted server |
+//! | `WorkerCrashed` | maybe | | other | the statement may have been executed | |
+//! | any other, such as `RowNotFound` or `PoolClosed` | no | | other | the same happens again | a query without a row, a closed pool |
+//!
+//! The pool waits 30 s for a connection by default, and connects again and again meanwhile, so `PoolTimedOut` can hide
+//! that the server is down. Set `PoolOptions::acquire_timeout` well below the time that a call may take: each attempt
+//! can wait that long.
+//!
+//! # Use
+//!
+//! A connection that breaks during COMMIT may hide a committed transaction. So always say whether the transaction may be
+//! carried out twice:
+//!
+//! ```
+//! use retry_clients::sqlx09;
+//! use retry_core::{StandardRetryStrategy, retryable};
+//! # trait Bank { async fn pay(&self, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error>; }
+//!
+//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost race.
+//! #[retryable(strategy = BANK, policy = sqlx09::policy().idempotent(false))]
+//! async fn pay(bank: &impl Bank, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error> {
+//!     // One attempt: `pool.begin().await`, the statements, and `transaction.commit().await`.
+//! #   bank.pay(from, to, amount).await
+//! }
+//! ```
+
+use crate::ClientPolicy;
+use retry_core::RetrySafety;
+use retry_core::classify::{Classification, io, sqlstate};
+use sqlx::Error;
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &Error) -> Classification {
+    let (last, unknown) = (Classification::new(RetrySafety::No), Classification::new(RetrySafety::Maybe));
+    match error {
+        Error::Database(error) => error.code().and_then(|code| sqlstate(&code)).unwrap_or(last),
+        Error::PoolTimedOut => Classification::new(RetrySafety::Yes).with_timeout(),
+        Error::Io(error) => io::error(error).unwrap_or(unknown),
+        Error::WorkerCrashed => unknown,
+        _ => last,
+    }
+}
+
+/// Classifies a link of a chain that is an error of sqlx. For any other link it returns `None`.
+pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify)
+}
+
+/// Returns the policy for functions that return the own error of sqlx.
+pub const fn policy() -> ClientPolicy<Error> {
+    ClientPolicy::new(classify)
+}

@@ -1,0 +1,83 @@
+//! The errors of tokio-postgres 0.7: [`tokio_postgres::Error`].
+//!
+//! The verdicts are for an attempt that is a whole transaction, from BEGIN to COMMIT. The first question that is answered
+//! with yes decides:
+//!
+//! | question | safe | class | fault | why | observed by |
+//! |---|---|---|---|---|---|
+//! | Did the server answer with an SQLSTATE? | by the code | | | [`classify::sqlstate`](retry_core::classify::sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
+//! | Is it an I/O error about malformed data? | no | | other | the same bytes are read or written again | bytes of another protocol |
+//! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
+//! | Is there another I/O error among the sources? | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes, a timeout is maybe | a closed port, an unknown host, a full backlog, a reset |
+//! | Any other error, such as a row that is missing or a value of the wrong type | no | | other | the same happens again | `query_one` without a row, a wrong type |
+//!
+//! The crate hides whether it was connecting when an error occurred, so a timeout while connecting is *maybe*, although
+//! nothing was sent.
+//!
+//! # Use
+//!
+//! A connection that broke stays closed. So let a pool hand a connection to each attempt, such as `deadpool-postgres` or
+//! `bb8-postgres`, or connect within the attempt. Their own errors wrap the one of tokio-postgres: label its variant
+//! `#[retry(with = tokio_postgres07::classify)]`, or judge the chain by [`link`]. A pool that timed out has sent nothing,
+//! so this is safe to retry, at the cost of another such wait.
+//!
+//! A connection that breaks during COMMIT may hide a committed transaction. So always say whether the transaction may be
+//! carried out twice:
+//!
+//! ```
+//! use retry_clients::tokio_postgres07;
+//! use retry_core::{StandardRetryStrategy, retryable};
+//! use tokio_postgres::{Client, Error, IsolationLevel};
+//!
+//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost race.
+//! #[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]
+//! async fn pay(client: &mut Client, from: i32, to: i32, amount: i64) -> Result<(), Error> {
+//!     let transaction = client.build_transaction().isolation_level(IsolationLevel::Serializable).start().await?;
+//!     let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2";
+//!     transaction.execute(take, &[&amount, &from]).await?;
+//!     let give = "UPDATE accounts SET balance = balance + $1 WHERE id = $2";
+//!     transaction.execute(give, &[&amount, &to]).await?;
+//!     transaction.commit().await
+//! }
+//! ```
+
+use crate::ClientPolicy;
+use retry_core::classify::{Classification, chain, io, sqlstate};
+use retry_core::{ErrorFault, RetrySafety};
+use std::io::ErrorKind;
+use tokio_postgres::Error;
+
+/// Classifies an error by the [table](self).
+pub fn classify(error: &Error) -> Classification {
+    let last = Classification::new(RetrySafety::No);
+    if let Some(state) = error.code() {
+        return sqlstate(state.code()).unwrap_or(last);
+    }
+    let broken = Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server);
+    if error.is_closed() {
+        return broken;
+    }
+    let by_io = chain::first_known(error, |link| {
+        let error: &std::io::Error = link.downcast_ref()?;
+        Some(match error.kind() {
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => last,
+            // The reader of messages has no kind of its own for a message that ends too early.
+            ErrorKind::Other => broken,
+            _ => io::error(error).unwrap_or(Classification::new(RetrySafety::Maybe)),
+        })
+    });
+    by_io.unwrap_or(last)
+}
+
+/// Classifies a link of a chain that is an error of tokio-postgres. For any other link it returns `None`.
+pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(classify)
+}
+
+/// Returns the policy for functions that return the own error of tokio-postgres.
+pub const fn policy() -> ClientPolicy<Error> {
+    ClientPolicy::new(classify)
+}
