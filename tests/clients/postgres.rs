@@ -1,4 +1,4 @@
-//! The servers of PostgreSQL that `.ci/servers` starts, and what makes them answer with errors.
+//! The servers of `PostgreSQL` that `.ci/servers` starts, and what makes them answer with errors.
 
 use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetrySafety};
