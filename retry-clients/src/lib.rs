@@ -4,14 +4,13 @@
 //! |---|---|---|
 //! | hyper 1 | [`hyper1`] | `hyper::Error` |
 //! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` |
-//! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
-//! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
-//! | ureq 3 | [`ureq3`] | `ureq::Error` |
 //! | redis 1 | [`redis1`] | `redis::RedisError` |
+//! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
 //! | sqlx 0.9 | [`sqlx09`] | `sqlx::Error` |
 //! | tokio-postgres 0.7 | [`tokio_postgres07`] | `tokio_postgres::Error` |
 //! | tonic 0.14 | [`tonic014`] | `tonic::Status` |
+//! | ureq 3 | [`ureq3`] | `ureq::Error` |
 //!
 //! No feature is on by default. Each names a client together with its major version, so a new major version of a client
 //! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns on
@@ -40,7 +39,7 @@
 //! [`chain::first_known`]: retry_core::classify::chain::first_known
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
 mod connect;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub mod http;
@@ -57,13 +56,13 @@ mod reqwest;
 pub mod reqwest012;
 #[cfg(feature = "reqwest013")]
 pub mod reqwest013;
-#[cfg(feature = "ureq3")]
-pub mod ureq3;
 #[cfg(feature = "sqlx09")]
 pub mod sqlx09;
 #[cfg(feature = "tokio_postgres07")]
 pub mod tokio_postgres07;
 #[cfg(feature = "tonic014")]
 pub mod tonic014;
+#[cfg(feature = "ureq3")]
+pub mod ureq3;
 
 pub use policy::ClientPolicy;

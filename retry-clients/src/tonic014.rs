@@ -52,11 +52,10 @@
 //!
 //! Attempts that stream a request start the stream anew, so make the stream within the attempt.
 
-use crate::ClientPolicy;
+use crate::{ClientPolicy, connect};
 use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback, io};
 use retry_core::{ErrorFault, RetrySafety};
 use std::error::Error;
-use std::io::ErrorKind;
 use std::time::Duration;
 use tonic::{ConnectError, Status, TimeoutExpired};
 use tonic_types::StatusExt;
@@ -105,15 +104,8 @@ fn local(status: &Status) -> Option<Classification> {
 }
 
 fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
-    if link.is::<ConnectError>() {
-        let tls_failed = Classification::new(RetrySafety::No);
-        let unsent = Classification::new(RetrySafety::Yes);
-        let verdict = chain::first_known(link, |link| match link.downcast_ref::<std::io::Error>()?.kind() {
-            ErrorKind::InvalidData => Some(tls_failed),
-            ErrorKind::TimedOut => Some(unsent.with_timeout()),
-            _ => None,
-        });
-        return Some(verdict.unwrap_or(unsent));
+    if let Some(error) = link.downcast_ref::<ConnectError>() {
+        return Some(connect::classify(error));
     }
     link.is::<TimeoutExpired>().then_some(Classification::new(RetrySafety::Maybe).with_timeout())
 }
