@@ -8,7 +8,7 @@
 //! | Did TLS fail while connecting? | no | | other | the same certificate is refused again | a server without TLS |
 //! | Was the client still connecting ([`ConnectError`])? Its code is UNAVAILABLE. | yes | timeout if it timed out | other | nothing was sent | a closed port, an unknown host, a full backlog |
 //! | Did a timeout of this client strike ([`TimeoutExpired`])? Its code is CANCELLED. | maybe | timeout | other | the server may have acted | a server that never answers |
-//! | Did the connection break? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
+//! | Did the connection break ([`hyper1`])? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
 //! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
 //!
 //! Two things that a server can send count, too:
@@ -52,9 +52,9 @@
 //!
 //! Attempts that stream a request start the stream anew, so make the stream within the attempt.
 
-use crate::{ClientPolicy, connect};
-use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback, io};
-use retry_core::{ErrorFault, RetrySafety};
+use crate::{ClientPolicy, connect, hyper1};
+use retry_core::RetrySafety;
+use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};
 use std::error::Error;
 use std::time::Duration;
 use tonic::{ConnectError, Status, TimeoutExpired};
@@ -100,7 +100,7 @@ pub const fn otlp_policy() -> ClientPolicy<Status> {
 
 /// Classifies a status that this client made, because there was no answer.
 fn local(status: &Status) -> Option<Classification> {
-    chain::first_known(status.source()?, |link| local_link(link).or_else(|| broken(link)))
+    chain::first_known(status.source()?, |link| local_link(link).or_else(|| hyper1::link(link)))
 }
 
 fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
@@ -108,13 +108,6 @@ fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
         return Some(connect::classify(error));
     }
     link.is::<TimeoutExpired>().then_some(Classification::new(RetrySafety::Maybe).with_timeout())
-}
-
-/// Recognizes a connection that broke: an error of hyper. Its I/O error says more, if it has one.
-fn broken(link: &(dyn Error + 'static)) -> Option<Classification> {
-    let error = link.downcast_ref::<hyper::Error>()?;
-    let by_kind = chain::first_known(error, |link| io::error(link.downcast_ref()?));
-    Some(by_kind.unwrap_or(Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)))
 }
 
 /// Classifies the answer of a server.

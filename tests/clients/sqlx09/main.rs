@@ -49,7 +49,7 @@ async fn failure(connection: &mut PgConnection, statements: &str) -> Error {
 }
 
 fn assert_state(error: &Error, code: &str, expected: Classification) {
-    let found = error.as_database_error().and_then(|error| error.code());
+    let found = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     assert_eq!((found.as_deref(), sqlx09::classify(error)), (Some(code), expected), "{error:?}");
 }
 

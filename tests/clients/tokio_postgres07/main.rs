@@ -41,7 +41,7 @@ async fn failure(client: &Client, statements: &str) -> Error {
 }
 
 fn assert_state(error: &Error, code: &str, expected: Classification) {
-    let found = error.code().map(|state| state.code());
+    let found = error.code().map(tokio_postgres::error::SqlState::code);
     assert_eq!((found, tokio_postgres07::classify(error)), (Some(code), expected), "{error:?}");
 }
 
