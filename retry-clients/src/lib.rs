@@ -22,12 +22,15 @@
 //! |---|---|
 //! | `classify` | on a field of a derived error: `#[retry(with = reqwest013::classify)]` |
 //! | `policy` | for a function that returns the client's own error: `#[retryable(strategy = API, policy = reqwest013::policy())]`. `idempotent` is set there |
-//! | `link` | for the client's errors in a chain, such as an `anyhow::Error`: as the argument of [`chain::first_known`] |
+//! | `link` | for the client's errors in a chain, such as an `anyhow::Error`: `policy = ChainPolicy::new().also(reqwest013::link)` |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!
 //! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
 //! may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it `idempotent` or
 //! `idempotent = false`.
+//!
+//! [`ChainPolicy`](retry_core::ChainPolicy) judges errors of any type by their chain, and takes the links of several
+//! clients.
 //!
 //! # Clients without a module
 //!
@@ -35,8 +38,6 @@
 //!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
 //!   retries multiply with those of the operation.
 //! - **`object_store`.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
-//!
-//! [`chain::first_known`]: retry_core::classify::chain::first_known
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
