@@ -46,6 +46,7 @@ fn assert_answer(error: &RedisError, code: &str, expected: Classification) {
     assert_eq!(table(code), Some(expected));
 }
 
+// Rule H8.
 #[tokio::test]
 async fn answers_of_a_server_are_classified_by_their_codes() {
     let server = RedisServer::start(&["--lua-time-limit", "50"]);
@@ -160,6 +161,7 @@ async fn assert_transaction(connection: &mut MultiplexedConnection, expected: Cl
     assert_eq!((transaction.code(), redis1::classify(&transaction)), (Some("EXECABORT"), expected), "{transaction:?}");
 }
 
+// Rule H8.
 #[tokio::test]
 async fn a_pipeline_has_executed_what_did_not_fail_and_a_refused_transaction_nothing() {
     let server = RedisServer::start(&[]);
@@ -229,6 +231,7 @@ async fn a_stalled_server_is_a_timeout() {
     assert_eq!(redis1::classify(&error), UNKNOWN.with_timeout(), "{error:?}");
 }
 
+// Rule H3.
 #[tokio::test]
 async fn a_connection_that_broke_may_hide_an_executed_command() {
     let mut server = RedisServer::start(&[]);
@@ -260,6 +263,7 @@ async fn a_connection_that_broke_may_hide_an_executed_command() {
     assert_eq!(redis1::classify(&error), BROKEN, "{error:?}");
 }
 
+// Rule H3.
 #[tokio::test]
 async fn half_an_answer_may_hide_an_executed_command_and_an_unreadable_one_is_final() {
     let cases = [("$10\r\nabc", BROKEN), ("$10", BROKEN), ("*2\r\n+OK\r\n", BROKEN), ("HTTP/1.1 400\r\n\r\n", FINAL)];

@@ -53,6 +53,7 @@ fn assert_state(error: &Error, code: &str, expected: Classification) {
     assert_eq!((found.as_deref(), sqlx09::classify(error)), (Some(code), expected), "{error:?}");
 }
 
+// Rule H7.
 #[tokio::test]
 async fn answers_of_a_server_are_classified_by_their_codes() {
     for (statements, code, expected) in FAILING {
@@ -64,6 +65,7 @@ async fn answers_of_a_server_are_classified_by_their_codes() {
     }
 }
 
+// Rule H7.
 #[tokio::test]
 async fn transactions_that_contend_conflict() {
     let (mut first, mut second) = (connect().await, connect().await);
@@ -99,6 +101,7 @@ async fn transactions_that_contend_conflict() {
     run(&mut first, "ROLLBACK; DROP TABLE contended_too").await;
 }
 
+// Rule H7.
 #[tokio::test]
 async fn a_killed_session_may_have_committed() {
     let (mut victim, mut killer) = (connect().await, connect().await);
@@ -164,6 +167,7 @@ async fn a_standby_refuses_writes_and_can_be_restarted() {
     PgConnection::connect_with(&to_standby()).await.unwrap();
 }
 
+// Rule H7.
 #[tokio::test]
 async fn a_pool_that_timed_out_has_sent_nothing_and_a_closed_one_is_final() {
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(SOON).connect_with(to_primary()).await.unwrap();

@@ -45,6 +45,7 @@ fn assert_state(error: &Error, code: &str, expected: Classification) {
     assert_eq!((found, tokio_postgres07::classify(error)), (Some(code), expected), "{error:?}");
 }
 
+// Rule H7.
 #[tokio::test]
 async fn answers_of_a_server_are_classified_by_their_codes() {
     for (statements, code, expected) in FAILING {
@@ -56,6 +57,7 @@ async fn answers_of_a_server_are_classified_by_their_codes() {
     }
 }
 
+// Rule H7.
 #[tokio::test]
 async fn transactions_that_contend_conflict() {
     let (first, second) = (connect().await, connect().await);
@@ -93,6 +95,7 @@ async fn transactions_that_contend_conflict() {
     run(&first, "ROLLBACK; DROP TABLE contended").await;
 }
 
+// Rule H7.
 #[tokio::test]
 async fn a_killed_session_may_have_committed() {
     let (victim, killer) = (connect().await, connect().await);

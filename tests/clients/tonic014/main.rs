@@ -27,6 +27,7 @@ fn assert_local(status: &Status, code: Code, expected: Classification) {
     assert_eq!(classify::chain::first_known(&in_chain, tonic014::link), Some(expected), "{status:?}");
 }
 
+// Rule H6.
 #[tokio::test]
 async fn each_code_that_a_server_sends_is_classified_by_the_table() {
     let server = GrpcServer::start().await;
@@ -54,6 +55,7 @@ async fn each_code_that_a_server_sends_is_classified_by_the_table() {
     assert!(ask(&client, Asked::default()).await.is_ok());
 }
 
+// Rule H6.
 #[tokio::test]
 async fn a_pushback_is_a_delay_or_forbids_a_retry() {
     let server = GrpcServer::start().await;
@@ -78,6 +80,7 @@ async fn a_pushback_is_a_delay_or_forbids_a_retry() {
     }
 }
 
+// Rules H1, H6.
 #[tokio::test]
 async fn an_error_while_connecting_is_safe_to_retry() {
     let refused = failure(&endpoint(refused_address())).await;
@@ -108,6 +111,7 @@ async fn an_error_of_connect_is_judged_by_its_chain() {
     assert_eq!(policy.evaluate(&Err::<(), _>(by_anyhow)), RetryDirective::retry(RetryErrorType::Other));
 }
 
+// Rules H1, H6.
 #[tokio::test]
 async fn a_failure_of_tls_is_final() {
     let address = raw_server(server::answer_in_http_1).await;
@@ -116,6 +120,7 @@ async fn a_failure_of_tls_is_final() {
     assert_local(&status, Code::Unavailable, FINAL);
 }
 
+// Rules H2, H6.
 #[tokio::test]
 async fn a_timeout_of_the_client_may_be_retried() {
     let stalled: SocketAddr = raw_server(server::stall).await;
@@ -136,6 +141,7 @@ async fn a_timeout_of_the_server_is_an_answer() {
     assert_eq!(tonic014::otlp(&status), UNSENT);
 }
 
+// Rules H3, H6.
 #[tokio::test]
 async fn a_broken_connection_may_be_retried() {
     let closed = failure(&endpoint(raw_server(server::close).await)).await;
@@ -147,6 +153,7 @@ async fn a_broken_connection_may_be_retried() {
     }
 }
 
+// Rules H3, H6.
 #[tokio::test]
 async fn a_server_that_stops_during_a_call_may_have_acted() {
     // The runtime of this server ends with the thread, and with it each connection.
