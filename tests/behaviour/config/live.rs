@@ -263,7 +263,7 @@ fn a_change_under_load_loses_nothing() {
     let settings = |i: u32| {
         capacity(1000)
             .refunds(0, Refund::LastCost)
-            .mode(if i % 2 == 0 { RetryMode::Standard } else { RetryMode::Adaptive })
+            .mode(if i.is_multiple_of(2) { RetryMode::Standard } else { RetryMode::Adaptive })
             .try_max_attempts(2 + i % 5)
             .unwrap()
     };
