@@ -1,0 +1,37 @@
+//! An HTTP request, retried with backon.
+
+use backon::{ExponentialBuilder, Retryable};
+use migration::FlakyService;
+use reqwest::{Client, Error};
+use std::time::Duration;
+
+async fn get(client: &Client, url: &str) -> Result<String, Error> {
+    client.get(url).send().await?.error_for_status()?.text().await
+}
+
+fn is_transient(error: &Error) -> bool {
+    let status = error.status().map_or(0, |status| status.as_u16());
+    error.is_connect() || error.is_timeout() || matches!(status, 429 | 500..=599)
+}
+
+async fn get_with_retries(client: &Client, url: &str) -> Result<String, Error> {
+    let backoff = ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(10))
+        .with_max_delay(Duration::from_secs(1))
+        .with_max_times(4)
+        .with_jitter();
+    (|| get(client, url))
+        .retry(backoff)
+        .when(is_transient)
+        .notify(|error, delay| eprintln!("retrying in {delay:?}: {error}"))
+        .await
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let (client, service) = (Client::new(), FlakyService::start());
+    for path in ["/report", "/missing"] {
+        let outcome = get_with_retries(&client, &service.url(path)).await;
+        service.print(path, outcome.is_ok());
+    }
+}
