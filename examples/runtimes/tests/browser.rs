@@ -1,9 +1,9 @@
 //! Runs the timer for browsers in Node.js: `.ci/browser`.
 #![cfg(target_arch = "wasm32")]
 
-use retry_core::strategy::StandardRetryStrategy;
-use retry_core::{Clock, RetryInfo, TimedOut, Timer, retryable};
-use runtimes::browser::BrowserTimer;
+use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
+use runtimes::browser::{BrowserTimer, seeded};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -22,8 +22,8 @@ impl From<TimedOut> for StoreError {
     }
 }
 
-static STORE: StandardRetryStrategy =
-    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
+static STORE: LazyLock<StandardRetryStrategy> =
+    LazyLock::new(|| seeded(StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1))));
 
 static ATTEMPTS: AtomicU32 = AtomicU32::new(0);
 
