@@ -1,35 +1,17 @@
-//! An HTTP client, with retry-core.
+//! An HTTP client, with retry-core and the errors of reqwest from retry-clients.
 
 use migration::FlakyService;
-use reqwest::{Client, Error, Response};
-use retry_core::classify::{Classification, http};
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
-use std::time::{Duration, SystemTime};
+use reqwest::Client;
+use retry_clients::reqwest013::{ClientError, ResponseExt};
+use retry_core::{StandardRetryStrategy, retryable};
+use std::time::Duration;
 
 static API: StandardRetryStrategy =
     StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
-#[derive(Debug, RetryInfo)]
-enum ApiError {
-    Answered(#[retry(transparent)] Classification),
-    Unanswered(#[retry(with = is_transient)] Error),
-}
-
-fn is_transient(error: &Error) -> bool {
-    error.is_connect() || error.is_timeout()
-}
-
-fn judge(response: Response) -> Result<Response, ApiError> {
-    match response.status() {
-        status if status.is_success() => Ok(response),
-        status => Err(ApiError::Answered(http::response(status, response.headers(), SystemTime::now()))),
-    }
-}
-
 #[retryable(strategy = API, idempotent)]
-async fn get(client: &Client, url: &str) -> Result<String, ApiError> {
-    let response = judge(client.get(url).send().await.map_err(ApiError::Unanswered)?)?;
-    response.text().await.map_err(ApiError::Unanswered)
+async fn get(client: &Client, url: &str) -> Result<String, ClientError> {
+    Ok(client.get(url).send().await?.error_for_response().await?.text().await?)
 }
 
 #[tokio::main(flavor = "current_thread")]
