@@ -1,0 +1,19 @@
+//! Scenarios in virtual time that show what retrying does to clients and servers.
+//!
+//! A scenario runs clients and servers in a [`World`], which has a clock of its own. The clients are plain async code
+//! that calls the shipped strategies through their public API, as a program would. No time passes, nothing is read or
+//! written, and the same seed gives the same result.
+//!
+//! Each module of [`scenario`] has `Options`, whose defaults are those of the published reference, `Case`s (what is
+//! compared), a function `run(options, case, seed) -> Outcome`, and a function that turns the outcomes of all cases and
+//! seeds into a [`Report`](report::Report): plain data for tables and charts.
+
+pub mod call;
+pub mod report;
+pub mod scenario;
+pub mod servers;
+pub mod strategies;
+pub mod study;
+pub mod world;
+
+pub use world::World;

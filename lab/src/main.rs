@@ -1,0 +1,3 @@
+//! The program over the scenarios.
+
+fn main() {}

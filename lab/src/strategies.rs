@@ -1,0 +1,71 @@
+//! Ways to retry, by name.
+
+use crate::call::{Call, Caller, Outcome};
+use retry_core::quota::NoQuota;
+use retry_core::{ErasedStrategy, RetryConfig, RetryStrategy, StandardRetryStrategy, retry};
+use std::fmt;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A named way to retry. It makes a [`Caller`] for each resource, each with state of its own.
+#[derive(Clone)]
+pub struct Policy {
+    name: String,
+    make: Arc<dyn Fn(u64) -> Rc<dyn Caller> + Send + Sync>,
+}
+
+impl Policy {
+    /// Creates a policy from a function that makes a caller with a seed.
+    pub fn new(name: impl Into<String>, make: impl Fn(u64) -> Rc<dyn Caller> + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), make: Arc::new(make) }
+    }
+
+    /// Creates a policy from a function that makes a strategy of this library with a seed for its jitter.
+    pub fn strategy<S>(name: impl Into<String>, make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self
+    where
+        S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
+    {
+        Self::new(name, move |seed| Rc::new(Shipped(ErasedStrategy::new(make(seed)))))
+    }
+
+    /// Creates the lower bound: one attempt, whatever its outcome.
+    pub fn no_retries() -> Self {
+        Self::strategy("no retries", |_| StandardRetryStrategy::new().max_attempts(1).with_quota(NoQuota))
+    }
+
+    /// Creates a policy from settings at run time, over [`StandardRetryStrategy::new()`].
+    pub fn configured(name: impl Into<String>, config: RetryConfig) -> Self {
+        Self::strategy(name, move |seed| config.build_on(StandardRetryStrategy::new().seed(seed)))
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes a caller with a full quota. The seed determines its jitter.
+    pub fn caller(&self, seed: u64) -> Rc<dyn Caller> {
+        (self.make)(seed)
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Policy").field(&self.name).finish()
+    }
+}
+
+/// A strategy of this library.
+struct Shipped(ErasedStrategy);
+
+impl Caller for Shipped {
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
+        let Call { world, attempt_timeout, attempt } = call;
+        let call = retry(&self.0, attempt).idempotent(true).timer(world);
+        match attempt_timeout {
+            Some(limit) => Box::pin(call.attempt_timeout(limit).run()),
+            None => Box::pin(call.run()),
+        }
+    }
+}

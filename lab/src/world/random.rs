@@ -1,0 +1,45 @@
+//! Random numbers by seed.
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use std::f64::consts::TAU;
+use std::time::Duration;
+
+/// A stream of random numbers that is determined by a seed and a name.
+///
+/// Each part of a scenario has a stream of its own, so that one strategy meets the same arrivals as another one.
+#[derive(Debug)]
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// Creates the stream of this name.
+    pub fn new(seed: u64, name: &str) -> Self {
+        // FNV-1a: a hash that is the same everywhere.
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// Returns a number in `[0, 1)`.
+    pub fn uniform(&mut self) -> f64 {
+        self.0.random()
+    }
+
+    /// Returns whether an event of this probability occurs.
+    pub fn occurs(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// Returns the time to the next event of a Poisson process.
+    pub fn interval(&mut self, events_per_second: f64) -> Duration {
+        Duration::from_secs_f64(-(1.0 - self.uniform()).ln() / events_per_second)
+    }
+
+    /// Returns `|Normal(mean, deviation)|`.
+    pub fn normal(&mut self, mean: Duration, deviation: Duration) -> Duration {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        let normal = radius * (TAU * self.uniform()).cos();
+        Duration::from_secs_f64((mean.as_secs_f64() + deviation.as_secs_f64() * normal).abs())
+    }
+}
