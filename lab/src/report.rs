@@ -1,6 +1,8 @@
 //! Results as plain data, for tables, charts and comparisons.
 
+use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The results of one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,7 +12,7 @@ pub struct Report {
     /// The scenario in one sentence.
     pub title: String,
     /// The options of the scenario, as the module of the scenario documents them.
-    pub options: serde_json::Value,
+    pub options: Value,
     /// The number of seeds.
     pub seeds: u64,
     /// The tables.
@@ -125,6 +127,12 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Report {
+    /// Creates the report of a scenario.
+    pub fn new(scenario: Scenario, options: Value, seeds: u64, tables: Vec<Table>, plots: Vec<Plot>) -> Self {
+        let Scenario { name, title, .. } = scenario;
+        Self { scenario: name.to_owned(), title: title.to_owned(), options, seeds, tables, plots }
+    }
+
     /// Returns the table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

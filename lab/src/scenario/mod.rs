@@ -1,9 +1,22 @@
 //! The scenarios.
 
+pub mod changing;
+pub mod contention;
+pub mod copy;
+pub mod layers;
+pub mod many;
+pub mod outage;
+pub mod partial;
+pub mod per_second;
+
 use crate::report::Report;
 use crate::strategies::Policy;
 use crate::study::Workers;
+use per_second::PerSecond;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::time::Duration;
 
 /// A scenario as the program knows it.
 #[derive(Clone, Copy, Debug)]
@@ -12,22 +25,72 @@ pub struct Scenario {
     pub name: &'static str,
     /// The scenario in one sentence.
     pub title: &'static str,
-    /// Runs all cases and seeds.
+    /// Runs all cases and seeds. It returns an error if the plan has options that the scenario does not have.
     pub study: fn(&Plan, &dyn Workers) -> Result<Report, serde_json::Error>,
 }
 
-/// The size of a study, and what it compares besides the scenario's own cases.
+/// All scenarios.
+pub const SCENARIOS: &[Scenario] = &[
+    contention::SCENARIO,
+    copy::SCENARIO,
+    outage::SCENARIO,
+    partial::SCENARIO,
+    many::SCENARIO,
+    changing::SCENARIO,
+    layers::SCENARIO,
+];
+
+/// The size of a study, and what it runs besides the scenario's own cases.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Whether the short options are used, which take seconds instead of minutes.
+    /// Whether the scenario starts from its short options, which take seconds instead of minutes.
     pub short: bool,
-    /// The number of seeds, if not that of the options.
-    pub seeds: Option<u64>,
-    /// Options by name that replace those of the scenario.
+    /// Options that replace those of the scenario, by name.
     pub options: Vec<(String, Value)>,
     /// Policies to run beside the scenario's own.
     pub policies: Vec<Policy>,
 }
 
-/// All scenarios.
-pub const SCENARIOS: &[Scenario] = &[];
+impl Plan {
+    /// Returns the options of a scenario under this plan, and their values for the report.
+    fn options<O: Default + Serialize + DeserializeOwned>(
+        &self,
+        short: impl FnOnce() -> O,
+    ) -> Result<(O, Value), serde_json::Error> {
+        let mut values = serde_json::to_value(if self.short { short() } else { O::default() })?;
+        if let Value::Object(values) = &mut values {
+            values.extend(self.options.iter().cloned());
+        }
+        Ok((serde_json::from_value(values.clone())?, values))
+    }
+
+    /// Returns the policies of a scenario, followed by those of the plan.
+    fn with(&self, mut policies: Vec<Policy>) -> Vec<Policy> {
+        policies.extend(self.policies.iter().cloned());
+        policies
+    }
+}
+
+/// Converts an option in seconds. A number that is no duration counts as zero.
+fn seconds(number: f64) -> Duration {
+    Duration::try_from_secs_f64(number).unwrap_or_default()
+}
+
+/// Converts an option in milliseconds, like [`seconds`].
+fn millis(number: f64) -> Duration {
+    seconds(number / 1e3)
+}
+
+/// Converts a count to a measure.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// Divides two counts. Nothing out of nothing is zero.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { number(part) / number(whole) }
+}
+
+#[cfg(test)]
+mod tests;

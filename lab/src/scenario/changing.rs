@@ -1,0 +1,211 @@
+//! One client and a limit that changes, and bulk copies with the figures of a real one.
+//!
+//! The first part shows how a client follows a limit that falls and rises. The second part repeats the
+//! [bulk copy](super::copy) with the figures of the article that it refers to: 3,500 requests per second and a burst of
+//! as many, 4,003 and ten times as many tasks; then with a limit for each whole second, with rejections that cost the
+//! server a part of a token, and with long round trips.
+
+use super::per_second::add_line;
+use super::{PerSecond, Plan, Scenario, copy, millis, number, share};
+use crate::World;
+use crate::call::Call;
+use crate::report::{Plot, Report, Spread, Table};
+use crate::servers::{Limit, TokenBucketLimit};
+use crate::strategies::Policy;
+use crate::study::{Workers, outcomes};
+use retry_core::time::{Clock, Timer, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The scenario for the program.
+pub const SCENARIO: Scenario = Scenario { name: "changing", title: "One client and a limit that changes", study };
+
+/// The options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The limits that follow each other, in requests per second: 100, 40 and 160. The burst is that of one second of
+    /// the first one.
+    pub rates: Vec<f64>,
+    /// How long each limit lasts: 60 s.
+    pub phase_s: u32,
+    /// The number of workers: 64.
+    pub workers: u32,
+    /// The maximum number of attempts: 3.
+    pub max_attempts: u32,
+    /// Whether rejections carry a wait in whole seconds: no.
+    pub retry_after: bool,
+    /// The time from a request to its response: 20 ms.
+    pub round_trip_ms: f64,
+    /// The bulk copies, by name.
+    pub copies: Vec<(String, copy::Options)>,
+    /// The number of runs: 20.
+    pub seeds: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let copy = copy::Options {
+            tasks: 4_003,
+            workers: vec![256, 1_024],
+            rate: 3_500.0,
+            burst: 3_500.0,
+            retry_after: false,
+            ..copy::Options::default()
+        };
+        let large = copy::Options { tasks: 40_030, ..copy.clone() };
+        let copies = [
+            ("token bucket", copy.clone()),
+            ("token bucket", large.clone()),
+            ("fixed window", copy::Options { window_s: Some(1.0), ..large.clone() }),
+            ("rejections cost 0.2", copy::Options { rejection_cost: 0.2, ..large.clone() }),
+            ("round trip 200 ms", copy::Options { round_trip_ms: 200.0, ..large }),
+        ];
+        Self {
+            rates: vec![100.0, 40.0, 160.0],
+            phase_s: 60,
+            workers: 64,
+            max_attempts: 3,
+            retry_after: false,
+            round_trip_ms: 20.0,
+            copies: copies.map(|(name, options)| (name.to_owned(), options)).into(),
+            seeds: 20,
+        }
+    }
+}
+
+impl Options {
+    /// Returns options for a run of some seconds.
+    pub fn short() -> Self {
+        let mut options = Self { phase_s: 20, seeds: 2, ..Self::default() };
+        options.copies.truncate(1);
+        options
+    }
+
+    fn duration(&self) -> u32 {
+        self.phase_s.saturating_mul(u32::try_from(self.rates.len()).unwrap_or(u32::MAX))
+    }
+}
+
+/// The outcome of a run, by the second.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The tasks that succeeded.
+    pub succeeded: PerSecond,
+    /// The tasks that failed.
+    pub failed: PerSecond,
+    /// The requests.
+    pub requests: PerSecond,
+    /// The rejected requests.
+    pub rejected: PerSecond,
+}
+
+/// Runs the first part with one policy.
+pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
+    let (world, outcome) = (World::new(), Rc::new(RefCell::new(Outcome::default())));
+    let caller = policy.caller(seed);
+    let first = options.rates.first().copied().unwrap_or(0.0);
+    let limit = Rc::new(TokenBucketLimit::new(first, first).retry_after(options.retry_after));
+    let (clock, changing, rates) = (world.clone(), Rc::clone(&limit), options.rates.clone());
+    let phase = Duration::from_secs(options.phase_s.into());
+    world.spawn(async move {
+        for rate in rates {
+            changing.set_rate(rate, clock.now());
+            clock.sleep(phase).await;
+        }
+    });
+    let half_trip = millis(options.round_trip_ms) / 2;
+    for _ in 0..options.workers {
+        let (worker, caller, limit, outcome) =
+            (world.clone(), Rc::clone(&caller), Rc::clone(&limit), Rc::clone(&outcome));
+        world.spawn(async move {
+            loop {
+                let (timer, limit, counted) = (worker.clone(), Rc::clone(&limit), Rc::clone(&outcome));
+                let attempt = move || {
+                    let (timer, limit, counted) = (timer.clone(), Rc::clone(&limit), Rc::clone(&counted));
+                    async move {
+                        timer.sleep(half_trip).await;
+                        let admitted = limit.admit(timer.now());
+                        {
+                            let outcome = &mut *counted.borrow_mut();
+                            outcome.requests.count(timer.elapsed());
+                            if admitted.is_err() {
+                                outcome.rejected.count(timer.elapsed());
+                            }
+                        }
+                        timer.sleep(half_trip).await;
+                        admitted
+                    }
+                };
+                let result = caller.call(Call::new(&worker, attempt)).await;
+                let outcome = &mut *outcome.borrow_mut();
+                match result {
+                    Ok(()) => outcome.succeeded.count(worker.elapsed()),
+                    Err(_) => outcome.failed.count(worker.elapsed()),
+                }
+            }
+        });
+    }
+    world.run_until(Timestamp::START.saturating_add(Duration::from_secs(options.duration().into())));
+    outcome.take()
+}
+
+fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
+    let (options, values) = plan.options(Options::short)?;
+    let policies = plan.with(copy::policies(options.max_attempts));
+    let (following, throughput) = study_limit(&options, &policies, workers);
+    let copies = study_copies(&options, &policies, workers);
+    Ok(Report::new(SCENARIO, values, options.seeds, vec![following, copies], vec![throughput]))
+}
+
+fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) -> (Table, Plot) {
+    let runs = outcomes(SCENARIO.name, policies, options.seeds, workers, |policy, seed| run(options, policy, seed));
+    let measures = ["limit used, %", "rejected share", "failed share of tasks"];
+    let mut table = Table::new("limit", &["policy", "from, s", "limit, 1/s"], &measures);
+    let mut plot = Plot::new("throughput", "Successes under a limit that changes", "time, s", "successes per second");
+    let phase = options.phase_s as usize;
+    for (policy, runs) in policies.iter().zip(&runs) {
+        for (index, &rate) in options.rates.iter().enumerate() {
+            let (from, to) = (index * phase, (index + 1) * phase);
+            let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
+            let values = vec![
+                spread(&|run| number(run.succeeded.between(from, to)) / (rate * number(phase as u64)) * 100.0),
+                spread(&|run| share(run.rejected.between(from, to), run.requests.between(from, to))),
+                spread(&|run| {
+                    let failed = run.failed.between(from, to);
+                    share(failed, failed + run.succeeded.between(from, to))
+                }),
+            ];
+            table.add(vec![policy.name().to_owned(), from.to_string(), rate.to_string()], values);
+        }
+        let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.succeeded).collect();
+        add_line(&mut plot, policy.name(), &lines, options.duration() as usize, 2);
+    }
+    for (index, &rate) in options.rates.iter().enumerate() {
+        plot.add("limit", number((index * phase) as u64), Spread::exactly(rate));
+        plot.add("limit", number(((index + 1) * phase) as u64), Spread::exactly(rate));
+    }
+    (table, plot)
+}
+
+fn study_copies(options: &Options, policies: &[Policy], workers: &dyn Workers) -> Table {
+    let mut table = Table::new("copies", &["server", "tasks", "policy", "workers"], &copy::MEASURES);
+    for (name, copied) in &options.copies {
+        let cases: Vec<copy::Case> = policies
+            .iter()
+            .flat_map(|policy| {
+                copied.workers.iter().map(move |&workers| copy::Case { policy: policy.clone(), workers })
+            })
+            .collect();
+        let title = format!("changing: copy of {}, {name}", copied.tasks);
+        let runs = outcomes(&title, &cases, options.seeds, workers, |case, seed| copy::run(copied, case, seed));
+        for (case, runs) in cases.iter().zip(&runs) {
+            let policy = case.policy.name().to_owned();
+            let keys = vec![name.clone(), copied.tasks.to_string(), policy, case.workers.to_string()];
+            table.add(keys, copy::measures(copied, runs));
+        }
+    }
+    table
+}

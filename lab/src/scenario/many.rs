@@ -1,0 +1,203 @@
+//! Many clients, one limit: clients that know nothing of each other share the limit of one server.
+//!
+//! Each client has a strategy of its own and some workers, which begin their next task as soon as the last one is done.
+//! A fair outcome gives each client the same part of the limit. Jain's index is 1 then, and `1 / clients` if a single
+//! client gets everything.
+//!
+//! Reference: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
+//! Networks", 1989.
+
+use super::{Plan, Scenario, millis, number, share};
+use crate::World;
+use crate::call::Call;
+use crate::report::{Plot, Report, Spread, Table};
+use crate::servers::{Limit, TokenBucketLimit};
+use crate::strategies::Policy;
+use crate::study::{Workers, outcomes};
+use retry_core::quota::NoQuota;
+use retry_core::time::{Clock, Timer, Timestamp};
+use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The scenario for the program.
+pub const SCENARIO: Scenario = Scenario { name: "many", title: "Many clients that share one limit", study };
+
+/// The options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The number of clients: 100.
+    pub clients: u32,
+    /// The workers of each client: 4.
+    pub workers: u32,
+    /// The time over which the clients start, evenly spaced: 30 s.
+    pub arrive_s: u32,
+    /// The limits, in requests per second: 100, 500 and 2,000. The burst is that of one second.
+    pub rates: Vec<f64>,
+    /// Whether rejections carry a wait in whole seconds: no.
+    pub retry_after: bool,
+    /// The time from a request to its response: 20 ms.
+    pub round_trip_ms: f64,
+    /// The length of the run: 120 s.
+    pub duration_s: u32,
+    /// The time from which on the run is measured: 60 s.
+    pub measured_from_s: u32,
+    /// The number of runs: 10.
+    pub seeds: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            clients: 100,
+            workers: 4,
+            arrive_s: 30,
+            rates: vec![100.0, 500.0, 2_000.0],
+            retry_after: false,
+            round_trip_ms: 20.0,
+            duration_s: 120,
+            measured_from_s: 60,
+            seeds: 10,
+        }
+    }
+}
+
+impl Options {
+    /// Returns options for a run of some seconds.
+    pub fn short() -> Self {
+        let rates = vec![100.0];
+        Self { clients: 20, arrive_s: 10, rates, duration_s: 40, measured_from_s: 20, seeds: 2, ..Self::default() }
+    }
+}
+
+/// A case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// How the clients retry.
+    pub policy: Policy,
+    /// The limit, in requests per second.
+    pub rate: f64,
+}
+
+/// The outcome of a run, in the measured time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The tasks of each client that succeeded.
+    pub succeeded: Vec<u64>,
+    /// The tasks that failed.
+    pub failed: u64,
+    /// The requests.
+    pub requests: u64,
+    /// The rejected requests.
+    pub rejected: u64,
+}
+
+impl Outcome {
+    /// Returns Jain's index of fairness.
+    pub fn fairness(&self) -> f64 {
+        let sum: u64 = self.succeeded.iter().sum();
+        let squares: u64 = self.succeeded.iter().map(|tasks| tasks * tasks).sum();
+        if squares == 0 {
+            return 1.0;
+        }
+        number(sum).powi(2) / (number(self.succeeded.len() as u64) * number(squares))
+    }
+
+    fn tasks(&self) -> u64 {
+        self.succeeded.iter().sum::<u64>() + self.failed
+    }
+}
+
+/// Returns the policies to compare.
+pub fn policies() -> Vec<Policy> {
+    vec![
+        Policy::no_retries(),
+        Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)),
+        Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
+        Policy::strategy("adaptive", |seed| AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed))),
+        Policy::strategy("adaptive, no quota", |seed| {
+            AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed).with_quota(NoQuota))
+        }),
+    ]
+}
+
+/// Runs a case.
+pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
+    let world = World::new();
+    let outcome = Outcome { succeeded: vec![0; options.clients as usize], ..Outcome::default() };
+    let outcome = Rc::new(RefCell::new(outcome));
+    let limit = Rc::new(TokenBucketLimit::new(case.rate, case.rate).retry_after(options.retry_after));
+    let half_trip = millis(options.round_trip_ms) / 2;
+    let measured_from = Duration::from_secs(options.measured_from_s.into());
+    for client in 0..options.clients {
+        let caller = case.policy.caller(seed ^ u64::from(client) << 32);
+        let starts = Duration::from_secs(options.arrive_s.into()) * client / options.clients;
+        for _ in 0..options.workers {
+            let (worker, caller, limit, outcome) =
+                (world.clone(), Rc::clone(&caller), Rc::clone(&limit), Rc::clone(&outcome));
+            world.spawn(async move {
+                worker.sleep(starts).await;
+                loop {
+                    let (timer, limit, counted) = (worker.clone(), Rc::clone(&limit), Rc::clone(&outcome));
+                    let attempt = move || {
+                        let (timer, limit, counted) = (timer.clone(), Rc::clone(&limit), Rc::clone(&counted));
+                        async move {
+                            timer.sleep(half_trip).await;
+                            let admitted = limit.admit(timer.now());
+                            if timer.elapsed() >= measured_from {
+                                let outcome = &mut *counted.borrow_mut();
+                                outcome.requests += 1;
+                                outcome.rejected += u64::from(admitted.is_err());
+                            }
+                            timer.sleep(half_trip).await;
+                            admitted
+                        }
+                    };
+                    let result = caller.call(Call::new(&worker, attempt)).await;
+                    if worker.elapsed() >= measured_from {
+                        let outcome = &mut *outcome.borrow_mut();
+                        match result {
+                            Ok(()) => outcome.succeeded[client as usize] += 1,
+                            Err(_) => outcome.failed += 1,
+                        }
+                    }
+                }
+            });
+        }
+    }
+    world.run_until(Timestamp::START.saturating_add(Duration::from_secs(options.duration_s.into())));
+    outcome.take()
+}
+
+fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
+    let (options, values) = plan.options(Options::short)?;
+    let cases: Vec<Case> = plan
+        .with(policies())
+        .into_iter()
+        .flat_map(|policy| options.rates.iter().map(move |&rate| Case { policy: policy.clone(), rate }))
+        .collect();
+    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| run(&options, case, seed));
+
+    let measures = ["fairness", "limit used, %", "rejected share", "failed share of tasks"];
+    let mut table = Table::new("many", &["policy", "limit, 1/s"], &measures);
+    let mut fairness = Plot::new("fairness", "Fairness among the clients", "limit, 1/s", "Jain's index");
+    let mut rejected = Plot::new("rejected", "Requests that are rejected", "limit, 1/s", "rejected share");
+    let measured = f64::from(options.duration_s.saturating_sub(options.measured_from_s));
+    for (case, runs) in cases.iter().zip(&runs) {
+        let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
+        let admissible = case.rate * measured;
+        let values = vec![
+            spread(&Outcome::fairness),
+            spread(&|run| number(run.succeeded.iter().sum()) / admissible * 100.0),
+            spread(&|run| share(run.rejected, run.requests)),
+            spread(&|run| share(run.failed, run.tasks())),
+        ];
+        fairness.add(case.policy.name(), case.rate, values[0]);
+        rejected.add(case.policy.name(), case.rate, values[2]);
+        table.add(vec![case.policy.name().to_owned(), case.rate.to_string()], values);
+    }
+    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![fairness, rejected]))
+}
