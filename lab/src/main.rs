@@ -1,3 +1,16 @@
 //! The program over the scenarios.
 
-fn main() {}
+mod program;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match program::Arguments::parse().execute() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("lab: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

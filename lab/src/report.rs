@@ -67,8 +67,9 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// A point of a [`Line`].
+/// A point of a [`Line`]. In JSON it is the list of its position and its spread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(f64, Spread)", into = "(f64, Spread)")]
 pub struct Point {
     /// The horizontal position.
     pub x: f64,
@@ -76,10 +77,24 @@ pub struct Point {
     pub y: Spread,
 }
 
+impl From<(f64, Spread)> for Point {
+    fn from((x, y): (f64, Spread)) -> Self {
+        Self { x, y }
+    }
+}
+
+impl From<Point> for (f64, Spread) {
+    fn from(Point { x, y }: Point) -> Self {
+        (x, y)
+    }
+}
+
 /// A measure over all seeds. `None` stands for "never", which is larger than every number.
 ///
-/// The numbers are rounded to six significant digits, so that reports can be compared exactly.
+/// The numbers are rounded to six significant digits, so that reports can be compared exactly. In JSON a spread is the
+/// list of its three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[Option<f64>; 3]", into = "[Option<f64>; 3]")]
 pub struct Spread {
     /// The 10th percentile.
     pub low: Option<f64>,
@@ -87,6 +102,18 @@ pub struct Spread {
     pub mid: Option<f64>,
     /// The 90th percentile.
     pub high: Option<f64>,
+}
+
+impl From<[Option<f64>; 3]> for Spread {
+    fn from([low, mid, high]: [Option<f64>; 3]) -> Self {
+        Self { low, mid, high }
+    }
+}
+
+impl From<Spread> for [Option<f64>; 3] {
+    fn from(Spread { low, mid, high }: Spread) -> Self {
+        [low, mid, high]
+    }
 }
 
 impl Spread {

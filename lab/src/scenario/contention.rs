@@ -158,11 +158,8 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let mut time = Plot::new("time", "Time until all clients are done", "clients", "seconds");
     for (case, runs) in cases.iter().zip(&runs) {
         let spread = |measure: fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
-        let values = [
-            spread(|run| number(run.calls)),
-            spread(|run| run.time.as_secs_f64()),
-            spread(|run| number(run.failed)),
-        ];
+        let values =
+            [spread(|run| number(run.calls)), spread(|run| run.time.as_secs_f64()), spread(|run| number(run.failed))];
         calls.add(case.policy.name(), f64::from(case.clients), values[0]);
         time.add(case.policy.name(), f64::from(case.clients), values[1]);
         table.add(vec![case.policy.name().to_owned(), case.clients.to_string()], values.to_vec());

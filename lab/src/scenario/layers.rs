@@ -184,13 +184,14 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let (to, end) = (from + options.fails_s as usize, options.duration_s as usize);
     for (policy, runs) in policies.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
-        let load = |from: usize, to: usize| {
-            spread(&|run| share(run.load.between(from, to), run.arrivals.between(from, to)))
-        };
+        let load =
+            |from: usize, to: usize| spread(&|run| share(run.load.between(from, to), run.arrivals.between(from, to)));
         let highest = spread(&|run| number((0..end).map(|second| run.load.at(second)).max().unwrap_or(0)));
-        let succeeded =
-            spread(&|run| share(run.succeeded.between(to, end), run.arrivals.between(to, end)) * 100.0);
-        table.add(vec![policy.name().to_owned()], vec![load(0, from), load(from, to), load(to, end), highest, succeeded]);
+        let succeeded = spread(&|run| share(run.succeeded.between(to, end), run.arrivals.between(to, end)) * 100.0);
+        table.add(
+            vec![policy.name().to_owned()],
+            vec![load(0, from), load(from, to), load(to, end), highest, succeeded],
+        );
         let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.load).collect();
         add_line(&mut plot, policy.name(), &lines, end, 1);
     }

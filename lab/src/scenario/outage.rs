@@ -75,7 +75,14 @@ impl Default for Options {
 impl Options {
     /// Returns options for a run of some seconds.
     pub fn short() -> Self {
-        Self { loads: vec![0.8], quotas: vec![1, 1_000], stall_after_s: 20, duration_s: 200, seeds: 2, ..Self::default() }
+        Self {
+            loads: vec![0.8],
+            quotas: vec![1, 1_000],
+            stall_after_s: 20,
+            duration_s: 200,
+            seeds: 2,
+            ..Self::default()
+        }
     }
 
     fn stall(&self) -> (Timestamp, Timestamp) {
@@ -135,7 +142,10 @@ fn policies() -> Vec<(Policy, bool)> {
         (Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)), true),
         (Policy::strategy("aws_2_0()", |seed| StandardRetryStrategy::aws_2_0().seed(seed)), true),
         (Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)), true),
-        (Policy::strategy("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)), false),
+        (
+            Policy::strategy("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)),
+            false,
+        ),
     ]
 }
 

@@ -1,0 +1,21 @@
+//! `lab run`: runs scenarios and prints their tables.
+
+use super::threads::Threads;
+use super::{Selection, json, text};
+use lab::scenario::Plan;
+use std::error::Error;
+use std::fs;
+use std::process::ExitCode;
+
+pub(super) fn run(selection: &Selection, plan: &Plan) -> Result<ExitCode, Box<dyn Error>> {
+    let workers = Threads::new(selection.threads);
+    for scenario in selection.scenarios() {
+        let report = (scenario.study)(plan, &workers).map_err(|error| format!("{}: {error}", scenario.name))?;
+        print!("{}", text::report(&report));
+        if let Some(directory) = &selection.json {
+            fs::create_dir_all(directory)?;
+            fs::write(directory.join(format!("{}.json", report.scenario)), json::to_string(&report)?)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

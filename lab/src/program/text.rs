@@ -1,0 +1,50 @@
+//! Tables as text, in Markdown.
+
+use lab::report::{Report, Spread, Table};
+use std::fmt::Write as _;
+
+/// Returns the title and the tables of a report.
+pub(super) fn report(report: &Report) -> String {
+    let mut text = format!("\n## {}: {} ({} seeds)\n", report.scenario, report.title, report.seeds);
+    for each in &report.tables {
+        text += "\n";
+        text += &table(each);
+    }
+    text
+}
+
+fn table(table: &Table) -> String {
+    let header: Vec<String> = table.keys.iter().chain(&table.measures).cloned().collect();
+    let rows = table.rows.iter().map(|row| row.keys.iter().cloned().chain(row.values.iter().map(spread)).collect());
+    let rows: Vec<Vec<String>> = rows.collect();
+    let width = |column: usize| {
+        rows.iter().chain([&header]).filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..header.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    let mut line = |cells: &[String]| {
+        for (cell, &width) in cells.iter().zip(&widths) {
+            let _ = write!(text, "| {cell:width$} ");
+        }
+        text += "|\n";
+    };
+    line(&header);
+    line(&widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>());
+    rows.iter().for_each(|row| line(row));
+    text
+}
+
+/// Returns the median, and the spread if it is visible.
+fn spread(spread: &Spread) -> String {
+    let [low, mid, high] = [spread.low, spread.mid, spread.high].map(number);
+    if low == high { mid } else { format!("{mid} ({low} to {high})") }
+}
+
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "never".to_owned(),
+        Some(value) if value == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
+        Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.3}"),
+    }
+}
