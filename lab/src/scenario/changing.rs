@@ -5,12 +5,12 @@
 //! as many, 4,003 and ten times as many tasks; then with a limit for each whole second, with rejections that cost the
 //! server a part of a token, and with long round trips.
 
+use super::limited::Limited;
 use super::per_second::add_line;
-use super::{PerSecond, Plan, Scenario, copy, millis, number, share};
+use super::{PerSecond, Plan, Scenario, copy, number, share};
 use crate::World;
-use crate::call::Call;
 use crate::report::{Plot, Report, Spread, Table};
-use crate::servers::{Limit, TokenBucketLimit};
+use crate::servers::TokenBucketLimit;
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::time::{Clock, Timer, Timestamp};
@@ -37,8 +37,10 @@ pub struct Options {
     pub max_attempts: u32,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
-    /// The time from a request to its response: 20 ms.
+    /// The mean time from a request to its response: 20 ms.
     pub round_trip_ms: f64,
+    /// The standard deviation of the time of a message, as a part of its mean: 0.1.
+    pub deviation: f64,
     /// The bulk copies, by name.
     pub copies: Vec<(String, copy::Options)>,
     /// The number of runs: 20.
@@ -70,6 +72,7 @@ impl Default for Options {
             max_attempts: 3,
             retry_after: false,
             round_trip_ms: 20.0,
+            deviation: 0.1,
             copies: copies.map(|(name, options)| (name.to_owned(), options)).into(),
             seeds: 20,
         }
@@ -116,30 +119,20 @@ pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
             clock.sleep(phase).await;
         }
     });
-    let half_trip = millis(options.round_trip_ms) / 2;
+    let (clock, counted) = (world.clone(), Rc::clone(&outcome));
+    let server = Limited::new(&world, limit, (options.round_trip_ms, options.deviation), seed, move |is_rejected| {
+        let outcome = &mut *counted.borrow_mut();
+        outcome.requests.count(clock.elapsed());
+        if is_rejected {
+            outcome.rejected.count(clock.elapsed());
+        }
+    });
     for _ in 0..options.workers {
-        let (worker, caller, limit, outcome) =
-            (world.clone(), Rc::clone(&caller), Rc::clone(&limit), Rc::clone(&outcome));
+        let (worker, caller, server, outcome) =
+            (world.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&outcome));
         world.spawn(async move {
             loop {
-                let (timer, limit, counted) = (worker.clone(), Rc::clone(&limit), Rc::clone(&outcome));
-                let attempt = move || {
-                    let (timer, limit, counted) = (timer.clone(), Rc::clone(&limit), Rc::clone(&counted));
-                    async move {
-                        timer.sleep(half_trip).await;
-                        let admitted = limit.admit(timer.now());
-                        {
-                            let outcome = &mut *counted.borrow_mut();
-                            outcome.requests.count(timer.elapsed());
-                            if admitted.is_err() {
-                                outcome.rejected.count(timer.elapsed());
-                            }
-                        }
-                        timer.sleep(half_trip).await;
-                        admitted
-                    }
-                };
-                let result = caller.call(Call::new(&worker, attempt)).await;
+                let result = caller.call(server.call()).await;
                 let outcome = &mut *outcome.borrow_mut();
                 match result {
                     Ok(()) => outcome.succeeded.count(worker.elapsed()),

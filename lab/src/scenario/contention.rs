@@ -13,14 +13,13 @@ use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::Row;
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
-use crate::world::Random;
+use crate::world::Network;
 use retry_core::backoff::NoBackoff;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::StandardRetrySettings;
-use retry_core::time::Timer;
 use retry_core::{ExponentialBackoff, Jitter, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -103,26 +102,22 @@ pub fn policies(options: &Options) -> Vec<Policy> {
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, outcome) = (World::new(), Rc::new(Cell::new(Outcome::default())));
     let caller = case.policy.caller(seed);
-    let network = Rc::new(RefCell::new(Random::new(seed, "network")));
-    let (mean, deviation) = (millis(options.message_ms), millis(options.message_deviation_ms));
+    let (message, deviation) = (millis(options.message_ms), millis(options.message_deviation_ms));
+    let network = Rc::new(Network::new(&world, message, deviation, seed));
     let row = Rc::new(Row::default());
     for _ in 0..case.clients {
         let (client, caller, counted) = (world.clone(), Rc::clone(&caller), Rc::clone(&outcome));
-        let (timer, network, row, calls) = (world.clone(), Rc::clone(&network), Rc::clone(&row), Rc::clone(&outcome));
+        let (network, row, calls) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&outcome));
         let attempt = move || {
-            let (timer, network, row, calls) = (timer.clone(), Rc::clone(&network), Rc::clone(&row), Rc::clone(&calls));
+            let (network, row, calls) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&calls));
             async move {
-                let message = || {
-                    let time = network.borrow_mut().normal(mean, deviation);
-                    timer.sleep(time)
-                };
-                message().await;
+                network.message().await;
                 let version = row.read();
-                message().await;
-                message().await;
+                network.message().await;
+                network.message().await;
                 let written = row.write(version);
                 update(&calls, |outcome| outcome.calls += 1);
-                message().await;
+                network.message().await;
                 written
             }
         };

@@ -7,15 +7,14 @@
 //! Reference: "Let's Try Again: Making Retries Work With Cloud Services", on a copy between two S3 buckets that failed
 //! with the standard retries of boto3 and worked with the adaptive ones.
 
-use super::{Plan, Scenario, millis, number, seconds, share};
+use super::limited::Limited;
+use super::{Plan, Scenario, number, seconds, share};
 use crate::World;
-use crate::call::Call;
 use crate::report::{Plot, Report, Spread, Table, quantile_of};
 use crate::servers::{FixedWindowLimit, Limit, TokenBucketLimit};
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
-use retry_core::time::{Clock, Timer};
 use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -45,8 +44,11 @@ pub struct Options {
     pub retry_after: bool,
     /// The part of a token that a rejection costs: 0.
     pub rejection_cost: f64,
-    /// The time from a request to its response: 20 ms.
+    /// The mean time from a request to its response: 20 ms. A message takes half of it on average.
     pub round_trip_ms: f64,
+    /// The standard deviation of the time of a message, as a part of its mean: 0.1. Without it, all requests of a run
+    /// would stay in step, and a run would show one of many possible patterns.
+    pub deviation: f64,
     /// The number of runs: 20.
     pub seeds: u64,
 }
@@ -63,6 +65,7 @@ impl Default for Options {
             retry_after: true,
             rejection_cost: 0.0,
             round_trip_ms: 20.0,
+            deviation: 0.1,
             seeds: 20,
         }
     }
@@ -147,29 +150,21 @@ struct Tally {
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, tally) = (World::new(), Rc::new(RefCell::new(Tally::default())));
     let (caller, limit) = (case.policy.caller(seed), options.limit());
-    let (tasks, half_trip) = (options.tasks, millis(options.round_trip_ms) / 2);
+    let (tasks, counted) = (options.tasks, Rc::clone(&tally));
+    let round_trip = (options.round_trip_ms, options.deviation);
+    let server = Limited::new(&world, limit, round_trip, seed, move |is_rejected| {
+        let outcome = &mut counted.borrow_mut().outcome;
+        outcome.requests += 1;
+        outcome.rejected += u64::from(is_rejected);
+    });
     for _ in 0..case.workers {
-        let (worker, caller, limit, tally) = (world.clone(), Rc::clone(&caller), Rc::clone(&limit), Rc::clone(&tally));
+        let (worker, caller, server, tally) =
+            (world.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&tally));
         world.spawn(async move {
             while tally.borrow().begun < tasks {
                 tally.borrow_mut().begun += 1;
                 let started = worker.elapsed();
-                let (timer, limit, counted) = (worker.clone(), Rc::clone(&limit), Rc::clone(&tally));
-                let attempt = move || {
-                    let (timer, limit, counted) = (timer.clone(), Rc::clone(&limit), Rc::clone(&counted));
-                    async move {
-                        timer.sleep(half_trip).await;
-                        let admitted = limit.admit(timer.now());
-                        {
-                            let outcome = &mut counted.borrow_mut().outcome;
-                            outcome.requests += 1;
-                            outcome.rejected += u64::from(admitted.is_err());
-                        }
-                        timer.sleep(half_trip).await;
-                        admitted
-                    }
-                };
-                let result = caller.call(Call::new(&worker, attempt)).await;
+                let result = caller.call(server.call()).await;
                 let mut tally = tally.borrow_mut();
                 tally.outcome.failed += u64::from(result.is_err());
                 tally.outcome.time = worker.elapsed();

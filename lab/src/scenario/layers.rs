@@ -86,7 +86,7 @@ impl Options {
 pub struct Outcome {
     /// The requests of users.
     pub arrivals: PerSecond,
-    /// The requests of users that succeeded.
+    /// The requests of users that succeeded, by the second in which they began.
     pub succeeded: PerSecond,
     /// The requests that reached the last service.
     pub load: PerSecond,
@@ -159,11 +159,12 @@ pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
     world.spawn(async move {
         loop {
             source.sleep(arrivals.interval(rate)).await;
-            counted.borrow_mut().arrivals.count(source.elapsed());
+            let began = source.elapsed();
+            counted.borrow_mut().arrivals.count(began);
             let (world, services, counted) = (source.clone(), Rc::clone(&services), Rc::clone(&counted));
             source.spawn(async move {
-                if services.call(world.clone(), 0).await.is_ok() {
-                    counted.borrow_mut().succeeded.count(world.elapsed());
+                if services.call(world, 0).await.is_ok() {
+                    counted.borrow_mut().succeeded.count(began);
                 }
             });
         }
@@ -177,7 +178,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let policies = plan.with(policies(&options));
     let runs = outcomes(SCENARIO.name, &policies, options.seeds, workers, |policy, seed| run(&options, policy, seed));
 
-    let measures = ["load per request, before", "during", "after", "highest load, 1/s", "successes after, %"];
+    let measures = ["load per request, before", "during", "after", "highest load, 1/s", "successes during, %"];
     let mut table = Table::new("layers", &["policy"], &measures);
     let mut plot = Plot::new("load", "Load on the last service", "time, s", "requests per second");
     let from = options.fails_after_s as usize;
@@ -187,7 +188,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         let load =
             |from: usize, to: usize| spread(&|run| share(run.load.between(from, to), run.arrivals.between(from, to)));
         let highest = spread(&|run| number((0..end).map(|second| run.load.at(second)).max().unwrap_or(0)));
-        let succeeded = spread(&|run| share(run.succeeded.between(to, end), run.arrivals.between(to, end)) * 100.0);
+        let succeeded = spread(&|run| share(run.succeeded.between(from, to), run.arrivals.between(from, to)) * 100.0);
         table.add(
             vec![policy.name().to_owned()],
             vec![load(0, from), load(from, to), load(to, end), highest, succeeded],

@@ -7,15 +7,15 @@
 //! Reference: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
 //! Networks", 1989.
 
-use super::{Plan, Scenario, millis, number, share};
+use super::limited::Limited;
+use super::{Plan, Scenario, number, share};
 use crate::World;
-use crate::call::Call;
 use crate::report::{Plot, Report, Spread, Table};
-use crate::servers::{Limit, TokenBucketLimit};
+use crate::servers::TokenBucketLimit;
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
-use retry_core::time::{Clock, Timer, Timestamp};
+use retry_core::time::{Timer, Timestamp};
 use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -39,13 +39,15 @@ pub struct Options {
     pub rates: Vec<f64>,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
-    /// The time from a request to its response: 20 ms.
+    /// The mean time from a request to its response: 20 ms.
     pub round_trip_ms: f64,
+    /// The standard deviation of the time of a message, as a part of its mean: 0.1.
+    pub deviation: f64,
     /// The length of the run: 120 s.
     pub duration_s: u32,
     /// The time from which on the run is measured: 60 s.
     pub measured_from_s: u32,
-    /// The number of runs: 10.
+    /// The number of runs: 5.
     pub seeds: u64,
 }
 
@@ -58,9 +60,10 @@ impl Default for Options {
             rates: vec![100.0, 500.0, 2_000.0],
             retry_after: false,
             round_trip_ms: 20.0,
+            deviation: 0.1,
             duration_s: 120,
             measured_from_s: 60,
-            seeds: 10,
+            seeds: 5,
         }
     }
 }
@@ -130,33 +133,25 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let outcome = Outcome { succeeded: vec![0; options.clients as usize], ..Outcome::default() };
     let outcome = Rc::new(RefCell::new(outcome));
     let limit = Rc::new(TokenBucketLimit::new(case.rate, case.rate).retry_after(options.retry_after));
-    let half_trip = millis(options.round_trip_ms) / 2;
     let measured_from = Duration::from_secs(options.measured_from_s.into());
+    let (clock, counted) = (world.clone(), Rc::clone(&outcome));
+    let server = Limited::new(&world, limit, (options.round_trip_ms, options.deviation), seed, move |is_rejected| {
+        if clock.elapsed() >= measured_from {
+            let outcome = &mut *counted.borrow_mut();
+            outcome.requests += 1;
+            outcome.rejected += u64::from(is_rejected);
+        }
+    });
     for client in 0..options.clients {
         let caller = case.policy.caller(seed ^ u64::from(client) << 32);
         let starts = Duration::from_secs(options.arrive_s.into()) * client / options.clients;
         for _ in 0..options.workers {
-            let (worker, caller, limit, outcome) =
-                (world.clone(), Rc::clone(&caller), Rc::clone(&limit), Rc::clone(&outcome));
+            let (worker, caller, server, outcome) =
+                (world.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&outcome));
             world.spawn(async move {
                 worker.sleep(starts).await;
                 loop {
-                    let (timer, limit, counted) = (worker.clone(), Rc::clone(&limit), Rc::clone(&outcome));
-                    let attempt = move || {
-                        let (timer, limit, counted) = (timer.clone(), Rc::clone(&limit), Rc::clone(&counted));
-                        async move {
-                            timer.sleep(half_trip).await;
-                            let admitted = limit.admit(timer.now());
-                            if timer.elapsed() >= measured_from {
-                                let outcome = &mut *counted.borrow_mut();
-                                outcome.requests += 1;
-                                outcome.rejected += u64::from(admitted.is_err());
-                            }
-                            timer.sleep(half_trip).await;
-                            admitted
-                        }
-                    };
-                    let result = caller.call(Call::new(&worker, attempt)).await;
+                    let result = caller.call(server.call()).await;
                     if worker.elapsed() >= measured_from {
                         let outcome = &mut *outcome.borrow_mut();
                         match result {

@@ -4,6 +4,7 @@ pub mod changing;
 pub mod contention;
 pub mod copy;
 pub mod layers;
+mod limited;
 pub mod many;
 pub mod outage;
 pub mod partial;

@@ -140,7 +140,6 @@ fn policies() -> Vec<(Policy, bool)> {
     vec![
         (Policy::no_retries(), false),
         (Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)), true),
-        (Policy::strategy("aws_2_0()", |seed| StandardRetryStrategy::aws_2_0().seed(seed)), true),
         (Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)), true),
         (
             Policy::strategy("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)),

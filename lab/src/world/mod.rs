@@ -1,9 +1,11 @@
 //! A single-threaded executor in virtual time.
 
+mod network;
 mod random;
 mod response;
 mod sleep;
 
+pub use network::Network;
 pub use random::Random;
 pub use response::{Request, Response, request};
 pub use sleep::Sleep;
