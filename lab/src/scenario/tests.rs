@@ -1,1 +1,223 @@
+use super::partial::{drain_rate, drift};
+use super::{Plan, SCENARIOS, changing, contention, copy, layers, many, outage, partial};
+use crate::report::{Report, Spread};
+use crate::strategies::Policy;
+use crate::study::{OneByOne, Workers};
+use retry_core::StandardRetryStrategy;
+use serde_json::{Value, json};
 
+/// Runs jobs in the opposite order.
+struct LastFirst;
+
+impl Workers for LastFirst {
+    fn run(&self, _name: &str, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(job);
+    }
+}
+
+/// Returns a plan over short options with these changes.
+fn plan(options: &Value) -> Plan {
+    let Value::Object(options) = options else { panic!("expected an object, found {options}") };
+    let options = options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Plan { short: true, options, policies: Vec::new() }
+}
+
+fn study(scenario: super::Scenario, options: &Value) -> Report {
+    (scenario.study)(&plan(options), &OneByOne).unwrap()
+}
+
+/// Returns the median of a measure; "never" is infinite.
+fn median(report: &Report, table: &str, keys: &[&str], measure: &str) -> f64 {
+    let spread: Option<Spread> = report.table(table).and_then(|table| table.value(keys, measure));
+    spread.unwrap_or_else(|| panic!("there is no {measure} of {keys:?} in {table}")).mid.unwrap_or(f64::INFINITY)
+}
+
+#[test]
+fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
+    let small = [
+        ("contention", json!({ "clients": [10], "seeds": 2 })),
+        ("copy", json!({ "tasks": 300, "workers": [16], "seeds": 2 })),
+        ("outage", json!({ "quotas": [1], "stall_after_s": 5, "stall_s": 3, "duration_s": 30 })),
+        ("partial", json!({ "operations": 200, "drain_operations": 200, "drain_steps": 3, "seeds": 2 })),
+        ("many", json!({ "clients": 4, "arrive_s": 2, "duration_s": 8, "measured_from_s": 4 })),
+        ("changing", json!({ "phase_s": 4, "workers": 8, "copies": [] })),
+        ("layers", json!({ "rate": 20.0, "fails_after_s": 3, "fails_s": 5, "duration_s": 10 })),
+    ];
+    for scenario in SCENARIOS {
+        let (_, options) = small.iter().find(|(name, _)| *name == scenario.name).expect(scenario.name);
+        let plan = plan(options);
+        let report = (scenario.study)(&plan, &OneByOne).unwrap();
+        assert_eq!(report, (scenario.study)(&plan, &LastFirst).unwrap());
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(report, serde_json::from_str(&text).unwrap(), "the report survives JSON");
+    }
+}
+
+#[test]
+fn an_option_that_a_scenario_does_not_have_is_an_error() {
+    for scenario in SCENARIOS {
+        let error = (scenario.study)(&plan(&json!({ "speed": 1 })), &OneByOne).unwrap_err();
+        assert!(error.to_string().contains("unknown field `speed`"), "{}: {error}", scenario.name);
+    }
+}
+
+#[test]
+fn jitter_saves_most_of_the_calls_under_contention() {
+    let report = study(contention::SCENARIO, &json!({ "clients": [100], "seeds": 5 }));
+    let calls = |policy| median(&report, "contention", &[policy, "100"], "calls");
+    let time = |policy| median(&report, "contention", &[policy, "100"], "time, s");
+    let order = ["full jitter", "equal jitter", "no jitter", "no backoff"].map(calls);
+    assert!(order.is_sorted(), "{order:?}");
+    assert!(calls("full jitter") < 0.5 * calls("no jitter"));
+    assert!(time("full jitter") < time("equal jitter") && time("equal jitter") < time("no jitter"));
+    assert!(median(&report, "contention", &["full jitter", "100"], "failed clients").abs() < f64::EPSILON);
+}
+
+#[test]
+fn a_single_client_writes_once() {
+    let options = contention::Options::default();
+    let case = contention::Case { policy: contention::policies(&options).remove(0), clients: 1 };
+    let outcome = contention::run(&options, &case, 1);
+    assert_eq!((outcome.calls, outcome.failed), (1, 0));
+    // Four messages of about 10 ms each.
+    assert!((0.03..0.05).contains(&outcome.time.as_secs_f64()), "{outcome:?}");
+}
+
+#[test]
+fn the_limiter_completes_a_bulk_copy_that_plain_retries_do_not() {
+    let report = study(copy::SCENARIO, &json!({ "tasks": 4000, "workers": [64], "seeds": 3 }));
+    let measure = |policy, measure| median(&report, "copy", &[policy, "64"], measure);
+    assert!(measure("adaptive, no quota", "failed tasks").abs() < f64::EPSILON);
+    let ideal = measure("adaptive, no quota", "time / ideal");
+    assert!((1.05..1.3).contains(&ideal), "{ideal}");
+    for policy in ["no retries", "new()", "new(), no quota", "aws_2_1()"] {
+        let failed = measure(policy, "failed tasks");
+        assert!(failed > 100.0, "{policy}: {failed}");
+    }
+}
+
+#[test]
+fn an_ideal_copy_takes_the_time_that_its_tokens_need() {
+    assert!((copy::Options::default().ideal() - 39.0).abs() < f64::EPSILON);
+    // One worker that gets one response after the other never meets the limit.
+    let options = copy::Options { tasks: 10, deviation: 0.0, ..copy::Options::default() };
+    let outcome = copy::run(&options, &copy::Case { policy: Policy::no_retries(), workers: 1 }, 0);
+    assert_eq!((outcome.failed, outcome.requests, outcome.rejected), (0, 10, 0));
+    assert_eq!(outcome.time.as_millis(), 200);
+}
+
+#[test]
+fn one_shared_quota_recovers_as_fast_as_no_retries_and_a_thousand_quotas_never() {
+    let options = json!({ "loads": [0.47, 0.8, 0.93], "duration_s": 200, "quotas": [1], "seeds": 2 });
+    let report = study(outage::SCENARIO, &options);
+    let recovery =
+        |report: &Report, load, policy, quotas| median(report, "outage", &[load, policy, quotas], "recovery, s");
+    for load in ["0.47", "0.8", "0.93"] {
+        let bound = recovery(&report, load, "no retries", "1");
+        for policy in ["new()", "aws_2_1()"] {
+            let shared = recovery(&report, load, policy, "1");
+            assert!(shared <= (bound * 1.05).max(bound + 1.0), "{load}: {policy} {shared}, no retries {bound}");
+        }
+    }
+    let options = json!({ "loads": [0.8], "duration_s": 300, "quotas": [100, 1000], "seeds": 2 });
+    let apart = study(outage::SCENARIO, &options);
+    let hundred = recovery(&apart, "0.8", "new()", "100");
+    assert!(hundred > 2.0 * recovery(&report, "0.8", "new()", "1") && hundred.is_finite(), "{hundred}");
+    assert!(recovery(&apart, "0.8", "new()", "1000").is_infinite());
+    assert!(recovery(&apart, "0.8", "new(), no quota", "1").is_infinite());
+}
+
+#[test]
+fn without_retries_the_outage_lasts_as_long_as_the_queue_is_longer_than_the_timeout() {
+    let options = outage::Options { duration_s: 250, ..outage::Options::default() };
+    let case = outage::Case { policy: Policy::no_retries(), quotas: 1, load: 0.8 };
+    let recovery = outage::run(&options, &case, 3).recovery(&options).unwrap();
+    // 10 s of 240 arrivals wait. 60 more than arrive are served in each second, until 300 wait.
+    assert!((recovery - 35.0).abs() < 6.0, "{recovery}");
+}
+
+/// Returns the change of the quota per operation by arithmetic, for independent failures.
+fn expected_drift(p: f64, attempts: i32, cost: f64, refunds_cost: bool) -> f64 {
+    let retries: f64 = (1..attempts).map(|retry| p.powi(retry)).sum();
+    let retried = (1..attempts).map(|retry| p.powi(retry) * (1.0 - p)).sum::<f64>();
+    (1.0 - p) + retried * if refunds_cost { cost } else { 1.0 } - cost * retries
+}
+
+#[test]
+fn the_quota_begins_to_drain_at_the_rate_that_arithmetic_gives() {
+    type Make = fn(u32) -> StandardRetryStrategy;
+    let presets: [(f64, Make, i32, f64, bool); 3] = [
+        (0.167, |capacity| StandardRetryStrategy::new().quota_capacity(capacity), 5, 5.0, false),
+        (0.321, |capacity| StandardRetryStrategy::aws_2_0().quota_capacity(capacity), 3, 5.0, true),
+        (0.215, |capacity| StandardRetryStrategy::aws_2_1().quota_capacity(capacity), 3, 14.0, true),
+    ];
+    let options = partial::Options { drain_operations: 50_000, drain_steps: 10, ..partial::Options::default() };
+    for (rate, make, attempts, cost, refunds_cost) in presets {
+        let zero = |p| expected_drift(p, attempts, cost, refunds_cost);
+        assert!(zero(rate - 0.0005) > 0.0 && zero(rate + 0.0005) < 0.0, "{rate}: {}", zero(rate));
+        for p in [0.1, 0.3, 0.5] {
+            let (measured, expected) = (drift(make, p, 100_000, 1), zero(p));
+            assert!((measured - expected).abs() < 0.05 * (1.0 + expected.abs()), "{p}: {measured}, not {expected}");
+        }
+        let measured = Spread::of((0..7).map(|seed| drain_rate(&options, make, seed))).mid.unwrap();
+        assert!((measured - rate).abs() < 0.004, "{measured}, not {rate}");
+    }
+}
+
+#[test]
+fn the_arithmetic_of_the_drain_rate_is_that_of_its_formula() {
+    for p in [0.1, 0.215, 0.321, 0.7] {
+        for cost in [5.0, 14.0] {
+            let formula = (1.0 - p) - cost * p * p * (1.0 + p);
+            assert!((expected_drift(p, 3, cost, true) - formula).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn three_retries_succeed_and_load_the_server_as_probability_says() {
+    let options = json!({ "probabilities": [0.5, 1.0], "operations": 20_000, "drain_operations": 1, "seeds": 1 });
+    let report = study(partial::SCENARIO, &options);
+    let measure = |policy, failures, measure| median(&report, "partial", &[policy, failures], measure);
+    let (successes, attempts) = ("successes, %", "attempts per operation");
+    assert!((measure("three retries", "50", successes) - 93.75).abs() < 0.6);
+    assert!((measure("three retries", "50", attempts) - 1.875).abs() < 0.03);
+    assert!((measure("three retries", "100", attempts) - 4.0).abs() < f64::EPSILON);
+    for policy in ["10 % of successes", "new()", "aws_2_0()", "aws_2_1()"] {
+        let load = measure(policy, "100", attempts);
+        assert!((1.0..1.02).contains(&load), "{policy}: an empty quota pays for no retry, {load}");
+    }
+    assert!(measure("10 % of successes", "50", attempts) < 1.1);
+}
+
+#[test]
+fn adaptive_clients_share_a_limit_more_fairly_than_others() {
+    let report = study(many::SCENARIO, &json!({}));
+    let fairness = |policy| median(&report, "many", &[policy, "100"], "fairness");
+    assert!(fairness("adaptive") > 0.8, "{}", fairness("adaptive"));
+    assert!(median(&report, "many", &["adaptive", "100"], "rejected share") < 0.2);
+    assert!(median(&report, "many", &["no retries", "100"], "rejected share") > 0.9);
+}
+
+#[test]
+fn the_limiter_follows_a_limit_that_falls() {
+    let report = study(changing::SCENARIO, &json!({ "copies": [] }));
+    let measure = |measure| median(&report, "limit", &["adaptive", "20", "40"], measure);
+    assert!(measure("limit used, %") > 80.0, "{}", measure("limit used, %"));
+    assert!(measure("rejected share") < 0.1);
+    assert!(median(&report, "limit", &["new()", "20", "40"], "rejected share") > 0.5);
+}
+
+#[test]
+fn retries_of_layers_multiply_unless_there_is_a_quota() {
+    let report = study(layers::SCENARIO, &json!({}));
+    let measure = |policy, measure| median(&report, "layers", &[policy], measure);
+    assert!(measure("no quota", "during") > 25.0, "{}", measure("no quota", "during"));
+    assert!(measure("no quota", "during") <= 125.0);
+    assert!(measure("quota", "during") < 2.0, "{}", measure("quota", "during"));
+    assert!(measure("no quota", "after") > 1.5);
+    assert!(measure("quota", "after") < 1.1);
+    for policy in ["no retries", "no quota", "quota"] {
+        assert!((measure(policy, "load per request, before") - 1.0).abs() < 0.05, "{policy}");
+    }
+}

@@ -181,3 +181,6 @@ impl Row {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
