@@ -12,6 +12,7 @@ pub mod call;
 pub mod report;
 pub mod scenario;
 pub mod servers;
+pub mod settings;
 pub mod strategies;
 pub mod study;
 pub mod world;

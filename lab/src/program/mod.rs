@@ -3,6 +3,7 @@
 mod check;
 mod json;
 mod run;
+mod settings;
 mod text;
 mod threads;
 
@@ -25,6 +26,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Runs scenarios and prints their tables.
     Run(Selection),
+    /// Prints what the settings of a `RetryConfig` mean, and runs scenarios with them.
+    Settings(settings::Settings),
     /// Runs scenarios and compares the results with files that an earlier run wrote. Exits with 1 if they differ.
     Check {
         #[command(flatten)]
@@ -76,6 +79,7 @@ impl Arguments {
     pub(crate) fn execute(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
             Command::Run(selection) => run::run(&selection, &selection.plan()),
+            Command::Settings(settings) => settings::settings(&settings),
             Command::Check { selection, expected } => check::check(&selection, &expected),
         }
     }

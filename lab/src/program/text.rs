@@ -43,7 +43,7 @@ fn spread(spread: &Spread) -> String {
 fn number(value: Option<f64>) -> String {
     match value {
         None => "never".to_owned(),
-        Some(value) if value == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
+        Some(value) if value.fract() == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
         Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
         Some(value) => format!("{value:.3}"),
     }

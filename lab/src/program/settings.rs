@@ -1,0 +1,83 @@
+//! `lab settings`: prints what settings mean, and runs scenarios with them.
+
+use super::{Selection, run, text};
+use clap::Args;
+use lab::strategies::Policy;
+use retry_core::RetryConfig;
+use serde_json::{Map, Value};
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Settings with the keys of a `RetryConfig` in JSON.
+#[derive(Debug, Args)]
+pub(super) struct Settings {
+    /// A JSON file with the settings.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// A setting, as in `max_attempts=4` or `backoff.base=100ms`. It replaces that of the file.
+    #[arg(long = "key", value_parser = setting, value_name = "KEY=VALUE")]
+    keys: Vec<(String, Value)>,
+    /// The longest time of an attempt, in seconds, for the longest time of an operation.
+    #[arg(long, value_name = "SECONDS")]
+    attempt_timeout: Option<f64>,
+    /// Prints the meaning of the settings without running scenarios.
+    #[arg(long)]
+    no_run: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+fn setting(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    // A text needs no quotes, and a setting can be a text even if it is a number.
+    Ok((key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
+}
+
+pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
+    let values = settings.values()?;
+    let config: RetryConfig = serde_json::from_value(values.clone())?;
+    let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
+    print!("{}", text::report(&lab::settings::report(values, &config, timeout)));
+    if settings.no_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut plan = settings.selection.plan();
+    plan.policies.push(Policy::configured("yours", config));
+    run::run(&settings.selection, &plan)
+}
+
+impl Settings {
+    fn values(&self) -> Result<Value, Box<dyn Error>> {
+        let mut values = match &self.file {
+            None => Value::Object(Map::new()),
+            Some(file) => {
+                let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+                serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?
+            }
+        };
+        for (key, value) in &self.keys {
+            set(&mut values, key, value)
+                .ok_or_else(|| format!("--key {key}: a part of the key is no group of keys"))?;
+        }
+        Ok(values)
+    }
+}
+
+/// Sets the value at a path of keys with dots between them, or returns `None` if there is another value in its place.
+fn set(values: &mut Value, path: &str, value: &Value) -> Option<()> {
+    let (group, rest) = match path.split_once('.') {
+        Some((group, rest)) => (group, Some(rest)),
+        None => (path, None),
+    };
+    let entry = values.as_object_mut()?.entry(group).or_insert_with(|| Value::Object(Map::new()));
+    match rest {
+        Some(rest) => set(entry, rest, value),
+        None => {
+            *entry = value.clone();
+            Some(())
+        }
+    }
+}
