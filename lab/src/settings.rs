@@ -138,12 +138,12 @@ pub fn drift(settings: &StandardRetrySettings, class: RetryErrorType, probabilit
     let (cost, retries) = (f64::from(settings.costs.of(class)), f64::from(settings.max_attempts - 1));
     // The mean number of retries: the sum of p^k for k from 1 to the number of retries.
     let succeeds = 1.0 - probability;
-    let retried = if succeeds > 0.0 { probability * (1.0 - probability.powf(retries)) / succeeds } else { retries };
+    let mean = if succeeds > 0.0 { probability * (1.0 - probability.powf(retries)) / succeeds } else { retries };
     let refund = match settings.retry_refund {
         Refund::Amount(amount) => f64::from(amount),
         _ => cost,
     };
-    succeeds * f64::from(settings.first_refund) + retried * succeeds * refund - cost * retried
+    succeeds * f64::from(settings.first_refund) + mean * succeeds * refund - cost * mean
 }
 
 /// Returns the probability of a failure above which the quota drains, or `None` if it never drains. A refill over time is

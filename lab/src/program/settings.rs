@@ -73,11 +73,9 @@ fn set(values: &mut Value, path: &str, value: &Value) -> Option<()> {
         None => (path, None),
     };
     let entry = values.as_object_mut()?.entry(group).or_insert_with(|| Value::Object(Map::new()));
-    match rest {
-        Some(rest) => set(entry, rest, value),
-        None => {
-            *entry = value.clone();
-            Some(())
-        }
+    if let Some(rest) = rest {
+        return set(entry, rest, value);
     }
+    *entry = value.clone();
+    Some(())
 }

@@ -30,7 +30,9 @@ fn table(table: &Table) -> String {
     };
     line(&header);
     line(&widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>());
-    rows.iter().for_each(|row| line(row));
+    for row in &rows {
+        line(row);
+    }
     text
 }
 

@@ -15,6 +15,7 @@ use crate::servers::{FixedWindowLimit, Limit, TokenBucketLimit};
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
+use retry_core::time::Clock;
 use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -45,6 +46,7 @@ pub struct Options {
     /// The part of a token that a rejection costs: 0.
     pub rejection_cost: f64,
     /// The mean time from a request to its response: 20 ms. A message takes half of it on average.
+    /// Less than 1 ms counts as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1. Without it, all requests of a run
     /// would stay in step, and a run would show one of many possible patterns.
@@ -83,14 +85,13 @@ impl Options {
     }
 
     fn limit(&self) -> Rc<dyn Limit> {
-        match self.window_s {
+        if let Some(window) = self.window_s {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floats saturate")]
-            Some(window) => Rc::new(FixedWindowLimit::new((self.rate * window) as u64, seconds(window))),
-            None => {
-                let bucket = TokenBucketLimit::new(self.rate, self.burst);
-                Rc::new(bucket.rejection_cost(self.rejection_cost).retry_after(self.retry_after))
-            }
+            let requests = (self.rate * window) as u64;
+            return Rc::new(FixedWindowLimit::new(requests, seconds(window)));
         }
+        let bucket = TokenBucketLimit::new(self.rate, self.burst);
+        Rc::new(bucket.rejection_cost(self.rejection_cost).retry_after(self.retry_after))
     }
 }
 
@@ -163,12 +164,12 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
         world.spawn(async move {
             while tally.borrow().begun < tasks {
                 tally.borrow_mut().begun += 1;
-                let started = worker.elapsed();
+                let started = worker.now();
                 let result = caller.call(server.call()).await;
                 let mut tally = tally.borrow_mut();
                 tally.outcome.failed += u64::from(result.is_err());
                 tally.outcome.time = worker.elapsed();
-                tally.times.push((worker.elapsed() - started).as_secs_f64());
+                tally.times.push(worker.now().saturating_since(started).as_secs_f64());
             }
         });
     }

@@ -27,7 +27,8 @@ impl<L: Limit + ?Sized + 'static> Limited<L> {
         seed: u64,
         on_request: impl Fn(bool) + 'static,
     ) -> Rc<Self> {
-        let message = millis(round_trip_ms) / 2;
+        // A request that takes no time would let workers go round for ever without time passing.
+        let message = millis(round_trip_ms.max(1.0)) / 2;
         let network = Network::new(world, message, seconds(message.as_secs_f64() * deviation), seed);
         Rc::new(Self { network, world: world.clone(), on_request: Box::new(on_request), limit })
     }

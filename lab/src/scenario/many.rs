@@ -39,7 +39,7 @@ pub struct Options {
     pub rates: Vec<f64>,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
-    /// The mean time from a request to its response: 20 ms.
+    /// The mean time from a request to its response: 20 ms. Less than 1 ms counts as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,
@@ -180,10 +180,10 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let mut table = Table::new("many", &["policy", "limit, 1/s"], &measures);
     let mut fairness = Plot::new("fairness", "Fairness among the clients", "limit, 1/s", "Jain's index");
     let mut rejected = Plot::new("rejected", "Requests that are rejected", "limit, 1/s", "rejected share");
-    let measured = f64::from(options.duration_s.saturating_sub(options.measured_from_s));
+    let seconds = f64::from(options.duration_s.saturating_sub(options.measured_from_s));
     for (case, runs) in cases.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
-        let admissible = case.rate * measured;
+        let admissible = case.rate * seconds;
         let values = vec![
             spread(&Outcome::fairness),
             spread(&|run| number(run.succeeded.iter().sum()) / admissible * 100.0),

@@ -5,8 +5,8 @@
 //! timeout, all of its work is wasted, and retries make the queue longer. With too many retries, the queue never gets
 //! short again.
 //!
-//! References: Bronson and others, "Metastable Failures in Distributed Systems", HotOS 2021; Huang and others,
-//! "Metastable Failures in the Wild", OSDI 2022.
+//! References: Bronson and others, "Metastable Failures in Distributed Systems", workshop `HotOS`, 2021; Huang and
+//! others, "Metastable Failures in the Wild", OSDI, 2022.
 
 use super::per_second::add_line;
 use super::{PerSecond, Plan, Scenario, number, seconds, share};
@@ -151,9 +151,9 @@ fn policies() -> Vec<(Policy, bool)> {
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, outcome) = (World::new(), Rc::new(RefCell::new(Outcome::default())));
+    let (quotas, (from, to)) = (case.quotas.max(1), options.stall());
     let callers: Rc<[Rc<dyn Caller>]> =
-        (0..case.quotas.max(1)).map(|number| case.policy.caller(seed ^ u64::from(number) << 32)).collect();
-    let (from, to) = options.stall();
+        (0..quotas).map(|number| case.policy.caller(seed ^ u64::from(number) << 32)).collect();
     let server = Rc::new(FifoServer::new(seconds(1.0 / options.rate)).stall(from, to));
     let (timeout, arrivals_per_second) = (seconds(options.timeout_s), options.rate * case.load);
     let (source, counted) = (world.clone(), Rc::clone(&outcome));
@@ -163,15 +163,15 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
             source.sleep(arrivals.interval(arrivals_per_second)).await;
             counted.borrow_mut().arrivals.count(source.elapsed());
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a factor below 1")]
-            let client = (clients.uniform() * callers.len() as f64) as usize;
+            let client = (clients.uniform() * f64::from(quotas)) as usize;
             let (world, callers, counted) = (source.clone(), Rc::clone(&callers), Rc::clone(&counted));
             let (timer, server, attempts) = (source.clone(), Rc::clone(&server), Rc::clone(&counted));
             source.spawn(async move {
                 let attempt = move || {
                     attempts.borrow_mut().attempts.count(timer.elapsed());
-                    let served = timer.sleep_until(server.enqueue(timer.now()));
+                    let response = timer.sleep_until(server.enqueue(timer.now()));
                     async move {
-                        served.await;
+                        response.await;
                         Ok(())
                     }
                 };

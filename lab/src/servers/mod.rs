@@ -81,7 +81,8 @@ impl Limit for TokenBucketLimit {
         }
         self.tokens.set((tokens - self.rejection_cost).max(0.0));
         let missing = (1.0 - self.tokens.get()) / self.rate.get();
-        let retry_after = self.retry_after.then(|| Duration::from_secs_f64(missing.ceil()));
+        let retry_after =
+            self.retry_after.then(|| Duration::try_from_secs_f64(missing.ceil()).unwrap_or(Duration::MAX));
         Err(CallError::Throttled { retry_after })
     }
 }

@@ -31,15 +31,17 @@ impl Random {
         self.uniform() < probability
     }
 
-    /// Returns the time to the next event of a Poisson process.
+    /// Returns the time to the next event of a Poisson process. It saturates.
     pub fn interval(&mut self, events_per_second: f64) -> Duration {
-        Duration::from_secs_f64(-(1.0 - self.uniform()).ln() / events_per_second)
+        let seconds = -(1.0 - self.uniform()).ln() / events_per_second;
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
-    /// Returns `|Normal(mean, deviation)|`.
+    /// Returns `|Normal(mean, deviation)|`. It saturates.
     pub fn normal(&mut self, mean: Duration, deviation: Duration) -> Duration {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         let normal = radius * (TAU * self.uniform()).cos();
-        Duration::from_secs_f64((mean.as_secs_f64() + deviation.as_secs_f64() * normal).abs())
+        let seconds = (mean.as_secs_f64() + deviation.as_secs_f64() * normal).abs();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 }

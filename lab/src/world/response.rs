@@ -41,12 +41,10 @@ impl<T> Future for Response<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut exchange = self.0.borrow_mut();
-        match exchange.response.take() {
-            Some(response) => Poll::Ready(response),
-            None => {
-                exchange.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
+        if let Some(response) = exchange.response.take() {
+            return Poll::Ready(response);
         }
+        exchange.waker = Some(context.waker().clone());
+        Poll::Pending
     }
 }

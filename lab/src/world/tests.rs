@@ -10,8 +10,10 @@ fn seconds(number: u64) -> Duration {
     Duration::from_secs(number)
 }
 
+type Log = Rc<RefCell<Vec<&'static str>>>;
+
 /// Returns a world, and a function that adds a task which writes `name` into the log after a sleep.
-fn logging() -> (World, Rc<RefCell<Vec<&'static str>>>, impl Fn(&'static str, Duration)) {
+fn logging() -> (World, Log, impl Fn(&'static str, Duration)) {
     let (world, log) = (World::new(), Rc::new(RefCell::new(Vec::new())));
     let (clock, lines) = (world.clone(), Rc::clone(&log));
     let add = move |name, delay| {
@@ -60,7 +62,6 @@ fn a_run_ends_at_its_end_and_drops_the_tasks_that_still_wait() {
 
 #[test]
 fn a_run_that_is_over_drops_tasks_that_wait_for_ever() {
-    let (world, dropped) = (World::new(), Rc::new(Cell::new(false)));
     struct Guard(World, Rc<Cell<bool>>);
     impl Drop for Guard {
         fn drop(&mut self) {
@@ -69,6 +70,7 @@ fn a_run_that_is_over_drops_tasks_that_wait_for_ever() {
             self.1.set(true);
         }
     }
+    let (world, dropped) = (World::new(), Rc::new(Cell::new(false)));
     let guard = Guard(world.clone(), Rc::clone(&dropped));
     world.spawn(async move {
         let _guard = guard;
