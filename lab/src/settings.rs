@@ -22,8 +22,8 @@ const LISTED: u32 = 10;
 /// `settings` are shown as the report's options. `attempt_timeout` is the longest time of an attempt, if there is a limit.
 pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Duration>) -> Report {
     let configured = config.build_on(StandardRetryStrategy::new().seed(0));
-    let standard = configured.standard();
-    let parts = Parts { settings: standard.settings(), backoff: standard.backoff_strategy(), quota: standard.quota() };
+    let backoff = configured.backoff_strategy();
+    let parts = Parts { settings: configured.settings(), backoff: &backoff, quota: configured.quota() };
     let (schedule, plot) = parts.schedule();
     Report {
         scenario: "settings".to_owned(),
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn settings_without_limits_have_no_bounds_and_no_overflow() {
-        let config = RetryConfig::new().try_max_attempts(u32::MAX).unwrap().max_retry_after(Duration::MAX);
+        let config = RetryConfig::new().try_max_attempts(u32::MAX).unwrap().max_retry_after(None);
         let report = report(Value::Null, &config.backoff(Duration::MAX, Duration::MAX), Some(Duration::MAX));
         let bounds = report.table("bounds").unwrap();
         assert_eq!(bounds.value(&["timeout"], "waits end after, s").unwrap().mid, None);

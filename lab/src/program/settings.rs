@@ -4,19 +4,23 @@ use super::{Selection, run, text};
 use clap::Args;
 use lab::strategies::Policy;
 use retry_core::RetryConfig;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Settings with the keys of a `RetryConfig` in JSON.
+/// Settings with the keys of a `RetryConfig`.
 #[derive(Debug, Args)]
 pub(super) struct Settings {
-    /// A JSON file with the settings.
+    /// A file with the settings, in JSON or TOML.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// The section of the file with the settings, as in `clients.store`.
+    #[arg(long, requires = "file")]
+    section: Option<String>,
     /// A setting, as in `max_attempts=4` or `backoff.base=100ms`. It replaces that of the file.
     #[arg(long = "key", value_parser = setting, value_name = "KEY=VALUE")]
     keys: Vec<(String, Value)>,
@@ -38,7 +42,7 @@ fn setting(text: &str) -> Result<(String, Value), String> {
 
 pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> {
     let values = settings.values()?;
-    let config: RetryConfig = serde_json::from_value(values.clone())?;
+    let config = RetryConfig::deserialize(&values)?;
     let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
     print!("{}", text::report(&lab::settings::report(values, &config, timeout)));
     if settings.no_run {
@@ -53,14 +57,21 @@ impl Settings {
     fn values(&self) -> Result<Value, Box<dyn Error>> {
         let mut values = match &self.file {
             None => Value::Object(Map::new()),
-            Some(file) => {
-                let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-                serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?
-            }
+            Some(file) => self.read(file).map_err(|error| format!("{}: {error}", file.display()))?,
         };
         for (key, value) in &self.keys {
             set(&mut values, key, value)
                 .ok_or_else(|| format!("--key {key}: a part of the key is no group of keys"))?;
+        }
+        Ok(values)
+    }
+
+    fn read(&self, file: &Path) -> Result<Value, Box<dyn Error>> {
+        let text = fs::read_to_string(file)?;
+        let is_toml = file.extension().is_some_and(|extension| extension == "toml");
+        let mut values: Value = if is_toml { toml::from_str(&text)? } else { serde_json::from_str(&text)? };
+        for name in self.section.iter().flat_map(|section| section.split('.')) {
+            values = values.get_mut(name).map(Value::take).ok_or_else(|| format!("there is no section {name}"))?;
         }
         Ok(values)
     }

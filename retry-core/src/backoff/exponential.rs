@@ -94,6 +94,11 @@ impl ExponentialBackoff {
         Self { jittered: self.jittered.copy(), ..*self }
     }
 
+    /// Returns a backoff with the same settings and with the seed of another one, if that has one.
+    pub(crate) const fn seeded_as(&self, other: &Self) -> Self {
+        Self { jittered: self.jittered.seeded_as(&other.jittered), ..*self }
+    }
+
     /// Returns the ordinary base, which the cap may cut, and the cap.
     pub(crate) const fn delays(&self) -> (Duration, Duration) {
         (Duration::from_nanos(self.base), self.cap)

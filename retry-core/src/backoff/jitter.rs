@@ -69,7 +69,11 @@ impl Jittered {
     }
 
     pub(crate) const fn copy(&self) -> Self {
-        Self { random: self.random.restarted(), ..*self }
+        self.seeded_as(self)
+    }
+
+    pub(crate) const fn seeded_as(&self, other: &Self) -> Self {
+        Self { random: other.random.restarted(), ..*self }
     }
 
     pub(crate) const fn seeded(mut self, seed: u64) -> Self {

@@ -36,7 +36,8 @@ impl Resolved {
         Self {
             mode: config.mode_setting().unwrap_or(self.mode),
             settings: configured(*settings, config),
-            backoff: configured_backoff(backoff.copy(), config),
+            // The seed is no setting, so a preset does not replace it.
+            backoff: configured_backoff(backoff.seeded_as(&self.backoff), config),
             capacity: config.quota_capacity.unwrap_or(*capacity),
             refill: config.quota_refill.or(*refill),
         }

@@ -3,7 +3,7 @@
 use crate::support::{millis, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::strategy::{HintLimit, Refund};
-use retry_core::{Jitter, RetryConfig, RetryErrorType, StandardRetryStrategy};
+use retry_core::{BackoffStrategy, Jitter, RetryConfig, RetryErrorType, StandardRetryStrategy};
 use serde_json::{Value, json};
 
 type Check = fn(&ConfiguredStrategy) -> bool;
@@ -301,4 +301,16 @@ fn off_is_no_mode_in_the_environment_and_the_files_of_aws() {
     );
     let file = RetryConfig::new().or_profile("default", std::path::Path::new("f"), "[default]\nretry_mode = off");
     assert!(file.is_err());
+}
+
+#[test]
+fn a_preset_keeps_the_seed_of_the_strategy_that_it_is_built_on() {
+    let delays = |seed| {
+        let config: RetryConfig = serde_json::from_value(json!({ "preset": "aws_2_1" })).unwrap();
+        let backoff = config.build_on(StandardRetryStrategy::new().seed(seed)).backoff_strategy();
+        let delay = |retry| backoff.compute_next_backoff_delay(retry, RetryErrorType::ServerSide);
+        [delay(0), delay(1), delay(2)]
+    };
+    assert_eq!(delays(7), delays(7));
+    assert_ne!(delays(7), delays(8));
 }
