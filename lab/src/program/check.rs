@@ -20,7 +20,8 @@ pub(super) fn check(selection: &Selection, expected: &Path) -> Result<ExitCode, 
             differ = true;
             eprintln!("{}: {} lines differ, the first ones are:", file.display(), lines.len());
             for (before, now) in lines.iter().take(10) {
-                eprintln!("- {}\n+ {}", before.trim(), now.trim());
+                let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
+                eprintln!("- {}\n+ {}", excerpt(before, same), excerpt(now, same));
             }
         }
     }
@@ -30,6 +31,11 @@ pub(super) fn check(selection: &Selection, expected: &Path) -> Result<ExitCode, 
     }
     println!("the results are as expected");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the part of a line around the first character that differs.
+fn excerpt(line: &str, same: usize) -> String {
+    line.chars().skip(same.saturating_sub(80)).take(160).collect::<String>().trim().to_owned()
 }
 
 /// Returns the lines that differ, paired by their number.
@@ -42,5 +48,17 @@ fn differences<'a>(before: &'a str, now: &'a str) -> Vec<(&'a str, &'a str)> {
             (before, now) if before != now => different.push((before.unwrap_or(""), now.unwrap_or(""))),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::differences;
+
+    #[test]
+    fn lines_that_differ_are_found() {
+        assert!(differences("a\nb\n", "a\nb\n").is_empty());
+        assert_eq!(differences("a\nb\nc\n", "a\nB\nc\nd\n"), [("b", "B"), ("", "d")]);
+        assert_eq!(differences("a\nb\n", "a\n"), [("b", "")]);
     }
 }

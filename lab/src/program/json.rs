@@ -1,4 +1,4 @@
-//! JSON with a line for each row of a table and each point of a plot, so that differences are readable.
+//! JSON with a line for each row of a table and each line of a plot, so that differences are readable.
 
 use lab::report::Report;
 use serde::Serialize;
@@ -78,5 +78,33 @@ impl Formatter for Lines {
 
     fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
         writer.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_string;
+    use lab::report::{Plot, Report, Spread, Table};
+    use serde_json::json;
+
+    #[test]
+    fn each_row_of_a_table_and_each_line_of_a_plot_has_a_line() {
+        let mut table = Table::new("table", &["policy"], &["time"]);
+        table.add(vec!["none".to_owned()], vec![Spread::exactly(1.5)]);
+        let mut plot = Plot::new("plot", "A plot", "x", "y");
+        plot.add("none", 1.0, Spread::of_optional([None]));
+        let report = Report {
+            scenario: "test".to_owned(),
+            title: "A test".to_owned(),
+            options: json!({ "seeds": 1 }),
+            seeds: 1,
+            tables: vec![table],
+            plots: vec![plot],
+        };
+        let text = to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert!(lines.contains(&r#"{"keys": ["none"],"values": [[1.5,1.5,1.5]]}"#), "{text}");
+        assert!(lines.contains(&r#"{"name": "none","points": [[1.0,[null,null,null]]]}"#), "{text}");
     }
 }

@@ -90,3 +90,27 @@ fn set(values: &mut Value, path: &str, value: &Value) -> Option<()> {
     *entry = value.clone();
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{set, setting};
+    use serde_json::json;
+
+    #[test]
+    fn a_key_can_be_in_a_group() {
+        let mut values = json!({ "backoff": { "cap": "20s" } });
+        for text in ["backoff.base=100ms", "max_attempts=4", "quota.refill.amount=10", "mode=\"off\""] {
+            let (key, value) = setting(text).unwrap();
+            set(&mut values, &key, &value).unwrap();
+        }
+        let expected = json!({
+            "backoff": { "base": "100ms", "cap": "20s" },
+            "max_attempts": 4,
+            "mode": "off",
+            "quota": { "refill": { "amount": 10 } },
+        });
+        assert_eq!(values, expected);
+        assert_eq!(set(&mut values, "max_attempts.first", &json!(1)), None);
+        assert!(setting("max_attempts").is_err());
+    }
+}
