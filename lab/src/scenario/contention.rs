@@ -159,5 +159,8 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         time.add(case.policy.name(), f64::from(case.clients), values[1]);
         table.add(vec![case.policy.name().to_owned(), case.clients.to_string()], values.to_vec());
     }
+    for &clients in &options.clients {
+        calls.add("ideal", f64::from(clients), Spread::exactly(f64::from(clients)));
+    }
     Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![calls, time]))
 }

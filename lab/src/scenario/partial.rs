@@ -1,7 +1,8 @@
 //! A partial outage: each attempt fails with the same probability, independently of all others.
 //!
 //! Retries turn failures into successes and into load. A quota lets retries through as long as few requests fail, and
-//! stops them when many do. The scenario shows both, and finds the probability at which the quota begins to drain.
+//! stops them when many do. The scenario shows both, and finds the probability at which the quota begins to drain. The ideal
+//! client repeats each request until it succeeds.
 //!
 //! References: Marc Brooker, "Fixing retries with token buckets and circuit breakers", 2022; "Handling Overload" in the
 //! book "Site Reliability Engineering", on retry budgets of 10 %.
@@ -219,6 +220,10 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         successes.add(case.policy.name(), percent, values[0]);
         load.add(case.policy.name(), percent, values[1]);
         table.add(vec![case.policy.name().to_owned(), format!("{percent:.0}")], values.to_vec());
+    }
+    for &probability in options.probabilities.iter().filter(|&&probability| probability < 1.0) {
+        successes.add("ideal", probability * 100.0, Spread::exactly(100.0));
+        load.add("ideal", probability * 100.0, Spread::exactly(1.0 / (1.0 - probability)));
     }
     Ok(Report::new(SCENARIO, values, options.seeds, vec![drains, table], vec![successes, load]))
 }

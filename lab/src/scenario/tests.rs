@@ -175,7 +175,7 @@ fn three_retries_succeed_and_load_the_server_as_probability_says() {
 }
 
 #[test]
-fn adaptive_clients_share_a_limit_more_fairly_than_others() {
+fn adaptive_clients_share_a_limit_with_few_rejections() {
     let report = study(many::SCENARIO, &json!({}));
     let fairness = |policy| median(&report, "many", &[policy, "100"], "fairness");
     assert!(fairness("adaptive") > 0.8, "{}", fairness("adaptive"));
