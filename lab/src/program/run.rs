@@ -11,7 +11,7 @@ pub(super) fn run(selection: &Selection, plan: &Plan) -> Result<ExitCode, Box<dy
     let workers = Threads::new(selection.threads);
     for scenario in selection.scenarios() {
         let report = (scenario.study)(plan, &workers).map_err(|error| format!("{}: {error}", scenario.name))?;
-        print!("{}", text::report(&report));
+        text::print(&report)?;
         if let Some(directory) = &selection.json {
             fs::create_dir_all(directory)?;
             fs::write(directory.join(format!("{}.json", report.scenario)), json::to_string(&report)?)?;

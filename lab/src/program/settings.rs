@@ -44,7 +44,7 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     let values = settings.values()?;
     let config = RetryConfig::deserialize(&values)?;
     let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
-    print!("{}", text::report(&lab::settings::report(values, &config, timeout)));
+    text::print(&lab::settings::report(values, &config, timeout))?;
     if settings.no_run {
         return Ok(ExitCode::SUCCESS);
     }

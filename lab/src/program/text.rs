@@ -2,9 +2,14 @@
 
 use lab::report::{Report, Spread, Table};
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
-/// Returns the title and the tables of a report.
-pub(super) fn report(report: &Report) -> String {
+/// Prints the title and the tables of a report.
+pub(super) fn print(report: &Report) -> io::Result<()> {
+    io::stdout().write_all(text(report).as_bytes())
+}
+
+fn text(report: &Report) -> String {
     let mut text = format!("\n## {}: {} ({} seeds)\n", report.scenario, report.title, report.seeds);
     for each in &report.tables {
         text += "\n";

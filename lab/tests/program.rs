@@ -1,0 +1,71 @@
+//! The program, run as a process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Returns an empty directory for a test.
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+const SMALL: [&str; 6] = ["contention", "--short", "--seeds", "2", "--set", "clients=[10]"];
+
+#[test]
+fn a_check_notices_a_result_that_differs() {
+    let directory = directory("check");
+    let path = directory.to_str().unwrap();
+    let run = lab(&[&["run"], &SMALL[..], &["--json", path]].concat());
+    assert!(run.status.success() && text(&run.stdout).contains("| full jitter "), "{run:?}");
+    assert!(text(&run.stderr).contains("contention: "), "progress is on stderr");
+
+    let check = |arguments: &[&str]| lab(&[&["check"], &SMALL[..], &["--expected", path], arguments].concat());
+    assert_eq!(check(&["--threads", "1"]).status.code(), Some(0));
+    let differs = check(&["--set", "cap_s=0.05"]);
+    assert_eq!(differs.status.code(), Some(1));
+    assert!(text(&differs.stderr).contains("contention.json: "), "{differs:?}");
+
+    fs::remove_file(directory.join("contention.json")).unwrap();
+    assert_eq!(check(&[]).status.code(), Some(2), "there is nothing to compare with");
+}
+
+#[test]
+fn settings_come_from_a_section_of_a_file_and_from_the_command_line() {
+    let file = directory("settings").join("retry.toml");
+    fs::write(&file, "[store]\nmax_attempts = 3\nbackoff = { base = \"100ms\" }\n").unwrap();
+    let in_section = |section, arguments: &[&str]| {
+        let file = ["settings", "--no-run", "--section", section, "--file", file.to_str().unwrap()];
+        lab(&[&file[..], arguments].concat())
+    };
+    let settings = |arguments| in_section("store", arguments);
+    // The rows of the second retry: there are 2 retries with 3 attempts.
+    let output = settings(&["--key", "backoff.cap=150ms"]);
+    assert!(text(&output.stdout).contains("| other      | 2     |"), "{output:?}");
+    assert!(text(&output.stdout).contains("| 0.150 "), "{output:?}");
+    assert!(!text(&output.stdout).contains("| other      | 3     |"), "{output:?}");
+
+    let unknown = settings(&["--key", "backoff.bse=1s"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("backoff.bse"), "{unknown:?}");
+    let missing = in_section("table", &[]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("retry.toml: there is no section table"), "{missing:?}");
+}
+
+#[test]
+fn scenarios_run_with_settings_of_your_own() {
+    let output = lab(&[&["settings"], &SMALL[..], &["--key", "max_attempts=9"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    assert!(text(&output.stdout).contains("| yours "), "{output:?}");
+}
