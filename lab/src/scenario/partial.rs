@@ -159,7 +159,7 @@ const DRAINING: [Draining; 3] = [
 ///
 /// The quota starts half full and is so large that it gets neither empty nor full.
 pub fn drift(strategy: fn(u32) -> StandardRetryStrategy, probability: f64, operations: u64, seed: u64) -> f64 {
-    // An operation costs less than 4 x 14.
+    // The retries of an operation cost 28 at most, with the costs of each preset.
     let half = u32::try_from(operations.saturating_mul(64)).unwrap_or(u32::MAX / 2).min(u32::MAX / 2);
     let strategy = Arc::new(strategy(2 * half).seed(seed));
     let (world, failing) = (World::new(), Failing::new(probability, seed));
