@@ -159,8 +159,8 @@ pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, Stand
 pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{
-    AdaptiveRetryStrategy, ErasedStrategy, Failure, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy,
-    StandardRetryStrategy, retries_enabled, set_retries_enabled,
+    AdaptiveRetryStrategy, ErasedStrategy, Failure, PacedRetryStrategy, RetryError, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
 };
 pub use support::InvalidSetting;
 #[cfg(feature = "tokio")]

@@ -249,7 +249,7 @@ impl RetryStrategy for ConfiguredStrategy {
             Issued::Standard(token) => token,
         };
         let Resolved { settings, backoff, .. } = &*self.resolved();
-        let token = self.standard().judge(settings, backoff, token, failure, clock)?;
+        let token = self.standard().judge(settings, backoff, token, failure, clock, 0)?;
         Ok(ConfiguredToken(if is_limiting {
             Issued::Adaptive(AdaptiveRetryToken::new(token))
         } else {

@@ -90,6 +90,10 @@ mod checked {
                     self.get().fetch_add(value, order)
                 }
 
+                pub(crate) fn swap(&self, value: $value, order: Ordering) -> $value {
+                    self.get().swap(value, order)
+                }
+
                 pub(crate) fn compare_exchange(
                     &self,
                     current: $value,

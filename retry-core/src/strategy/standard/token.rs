@@ -40,6 +40,21 @@ impl RetryToken for StandardRetryToken {
     }
 }
 
+impl StandardRetryToken {
+    /// Returns the token of the next attempt.
+    #[inline]
+    const fn next(self, delay: Duration, delay_source: DelaySource, cost: u32) -> Self {
+        Self {
+            issuer: self.issuer,
+            delay_secs: delay.as_secs(),
+            delay_nanos: delay.subsec_nanos(),
+            attempt: self.attempt.saturating_add(1),
+            cost,
+            delay_source,
+        }
+    }
+}
+
 impl<B, Q> StandardRetryStrategy<B, Q> {
     /// Returns the identity of this strategy: its address, or under a test guard the number of the guard's copy.
     #[inline]
@@ -65,20 +80,16 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 }
 
 impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while
-    /// it runs.
-    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
-    #[expect(clippy::needless_pass_by_value, reason = "a token is good for one attempt")]
+    /// Makes the checks that come before the number of attempts. Returns the class of the failure and the wait that the
+    /// server asked for.
+    #[expect(clippy::inline_always, reason = "on the way to each retry")]
     #[inline(always)]
-    pub(crate) fn judge(
+    fn checked(
         &self,
-        settings: &StandardRetrySettings,
-        backoff: &impl BackoffStrategy,
-        token: StandardRetryToken,
+        token: &StandardRetryToken,
         failure: &Failure,
-        clock: &dyn Clock,
-    ) -> Result<StandardRetryToken, RetryError> {
-        if !self.issued(&token) {
+    ) -> Result<(RetryErrorType, Option<Duration>), RetryError> {
+        if !self.issued(token) {
             return Err(RetryError::ForeignToken);
         }
         let RetryDirective::Retry { error_type, retry_after, .. } = failure.directive() else {
@@ -87,10 +98,27 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         if !(failure.retries_enabled() && self.switch.is_on()) {
             return Err(RetryError::Disabled);
         }
-        if token.attempt() >= Self::in_effect(settings.max_attempts) {
+        Ok((error_type, retry_after))
+    }
+
+    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while
+    /// it runs. `uncounted` retries before neither count against the maximum of attempts nor lengthen the backoff.
+    #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
+    #[inline(always)]
+    pub(crate) fn judge(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        token: StandardRetryToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+        uncounted: u32,
+    ) -> Result<StandardRetryToken, RetryError> {
+        let (error_type, retry_after) = self.checked(&token, failure)?;
+        if token.attempt().saturating_sub(uncounted) >= Self::in_effect(settings.max_attempts) {
             return Err(RetryError::MaxAttempts);
         }
-        let retry = token.retry_count();
+        let retry = token.retry_count().saturating_sub(uncounted);
         let (delay, delay_source) = match retry_after {
             None => (backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
             Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint)?,
@@ -103,14 +131,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             self.quota.note_refusal(cost, self.name);
             return Err(RetryError::QuotaExhausted);
         }
-        Ok(StandardRetryToken {
-            issuer: token.issuer,
-            delay_secs: delay.as_secs(),
-            delay_nanos: delay.subsec_nanos(),
-            attempt: token.attempt.saturating_add(1),
-            cost,
-            delay_source,
-        })
+        Ok(token.next(delay, delay_source, cost))
     }
 
     /// Gives back what these settings say for a success after a retry.
@@ -120,6 +141,35 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.cost,
         });
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
+    /// Grants a retry without backoff and cost. It waits for what `delay` makes of the wait that the server asked for.
+    /// `counted` of at most `most` attempts were made.
+    pub(crate) fn grant_unpaid(
+        &self,
+        token: StandardRetryToken,
+        failure: &Failure,
+        (counted, most): (u32, u32),
+        delay: impl FnOnce(Duration) -> Duration,
+    ) -> Result<StandardRetryToken, RetryError> {
+        let (_, retry_after) = self.checked(&token, failure)?;
+        #[cfg(feature = "test")]
+        let (counted, most) =
+            crate::support::session::max_attempts().map_or((counted, most), |max| (token.attempt(), max));
+        if counted >= most {
+            return Err(RetryError::MaxAttempts);
+        }
+        let hint = retry_after.unwrap_or_default();
+        if self.settings.max_retry_after.is_some_and(|max| hint > max) {
+            return Err(RetryError::RetryAfterTooLong);
+        }
+        let delay = delay(self.settings.hint_limit.wait(Duration::ZERO, self.backoff.max_backoff(), hint));
+        if failure.remaining().is_some_and(|remaining| delay > remaining) {
+            return Err(RetryError::MaxTime);
+        }
+        Ok(token.next(delay, DelaySource::RetryAfter, 0))
     }
 }
 
@@ -163,7 +213,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<StandardRetryToken, RetryError> {
-        self.judge(&self.settings, &self.backoff, token, failure, clock)
+        self.judge(&self.settings, &self.backoff, token, failure, clock, 0)
     }
 
     #[inline]

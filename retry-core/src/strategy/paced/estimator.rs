@@ -1,0 +1,274 @@
+//! An estimate of the rate that a server accepts, from what it accepted and rejected.
+
+use crate::time::Timestamp;
+
+/// The rate of the ramp when nothing is known yet, in sends per second.
+const FIRST_RATE: f64 = 50.0;
+/// The time in which the rate of the ramp doubles.
+const RAMP_DOUBLES: f64 = 0.2;
+/// The part of the goodput at which the search begins after the first rejection.
+const SEARCH_START: f64 = 0.83;
+/// The time in which the rate doubles in the search after the first rejection.
+const SEARCH_DOUBLES: f64 = 0.25;
+/// The time in which the rate doubles once the limit has proved to be higher than the estimate.
+const PROVEN_DOUBLES: f64 = 0.78;
+/// The part of the estimate to which a rejection cuts the rate.
+const CUT: f64 = 0.65;
+/// The time in which the rate returns from a cut to the estimate.
+const RETURN: f64 = 2.4;
+/// The factor by which the rate grows in each second beyond the estimate.
+const CLIMB: f64 = 1.16;
+/// What the rate gains in each second beyond the estimate, besides [`CLIMB`]. It lets clients with a small share catch up.
+const CLIMB_BY: f64 = 0.55;
+/// The number of accepted requests that the former estimate weighs as much as.
+const INERTIA: f64 = 4.0;
+/// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
+const PROOF: (f64, f64) = (1.05, 3.5);
+/// The highest ratio of the rate to the rate of accepted requests.
+const MAX_LEAD: f64 = 2.0;
+/// The number of rejections in a row from which on only single probes are sent.
+const CLOSED_BY: u32 = 4;
+/// The lowest rate of probes, in sends per second, unless the estimate is lower.
+const PROBES: f64 = 4.0;
+/// The lowest estimate, in sends per second.
+const LOWEST: f64 = 0.2;
+
+/// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
+///
+/// It is a pure function of what was accepted and rejected, and when. A
+/// [`PacedRetryStrategy`](crate::PacedRetryStrategy) has one; a fleet can feed one with the answers of all its processes.
+///
+/// # How it works
+///
+/// Between two rejections, a server accepts what its limit allows: at both ends its bucket is empty. So the number of
+/// accepted requests over the time between two rejections *is* the limit, whatever the burst that the server allows. This
+/// is the idea of TCP Westwood (a loss sets the rate to the measured goodput), and the return from a cut follows the curve
+/// of CUBIC (RFC 9438):
+///
+/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.2 s.
+/// 2. *Search*: the first rejection sets the rate to 0.83 of the goodput, which may include a burst. The rate doubles every
+///    0.25 s until the next rejection.
+/// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.65 of the
+///    estimate. The rate returns to the estimate within 2.4 s and then grows by 16 % and 0.55 sends per second in each
+///    second. If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
+///    rate doubles every 0.78 s until the next rejection.
+///
+/// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
+/// doesn't come back with a burst. From the fourth rejection in a row on, the rate halves with each further one, down to
+/// four probes per second.
+///
+/// ```
+/// use retry_core::strategy::GoodputEstimator;
+/// use retry_core::time::Timestamp;
+/// use std::time::Duration;
+///
+/// let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
+/// let mut estimator = GoodputEstimator::new(at(0));
+/// estimator.reject(at(1_000));
+/// // The server accepts 100 requests in the next second, and then rejects one.
+/// estimator.accept(at(1_500), 100);
+/// estimator.reject(at(2_000));
+/// assert_eq!(estimator.estimate(), Some(100.0));
+/// assert_eq!(estimator.rate(at(2_000)), 65.0);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GoodputEstimator {
+    phase: Phase,
+    /// The time at which the current course of the rate began.
+    since: Timestamp,
+    /// The estimate, in sends per second.
+    estimate: f64,
+    /// The time of the last rejection after which something was accepted.
+    epoch: Timestamp,
+    /// The number of requests that were accepted since then.
+    accepted: u32,
+    recent: Recent,
+    rejected_in_a_row: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Nothing was rejected yet.
+    Ramp,
+    /// The rate doubles from this rate on, each time in so many seconds.
+    Search { from: f64, doubles: f64 },
+    /// The rate follows the estimate.
+    Track,
+}
+
+impl GoodputEstimator {
+    /// Creates an estimator that knows nothing, and begins with the ramp.
+    pub const fn new(now: Timestamp) -> Self {
+        Self {
+            phase: Phase::Ramp,
+            since: now,
+            estimate: 0.0,
+            epoch: now,
+            accepted: 0,
+            recent: Recent::new(now),
+            rejected_in_a_row: 0,
+        }
+    }
+
+    /// Creates an estimator after the first rejection, for a client that had no limit before. `goodput` is the number of
+    /// requests that were accepted in the last second.
+    pub fn after_the_first_rejection(now: Timestamp, goodput: u32) -> Self {
+        let mut estimator = Self::new(now);
+        estimator.recent.add(now, goodput);
+        estimator.reject(now);
+        estimator
+    }
+
+    /// Counts requests that the server accepted up to now. A failure other than a rejection counts as accepted.
+    pub fn accept(&mut self, now: Timestamp, requests: u32) {
+        if requests == 0 {
+            return;
+        }
+        self.rejected_in_a_row = 0;
+        self.accepted = self.accepted.saturating_add(requests);
+        self.recent.add(now, requests);
+        if self.phase == Phase::Track {
+            let (factor, more) = PROOF;
+            if f64::from(self.accepted) > factor * self.estimate * seconds(self.epoch, now) + more {
+                self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
+                self.since = now;
+            }
+        }
+    }
+
+    /// Counts a rejection. Leave out the rejection of a request that was sent before the last rejection was known, because
+    /// it says nothing about the rate since.
+    pub fn reject(&mut self, now: Timestamp) {
+        self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
+        let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
+        match self.phase {
+            Phase::Ramp => {
+                self.estimate = self.recent.last_second(now).max(LOWEST);
+                self.phase = Phase::Search { from: SEARCH_START * self.estimate, doubles: SEARCH_DOUBLES };
+            }
+            // Nothing was accepted since the last rejection, so there is nothing to measure. The time until the server
+            // accepts again belongs to the time of what it accepts then.
+            _ if self.accepted == 0 => {
+                if let Phase::Search { from, .. } = &mut self.phase {
+                    *from = (*from / 2.0).max(LOWEST);
+                }
+                self.since = now;
+                return;
+            }
+            Phase::Search { .. } => {
+                self.estimate = goodput.max(LOWEST);
+                self.phase = Phase::Track;
+            }
+            Phase::Track => {
+                // A few requests are a rough measurement, so the former estimate has a weight too.
+                let measured = f64::from(self.accepted);
+                let former = self.estimate.min(2.0 * goodput);
+                self.estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
+            }
+        }
+        (self.since, self.epoch, self.accepted) = (now, now, 0);
+    }
+
+    /// Returns the rate at which to send now, in sends per second.
+    pub fn rate(&self, now: Timestamp) -> f64 {
+        let rate = self.rate_of_phase(now);
+        let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
+        let cut = CUT * self.estimate;
+        rate.min((cut * 0.5_f64.powf(f64::from(beyond) + 1.0)).max(cut.min(PROBES)))
+    }
+
+    fn rate_of_phase(&self, now: Timestamp) -> f64 {
+        let elapsed = seconds(self.since, now);
+        let most = MAX_LEAD * self.recent.rate(now).max(1.0);
+        match self.phase {
+            Phase::Ramp => (FIRST_RATE * (elapsed / RAMP_DOUBLES).exp2()).min(most.max(FIRST_RATE)),
+            Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
+            Phase::Track => {
+                let rate = if elapsed < RETURN {
+                    self.estimate * (1.0 - (1.0 - CUT) * (1.0 - elapsed / RETURN).powi(3))
+                } else {
+                    let beyond = elapsed - RETURN;
+                    self.estimate * CLIMB.powf(beyond) + CLIMB_BY * beyond
+                };
+                rate.min(most.max(self.estimate))
+            }
+        }
+    }
+
+    /// Returns the estimate of the server's limit, in requests per second, or `None` before the first rejection.
+    pub fn estimate(&self) -> Option<f64> {
+        (self.phase != Phase::Ramp).then_some(self.estimate)
+    }
+
+    /// Continues from an earlier time, because the clock was set back.
+    pub(super) fn reanchor(&mut self, now: Timestamp) {
+        self.since = self.since.min(now);
+        self.epoch = self.epoch.min(now);
+        self.recent.reanchor(now);
+    }
+}
+
+/// Returns the time between two points in seconds.
+fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.saturating_since(from).as_secs_f64()
+}
+
+/// The number of quarters of a second that are kept: four, and the current one.
+const KEPT: usize = 5;
+
+/// The requests that were accepted in the last second, by quarters.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    /// The number of the current quarter.
+    quarter: u64,
+    /// The current quarter comes first.
+    counts: [u32; KEPT],
+}
+
+impl Recent {
+    const fn new(now: Timestamp) -> Self {
+        Self { quarter: quarter(now), counts: [0; KEPT] }
+    }
+
+    fn add(&mut self, now: Timestamp, requests: u32) {
+        self.advance(now);
+        self.counts[0] = self.counts[0].saturating_add(requests);
+    }
+
+    /// Makes the quarter of `now` the current one.
+    fn advance(&mut self, now: Timestamp) {
+        let by = quarter(now).saturating_sub(self.quarter);
+        if by > 0 {
+            let by = usize::try_from(by).unwrap_or(KEPT).min(KEPT);
+            self.counts.copy_within(..KEPT - by, by);
+            self.counts[..by].fill(0);
+            self.quarter = quarter(now);
+        }
+    }
+
+    /// Returns the rate per second of the current or of the last quarter, whichever is higher.
+    fn rate(mut self, now: Timestamp) -> f64 {
+        self.advance(now);
+        4.0 * f64::from(self.counts[0].max(self.counts[1]))
+    }
+
+    /// Returns the number in the last second. Of the oldest quarter, the part that lies in it counts.
+    fn last_second(mut self, now: Timestamp) -> f64 {
+        self.advance(now);
+        let [whole @ .., oldest] = self.counts;
+        let passed = f64::from(now.since_origin().subsec_nanos() % QUARTER_NANOS) / f64::from(QUARTER_NANOS);
+        whole.iter().map(|count| f64::from(*count)).sum::<f64>() + f64::from(oldest) * (1.0 - passed)
+    }
+
+    fn reanchor(&mut self, now: Timestamp) {
+        self.quarter = self.quarter.min(quarter(now));
+    }
+}
+
+const QUARTER_NANOS: u32 = 250_000_000;
+
+/// Returns the number of the quarter of a second that contains a point in time.
+const fn quarter(at: Timestamp) -> u64 {
+    let since = at.since_origin();
+    since.as_secs().saturating_mul(4).saturating_add((since.subsec_nanos() / QUARTER_NANOS) as u64)
+}

@@ -1,0 +1,100 @@
+//! The limit on sends that follows the estimate.
+
+use super::GoodputEstimator;
+use crate::strategy::send_queue::SendLimit;
+use crate::time::{Latest, Observed, Timestamp};
+use std::time::Duration;
+
+/// Sends that were not used within this time are lost. It covers the resolution of timers, which is a millisecond in tokio:
+/// without it, waiters that wake up together would have to wait again.
+const UNUSED: f64 = 0.01;
+
+/// A limit on sends at the rate of a [`GoodputEstimator`]. Sends are spaced evenly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) estimator: GoodputEstimator,
+    /// The number of rejections that the estimator got.
+    pub(super) rejections: u32,
+    /// The number of sends that are available.
+    sends: f64,
+    filled: Timestamp,
+    /// The end of a wait that the server asked for.
+    held_until: Timestamp,
+    latest: Latest,
+}
+
+impl Pace {
+    pub(super) const fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
+        Self { estimator, rejections: 0, sends: 0.0, filled: now, held_until: now, latest: Latest::new(now) }
+    }
+
+    /// Counts a rejection, unless the request was sent before the last rejection was known.
+    pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<u32>) {
+        if sent_after == Some(self.rejections) {
+            self.refill(now);
+            self.estimator.reject(now);
+            self.rejections = self.rejections.wrapping_add(1);
+        }
+    }
+
+    /// Returns the rate at the last question or response, in sends per second.
+    pub(super) fn rate(&self) -> f64 {
+        self.estimator.rate(self.filled)
+    }
+
+    /// Holds back all sends for this time from now on.
+    pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) {
+        self.held_until = self.held_until.max(now.saturating_add(wait));
+    }
+}
+
+impl SendLimit for Pace {
+    /// Threads may deliver their readings of the clock out of order; see [`Latest`].
+    fn observe(&mut self, now: Timestamp) -> Observed {
+        let observed = self.latest.observe(now);
+        if let Some(anchor) = observed.went_back_to {
+            self.estimator.reanchor(anchor);
+            self.filled = self.filled.min(anchor);
+            // How much of the wait is left is unknown, so it is over.
+            self.held_until = self.held_until.min(anchor);
+        }
+        observed
+    }
+
+    fn refill(&mut self, now: Timestamp) {
+        let since = self.filled.max(self.held_until);
+        let elapsed = now.saturating_since(since).as_secs_f64();
+        if elapsed > 0.0 {
+            let rate = self.estimator.rate(now);
+            self.sends = (self.sends + elapsed * rate).min((UNUSED * rate).max(1.0));
+        }
+        self.filled = self.filled.max(now);
+    }
+
+    fn wait_for(&self, sends: f64) -> Duration {
+        let missing = sends - self.sends;
+        let held = self.held_until.saturating_since(self.filled);
+        if missing <= 0.0 {
+            return held;
+        }
+        match Duration::try_from_secs_f64(missing / self.rate()) {
+            // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond. Less
+            // than a nanosecond can't be measured.
+            Ok(wait) if !wait.is_zero() => held.saturating_add(wait).saturating_add(Duration::from_nanos(1)),
+            Ok(_) => held,
+            Err(_) => Duration::MAX,
+        }
+    }
+
+    fn take(&mut self) {
+        self.sends = (self.sends - 1.0).max(0.0);
+    }
+
+    fn give_back(&mut self) {
+        self.sends = (self.sends + 1.0).min((UNUSED * self.rate()).max(1.0));
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::try_from_secs_f64(1.0 / self.rate()).unwrap_or(Duration::MAX)
+    }
+}

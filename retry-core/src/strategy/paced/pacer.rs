@@ -1,0 +1,156 @@
+//! The state that all operations of a paced strategy share.
+
+use super::GoodputEstimator;
+use super::accepted::AcceptedCounters;
+use super::pace::Pace;
+use crate::strategy::send_queue::{SendQueue, Ticket};
+use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::time::{Clock, Timestamp};
+use std::time::Duration;
+
+/// A wait that the server asks for holds back all operations if it is longer than this. A shorter one is often a part of a
+/// second that the server rounded up, and only its own operation waits for it.
+const HOLDS_ALL: Duration = Duration::from_millis(1500);
+
+/// The queue of sends behind a lock, and what is known before there is one.
+///
+/// # Threads
+///
+/// Before the first rejection, and without the ramp, threads share nothing but the phase, which none of them writes: each
+/// counts in a counter of its own. After it, a response that is no rejection adds to `accepted` and takes no lock. Whoever
+/// takes the lock moves that number to the estimator first.
+///
+/// The atomics publish no other data, so relaxed ordering suffices. A thread that reads an old phase does what was right a
+/// moment before: it counts a request in its counter, where it is not found any more, or sends one without asking. Both
+/// happen to a few requests at the first rejection, and an estimate does not depend on them.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    phase: AtomicU8,
+    counters: AcceptedCounters,
+    accepted: Padded<AtomicU32>,
+    /// `None` while sends are not limited. No user code runs while it is locked, not even the clock, so the lock is never
+    /// poisoned.
+    queue: Padded<Mutex<Option<SendQueue<Pace>>>>,
+}
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Padded<T>(T);
+
+/// The phase before the first operation.
+const IDLE: u8 = 0;
+/// The phase before the first rejection, without the ramp: sends are not limited.
+const OPEN: u8 = 1;
+/// The phase in which sends are limited. It never ends.
+const PACING: u8 = 2;
+
+impl Pacer {
+    pub(super) const fn new() -> Self {
+        Self {
+            phase: AtomicU8::new(IDLE),
+            counters: AcceptedCounters::new(),
+            accepted: Padded(AtomicU32::new(0)),
+            queue: Padded(Mutex::new(None)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<SendQueue<Pace>>> {
+        self.queue.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins an operation. With the ramp, the first one begins to limit sends.
+    #[inline]
+    pub(super) fn begin(&self, clock: &dyn Clock, has_ramp: bool) {
+        if self.phase.load(Ordering::Relaxed) == IDLE {
+            self.begin_the_first(clock, has_ramp);
+        }
+    }
+
+    #[cold]
+    fn begin_the_first(&self, clock: &dyn Clock, has_ramp: bool) {
+        let mut phase = OPEN;
+        if has_ramp {
+            let now = clock.now();
+            self.lock().get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
+            phase = PACING;
+        }
+        // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` again.
+        let _ = self.phase.compare_exchange(IDLE, phase, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Returns whether sends are limited.
+    #[inline]
+    pub(super) fn is_pacing(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == PACING
+    }
+
+    /// Returns the current limit on sends per second, or `None` if there is none.
+    pub(super) fn send_rate(&self) -> Option<f64> {
+        self.lock().as_ref().map(|queue| queue.limit().rate())
+    }
+
+    /// Asks for a send. Returns the number of rejections so far if it is granted, or else how long to wait before asking
+    /// again.
+    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<u32, Duration> {
+        let now = clock.now();
+        let mut queue = self.lock();
+        let Some(queue) = &mut *queue else { return Ok(0) };
+        self.drain(queue.limit_at(now));
+        match queue.ask(now, ticket) {
+            None => Ok(queue.limit().rejections),
+            Some(wait) => Err(wait),
+        }
+    }
+
+    /// Moves the number of accepted requests to the estimator. The caller holds the lock.
+    fn drain(&self, (pace, now): (&mut Pace, Timestamp)) {
+        if self.accepted.0.load(Ordering::Relaxed) > 0 {
+            pace.estimator.accept(now, self.accepted.0.swap(0, Ordering::Relaxed));
+        }
+    }
+
+    /// Counts a response that is no rejection.
+    #[inline]
+    pub(super) fn accept(&self, clock: &dyn Clock) {
+        if self.is_pacing() {
+            self.accepted.0.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.counters.add(clock.now());
+        }
+    }
+
+    /// Learns from a rejection. `sent_after` is the number of rejections when the request was sent, if sends were limited
+    /// then. A long wait holds back all operations.
+    #[cold]
+    pub(super) fn reject(&self, clock: &dyn Clock, sent_after: Option<u32>, wait: Option<Duration>) {
+        let now = clock.now();
+        let mut queue = self.lock();
+        let is_first = queue.is_none();
+        let queue = queue.get_or_insert_with(|| {
+            let goodput = self.counters.last_second(now);
+            SendQueue::new(Pace::new(GoodputEstimator::after_the_first_rejection(now, goodput), now), now)
+        });
+        let (pace, now) = queue.limit_at(now);
+        if !is_first {
+            self.drain((pace, now));
+            pace.reject(now, sent_after);
+        }
+        if let Some(wait) = wait.filter(|wait| *wait > HOLDS_ALL) {
+            pace.hold(now, wait);
+        }
+        self.phase.store(PACING, Ordering::Relaxed);
+    }
+
+    /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
+    #[inline]
+    pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
+        if (ticket.is_some() || is_granted)
+            && let Some(queue) = &mut *self.lock()
+        {
+            queue.leave(ticket);
+            if is_granted {
+                queue.give_back();
+            }
+        }
+    }
+}
