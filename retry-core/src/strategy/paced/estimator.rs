@@ -5,29 +5,29 @@ use crate::time::Timestamp;
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 50.0;
 /// The time in which the rate of the ramp doubles.
-const RAMP_DOUBLES: f64 = 0.2;
+const RAMP_DOUBLES: f64 = 0.3;
 /// The part of the goodput at which the search begins after the first rejection.
-const SEARCH_START: f64 = 0.83;
+const SEARCH_START: f64 = 0.8;
 /// The time in which the rate doubles in the search after the first rejection.
 const SEARCH_DOUBLES: f64 = 0.25;
 /// The time in which the rate doubles once the limit has proved to be higher than the estimate.
-const PROVEN_DOUBLES: f64 = 0.78;
+const PROVEN_DOUBLES: f64 = 0.4;
 /// The part of the estimate to which a rejection cuts the rate.
-const CUT: f64 = 0.65;
+const CUT: f64 = 0.7;
 /// The time in which the rate returns from a cut to the estimate.
-const RETURN: f64 = 2.4;
+const RETURN: f64 = 2.0;
 /// The factor by which the rate grows in each second beyond the estimate.
 const CLIMB: f64 = 1.16;
 /// What the rate gains in each second beyond the estimate, besides [`CLIMB`]. It lets clients with a small share catch up.
-const CLIMB_BY: f64 = 0.55;
+const CLIMB_BY: f64 = 1.3;
 /// The number of accepted requests that the former estimate weighs as much as.
 const INERTIA: f64 = 4.0;
 /// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
-const PROOF: (f64, f64) = (1.05, 3.5);
+const PROOF: (f64, f64) = (1.05, 2.5);
 /// The highest ratio of the rate to the rate of accepted requests.
 const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
-const CLOSED_BY: u32 = 4;
+const CLOSED_BY: u32 = 3;
 /// The lowest rate of probes, in sends per second, unless the estimate is lower.
 const PROBES: f64 = 4.0;
 /// The lowest estimate, in sends per second.
@@ -45,16 +45,16 @@ const LOWEST: f64 = 0.2;
 /// is the idea of TCP Westwood (a loss sets the rate to the measured goodput), and the return from a cut follows the curve
 /// of CUBIC (RFC 9438):
 ///
-/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.2 s.
-/// 2. *Search*: the first rejection sets the rate to 0.83 of the goodput, which may include a burst. The rate doubles every
+/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.3 s.
+/// 2. *Search*: the first rejection sets the rate to 0.8 of the goodput, which may include a burst. The rate doubles every
 ///    0.25 s until the next rejection.
-/// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.65 of the
-///    estimate. The rate returns to the estimate within 2.4 s and then grows by 16 % and 0.55 sends per second in each
+/// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
+///    estimate. The rate returns to the estimate within 2 s and then grows by 16 % and 1.3 sends per second in each
 ///    second. If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
-///    rate doubles every 0.78 s until the next rejection.
+///    rate doubles every 0.4 s until the next rejection.
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
-/// doesn't come back with a burst. From the fourth rejection in a row on, the rate halves with each further one, down to
+/// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
 /// four probes per second.
 ///
 /// ```
@@ -69,7 +69,7 @@ const LOWEST: f64 = 0.2;
 /// estimator.accept(at(1_500), 100);
 /// estimator.reject(at(2_000));
 /// assert_eq!(estimator.estimate(), Some(100.0));
-/// assert_eq!(estimator.rate(at(2_000)), 65.0);
+/// assert_eq!(estimator.rate(at(2_000)), 70.0);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
