@@ -37,6 +37,7 @@
 //! | retry a closure, or a call with a foreign error type | [`retry()`], [`retry_blocking`] |
 //! | decide whether, when and how often to retry | a [`RetryStrategy`]; start with [`StandardRetryStrategy`] |
 //! | also limit the rate of attempts after throttling | [`AdaptiveRetryStrategy`] |
+//! | send at the rate that the server accepts | [`PacedRetryStrategy`] |
 //! | use one strategy for each key, such as a tenant | [`ScopedRetryStrategy`] |
 //! | choose the type of a strategy at run time | [`ErasedStrategy`] |
 //! | choose the settings of a strategy at run time | [`RetryConfig`] ([`config`]) |

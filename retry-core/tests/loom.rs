@@ -7,6 +7,8 @@ mod blocking;
 mod early_wake;
 #[path = "loom/live.rs"]
 mod live;
+#[path = "loom/paced.rs"]
+mod paced;
 
 use loom::sync::Arc;
 use loom::thread;

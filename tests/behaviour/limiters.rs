@@ -192,7 +192,7 @@ fn a_new_operation_does_not_overtake_waiters<L: Limiter>() {
     let mut probe = token(&limiter, &clock);
     while ask(&limiter, &clock, &mut probe).is_some() {
         clock.advance(millis(1));
-        if let None = ask(&limiter, &clock, &mut first) {
+        if ask(&limiter, &clock, &mut first).is_none() {
             return assert!(ask(&limiter, &clock, &mut probe).is_some(), "one send was due, and it is used");
         }
     }
@@ -225,9 +225,12 @@ fn a_waiter_that_is_not_polled_is_passed_over_and_keeps_its_place<L: Limiter>() 
         let waited = wait_for(&limiter, &clock, &mut token(&limiter, &clock));
         assert!(waited <= waits_for * interval + millis(60), "{waited:?}, {interval:?}");
     }
+    // It gets the next send, or the one that was kept for it, before those that came later.
     let mut newcomer = token(&limiter, &clock);
-    assert!(ask(&limiter, &clock, &mut newcomer).is_some());
-    assert_eq!(ask(&limiter, &clock, &mut sleeper), None, "it gets its send whenever it asks");
+    while ask(&limiter, &clock, &mut sleeper).is_some() {
+        assert!(ask(&limiter, &clock, &mut newcomer).is_some(), "the newcomer overtook the sleeper");
+        clock.advance(millis(1));
+    }
 }
 
 // Rules A13, L9.

@@ -1,7 +1,7 @@
 //! The paced strategy: the estimate, the rate, and what it does with throttled attempts. What it has in common with the
 //! adaptive strategy is in `limiters`.
 
-use crate::support::{ByHand, Failed, Flaky, millis, secs};
+use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::strategy::GoodputEstimator;
 use retry_core::time::Timestamp;
 use retry_core::{

@@ -1,8 +1,7 @@
 //! Counters of accepted requests, which threads do not share.
 
-use crate::support::sync::{AtomicU64, Ordering};
+use crate::support::sync::{AtomicU64, Ordering, thread_number};
 use crate::time::Timestamp;
-use std::cell::Cell;
 
 /// The number of counters. More threads than that share counters.
 const COUNTERS: usize = 16;
@@ -68,7 +67,7 @@ impl AcceptedCounters {
             Some(Content { current: (content.current + 1).min(MAX), ..content }.pack())
         };
         // The closure never returns `None`, so the update can't fail.
-        let _ = self.0[number_of_this_thread()].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let _ = self.0[thread_number() % COUNTERS].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
     /// Returns the number of requests in the last second. Of the second before the current one, the part that lies in it
@@ -82,24 +81,4 @@ impl AcceptedCounters {
         let total: u64 = self.0.iter().map(count).sum();
         u32::try_from(total).unwrap_or(u32::MAX)
     }
-}
-
-/// Returns the number of the counter that this thread uses.
-fn number_of_this_thread() -> usize {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    static THREADS: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
-    }
-    // A thread that ends may have dropped its variables already.
-    NUMBER
-        .try_with(|number| {
-            number.get().unwrap_or_else(|| {
-                let new = THREADS.fetch_add(1, Ordering::Relaxed) % COUNTERS;
-                number.set(Some(new));
-                new
-            })
-        })
-        .unwrap_or(0)
 }

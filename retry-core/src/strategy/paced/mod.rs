@@ -101,7 +101,13 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// static TABLE: PacedRetryStrategy = PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3));
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
-        Self { standard, max_throttled: 20, has_ramp: true, stretch: RandomNumbers::new(), pacer: Shared::new(Pacer::new()) }
+        Self {
+            standard,
+            max_throttled: 20,
+            has_ramp: true,
+            stretch: RandomNumbers::new(),
+            pacer: Shared::new(Pacer::new()),
+        }
     }
 
     /// Sets the maximum number of attempts of an operation that may be throttled. The default is 20. The attempts that fail
@@ -219,7 +225,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
             return Err(RetryError::ForeignToken);
         }
         let is_throttled = failure.error_type() == Some(RetryErrorType::Throttling);
-        let stretch = stretch(self.stretch.next());
+        let stretch = failure.retry_after().map_or(1.0, |_| stretch(self.stretch.next()));
         self.pacer.with(Pacer::new, |pacer| {
             pacer.give_up(ticket, false);
             if is_throttled {
@@ -232,10 +238,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
         });
         if is_throttled {
             let throttled = throttled.saturating_add(1);
-            let standard =
-                self.standard.grant_unpaid(standard, failure, (throttled, self.max_throttled), |hint| {
-                    stretched(hint, stretch)
-                })?;
+            let standard = self
+                .standard
+                .grant_unpaid(standard, failure, (throttled, self.max_throttled), |hint| stretched(hint, stretch))?;
             Ok(PacedRetryToken::new(standard, throttled))
         } else {
             let (settings, backoff) = (self.standard.settings(), self.standard.backoff_strategy());

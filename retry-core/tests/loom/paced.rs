@@ -1,0 +1,94 @@
+//! The paced strategy: what threads share before and after the first throttling.
+
+use super::{ByHand, Throttled, shared};
+use loom::sync::Arc;
+use loom::thread;
+use retry_core::strategy::Ready;
+use retry_core::{Failure, PacedRetryStrategy, RetryStrategy, Success};
+use std::time::Duration;
+
+type Token = <PacedRetryStrategy as RetryStrategy>::Token;
+
+fn begin(strategy: &PacedRetryStrategy, clock: &ByHand) -> (Token, Ready) {
+    let mut token = strategy.acquire_initial_token(clock).unwrap();
+    let ready = strategy.ready(&mut token, clock, None);
+    (token, ready)
+}
+
+fn succeed(strategy: &PacedRetryStrategy, clock: &ByHand) {
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    strategy.record_success(token, &Success::default(), clock).unwrap();
+}
+
+fn throttle(strategy: &PacedRetryStrategy, clock: &ByHand, token: Token) {
+    strategy.refresh_retry_token(token, &Failure::of(&Throttled), clock).unwrap_err();
+}
+
+/// Returns a strategy without the ramp that was throttled at its first request, and a clock at which no send is available.
+fn limiting() -> (Arc<PacedRetryStrategy>, Arc<ByHand>) {
+    let (strategy, clock) = (shared(PacedRetryStrategy::new().ramp(false)), Arc::new(ByHand::at(1000)));
+    let (token, _) = begin(&strategy, &clock);
+    throttle(&strategy, &clock, token);
+    (strategy, clock)
+}
+
+// Rule L6.
+#[test]
+fn of_two_first_throttlings_one_begins_the_limit_and_the_other_does_not_count() {
+    let rate = {
+        let (expected, result) = std::sync::mpsc::channel();
+        loom::model(move || {
+            let (strategy, _) = limiting();
+            let _ = expected.send(strategy.send_rate());
+        });
+        result.recv().unwrap()
+    };
+    loom::model(move || {
+        let (strategy, clock) = (shared(PacedRetryStrategy::new().ramp(false)), Arc::new(ByHand::at(1000)));
+        let [(here, _), (there, _)] = [(); 2].map(|()| begin(&strategy, &clock));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || throttle(&other, &time, there));
+        throttle(&strategy, &clock, here);
+        thread.join().unwrap();
+        assert_eq!(strategy.send_rate(), rate);
+        assert_ne!(begin(&strategy, &clock).1, Ready::Now);
+    });
+}
+
+// Rule L2.
+#[test]
+fn no_accepted_request_is_lost_while_others_ask_for_sends() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        clock.advance(Duration::from_secs(4));
+        let (probe, ready) = begin(&strategy, &clock);
+        assert_eq!(ready, Ready::Now);
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            succeed(&other, &time);
+            succeed(&other, &time);
+        });
+        succeed(&strategy, &clock);
+        let (waiting, _) = begin(&strategy, &clock);
+        strategy.release(waiting);
+        thread.join().unwrap();
+        // Three requests were accepted in four seconds, and the throttling cuts the rate to 0.7 of that.
+        throttle(&strategy, &clock, probe);
+        let rate = strategy.send_rate().unwrap();
+        assert!((rate - 0.7 * 3.0 / 4.001).abs() < 1e-6, "{rate}");
+    });
+}
+
+// Rules A9, L9.
+#[test]
+fn each_send_is_granted_once() {
+    loom::model(|| {
+        let (strategy, clock) = limiting();
+        clock.advance(Duration::from_secs(4));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || begin(&other, &time));
+        let (_token, here) = begin(&strategy, &clock);
+        let (_token, there) = thread.join().unwrap();
+        assert!((here == Ready::Now) ^ (there == Ready::Now), "exactly one of the two is granted");
+    });
+}
