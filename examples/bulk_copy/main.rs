@@ -8,6 +8,7 @@
 //! cargo run --example bulk_copy -- --strategy none     # the same faults without retries: objects are lost
 //! cargo run --example bulk_copy -- --limit             # a rate limit: here the standard strategy is not enough
 //! cargo run --example bulk_copy -- --limit --strategy adaptive
+//! cargo run --example bulk_copy -- --limit --strategy paced
 //! cargo run --example bulk_copy -- --help
 //! ```
 

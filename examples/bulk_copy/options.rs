@@ -47,7 +47,7 @@ const FAULTS: Defaults = Defaults {
 /// The service answers at once. A latency would slow down the other tasks, too, and the quota would last longer: fewer
 /// objects would be lost, most of them after five failed attempts.
 ///
-/// At this limit, all objects can be copied in 8 s.
+/// A bucket holds what its rate adds in a second, so all objects can be copied in 7 s.
 const LIMIT: Defaults = Defaults {
     objects: 801,
     latency: Duration::ZERO,
@@ -80,6 +80,7 @@ Examples:
   cargo run --example bulk_copy -- --strategy none
   cargo run --example bulk_copy -- --limit
   cargo run --example bulk_copy -- --limit --strategy adaptive
+  cargo run --example bulk_copy -- --limit --strategy paced
   cargo run --example bulk_copy -- --error-rate 0.05 --seed 7 --objects 2000 path/to/folder
 
 The exit code is 0 if no object was lost, 1 if objects were lost, and 2 for invalid arguments.";
@@ -99,7 +100,7 @@ pub(crate) struct Options {
     #[arg(long, help_heading = "Scenario")]
     limit: bool,
 
-    /// How failed attempts are retried: none, standard or adaptive
+    /// How failed attempts are retried: none, standard, adaptive or paced
     #[arg(long, value_enum, default_value_t = Strategy::Standard, hide_possible_values = true, help_heading = "Client")]
     strategy: Strategy,
 

@@ -1,7 +1,7 @@
 //! The strategies to choose from.
 
 use clap::ValueEnum;
-use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, ErasedStrategy, PacedRetryStrategy, StandardRetryStrategy};
 use std::fmt;
 
 /// A strategy without retries: each call makes one attempt.
@@ -13,6 +13,9 @@ static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
 /// The adaptive strategy with its defaults.
 static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
 
+/// The paced strategy with its defaults.
+static PACED: PacedRetryStrategy = PacedRetryStrategy::new();
+
 /// How failed attempts are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Strategy {
@@ -22,6 +25,8 @@ pub(crate) enum Strategy {
     Standard,
     /// The same, and a limit on the rate of requests, which it learns from throttling
     Adaptive,
+    /// Up to five attempts and a retry quota, and sends at the rate that the service accepts, which it measures
+    Paced,
 }
 
 impl Strategy {
@@ -31,6 +36,7 @@ impl Strategy {
             Self::None => ErasedStrategy::new(&NO_RETRIES),
             Self::Standard => ErasedStrategy::new(&STANDARD),
             Self::Adaptive => ErasedStrategy::new(&ADAPTIVE),
+            Self::Paced => ErasedStrategy::new(&PACED),
         }
     }
 }
@@ -42,6 +48,7 @@ impl fmt::Display for Strategy {
             Self::None => "none",
             Self::Standard => "standard",
             Self::Adaptive => "adaptive",
+            Self::Paced => "paced",
         })
     }
 }

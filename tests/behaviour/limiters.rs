@@ -264,9 +264,9 @@ fn a_clock_that_goes_backwards_neither_refills_nor_freezes<L: Limiter>() {
     let clock = ByHand::at(secs(100_000));
     let limiter: L = limiting(&clock);
     clock.set(clock.time().saturating_sub(secs(3600)));
-    let mut waiter = token(&limiter, &clock);
-    assert!(ask(&limiter, &clock, &mut waiter).is_some(), "no time has passed");
-    let waited = wait_for(&limiter, &clock, &mut waiter);
+    let mut first = token(&limiter, &clock);
+    assert!(ask(&limiter, &clock, &mut first).is_some(), "no time has passed");
+    let waited = wait_for(&limiter, &clock, &mut first);
     assert!(waited <= secs(1), "{waited:?}");
     let started = clock.time();
     for _ in 0..20 {

@@ -28,7 +28,9 @@ fn assert_close(actual: f64, expected: f64) {
 /// Returns an estimator that tracks a limit of 100 per second since `at(2000)`.
 fn tracking() -> GoodputEstimator {
     let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
     estimator.reject(at(1000));
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 80.0));
     estimator.accept(at(1900), 100);
     estimator.reject(at(2000));
     estimator
@@ -40,12 +42,13 @@ fn the_ramp_doubles_as_long_as_what_is_sent_is_accepted() {
     let mut estimator = GoodputEstimator::new(at(0));
     assert_eq!(estimator.estimate(), None);
     assert_close(estimator.rate(at(0)), 50.0);
-    assert_close(estimator.rate(at(300)), 50.0);
-    estimator.accept(at(300), 15);
-    assert_close(estimator.rate(at(300)), 100.0);
-    // 25 accepted in a quarter of a second are 100 per second, and the rate is at most twice that.
-    estimator.accept(at(350), 10);
-    assert_close(estimator.rate(at(450)), 50.0 * 1.5_f64.exp2());
+    assert_close(estimator.rate(at(400)), 50.0);
+    estimator.accept(at(400), 15);
+    assert_close(estimator.rate(at(400)), 100.0);
+    // 20 accepted in a quarter of a second are 80 per second, and the rate is at most twice that.
+    estimator.accept(at(450), 5);
+    assert_close(estimator.rate(at(600)), 50.0 * 1.5_f64.exp2());
+    assert_close(estimator.rate(at(740)), 160.0);
     assert_close(estimator.rate(at(1200)), 50.0);
 }
 
@@ -58,6 +61,31 @@ fn the_estimate_is_what_was_accepted_between_two_rejections() {
     estimator.reject(at(4000 + 2000));
     // 130 in four seconds, and the former estimate weighs as much as four requests, but at most twice the measurement.
     assert_close(estimator.estimate().unwrap(), (130.0 * 32.5 + 4.0 * 65.0) / 134.0);
+}
+
+// Rule L2.
+#[test]
+fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_goes_on() {
+    let mut estimator = tracking();
+    estimator.accept(at(2100), 10);
+    estimator.reject(at(2100));
+    assert_close(estimator.rate(at(2100)), 70.0);
+    assert_eq!(estimator.estimate(), Some(100.0));
+    // The sixteenth answer is enough, and so is half a second.
+    estimator.accept(at(2200), 5);
+    estimator.reject(at(2200));
+    assert_close(estimator.estimate().unwrap(), (15.0 * 75.0 + 4.0 * 100.0) / 19.0);
+    let mut estimator = tracking();
+    estimator.accept(at(2500), 1);
+    estimator.reject(at(2500));
+    assert_close(estimator.estimate().unwrap(), (2.0 + 4.0 * 4.0) / 5.0);
+
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
+    estimator.reject(at(1000));
+    estimator.accept(at(1010), 1);
+    estimator.reject(at(1010));
+    assert_close(estimator.rate(at(1010)), 0.5 * 80.0);
 }
 
 // Rule L3.
@@ -85,7 +113,7 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     estimator.accept(at(4400), 100);
     assert_close(estimator.rate(at(4400)), 200.0);
     estimator.reject(at(4500));
-    assert_close(estimator.estimate().unwrap(), 313.0 / 2.5);
+    assert_close(estimator.estimate().unwrap(), (313.0 * 125.2 + 4.0 * 100.0) / 317.0);
 }
 
 // Rule L5.

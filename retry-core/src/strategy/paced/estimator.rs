@@ -5,7 +5,7 @@ use crate::time::Timestamp;
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 50.0;
 /// The time in which the rate of the ramp doubles.
-const RAMP_DOUBLES: f64 = 0.3;
+const RAMP_DOUBLES: f64 = 0.4;
 /// The part of the goodput at which the search begins after the first rejection.
 const SEARCH_START: f64 = 0.8;
 /// The time in which the rate doubles in the search after the first rejection.
@@ -30,6 +30,10 @@ const MAX_LEAD: f64 = 2.0;
 const CLOSED_BY: u32 = 3;
 /// The lowest rate of probes, in sends per second, unless the estimate is lower.
 const PROBES: f64 = 4.0;
+/// The part of its rate to which a search falls if it is rejected before there is a measurement.
+const ROUGH_CUT: f64 = 0.5;
+/// What makes a measurement: a time in seconds, or a number of answers.
+const MEASURED: (f64, u32) = (0.5, 16);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
 
@@ -45,12 +49,13 @@ const LOWEST: f64 = 0.2;
 /// is the idea of TCP Westwood (a loss sets the rate to the measured goodput), and the return from a cut follows the curve
 /// of CUBIC (RFC 9438):
 ///
-/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.3 s.
+/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.4 s.
 /// 2. *Search*: the first rejection sets the rate to 0.8 of the goodput, which may include a burst. The rate doubles every
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
 ///    estimate. The rate returns to the estimate within 2 s and then grows by 16 % and 1.3 sends per second in each
-///    second. If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
+///    second. A rejection within half a second and 16 answers of the last measurement only cuts the rate again.
+///    If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
 ///    rate doubles every 0.4 s until the next rejection.
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
@@ -64,6 +69,7 @@ const LOWEST: f64 = 0.2;
 ///
 /// let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
 /// let mut estimator = GoodputEstimator::new(at(0));
+/// estimator.accept(at(900), 100);
 /// estimator.reject(at(1_000));
 /// // The server accepts 100 requests in the next second, and then rejects one.
 /// estimator.accept(at(1_500), 100);
@@ -82,6 +88,8 @@ pub struct GoodputEstimator {
     epoch: Timestamp,
     /// The number of requests that were accepted since then.
     accepted: u32,
+    /// The number of requests that were rejected since then.
+    rejected: u32,
     recent: Recent,
     rejected_in_a_row: u32,
 }
@@ -105,6 +113,7 @@ impl GoodputEstimator {
             estimate: 0.0,
             epoch: now,
             accepted: 0,
+            rejected: 0,
             recent: Recent::new(now),
             rejected_in_a_row: 0,
         }
@@ -146,27 +155,32 @@ impl GoodputEstimator {
                 self.estimate = self.recent.last_second(now).max(LOWEST);
                 self.phase = Phase::Search { from: SEARCH_START * self.estimate, doubles: SEARCH_DOUBLES };
             }
-            // Nothing was accepted since the last rejection, so there is nothing to measure. The time until the server
-            // accepts again belongs to the time of what it accepts then.
-            _ if self.accepted == 0 => {
-                if let Phase::Search { from, .. } = &mut self.phase {
-                    *from = (*from / 2.0).max(LOWEST);
+            // The last measurement goes on, and the rate begins its course anew.
+            _ if !self.is_measured(now) => {
+                self.rejected = self.rejected.saturating_add(1);
+                if let Phase::Search { doubles, .. } = self.phase {
+                    self.phase = Phase::Search { from: (ROUGH_CUT * self.rate_of_phase(now)).max(LOWEST), doubles };
                 }
                 self.since = now;
                 return;
             }
-            Phase::Search { .. } => {
-                self.estimate = goodput.max(LOWEST);
-                self.phase = Phase::Track;
-            }
-            Phase::Track => {
+            Phase::Search { .. } | Phase::Track => {
                 // A few requests are a rough measurement, so the former estimate has a weight too.
                 let measured = f64::from(self.accepted);
                 let former = self.estimate.min(2.0 * goodput);
                 self.estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
+                self.phase = Phase::Track;
             }
         }
-        (self.since, self.epoch, self.accepted) = (now, now, 0);
+        (self.since, self.epoch, self.accepted, self.rejected) = (now, now, 0, 0);
+    }
+
+    /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
+    /// server accepts again belongs to the measurement.
+    fn is_measured(&self, now: Timestamp) -> bool {
+        let (time, answers) = MEASURED;
+        let enough = seconds(self.epoch, now) >= time || self.accepted.saturating_add(self.rejected) >= answers;
+        self.accepted > 0 && enough
     }
 
     /// Returns the rate at which to send now, in sends per second.

@@ -5,9 +5,9 @@ use crate::strategy::send_queue::SendLimit;
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
-/// Sends that were not used within this time are lost. It covers the resolution of timers, which is a millisecond in tokio:
-/// without it, waiters that wake up together would have to wait again.
-const UNUSED: f64 = 0.01;
+/// Sends that were not used within this time, in seconds, are lost. It covers the resolution of timers and threads that wake
+/// up late. Without it, every delay of a waiter would be lost.
+const UNUSED: f64 = 0.05;
 
 /// A limit on sends at the rate of a [`GoodputEstimator`]. Sends are spaced evenly.
 #[derive(Clone, Copy, Debug)]
