@@ -8,7 +8,7 @@
 use benches::ours::{attribute, by_token, scoped, throttle};
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
-use retry_core::{AdaptiveRetryStrategy, TokioTimer};
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, TokioTimer};
 use std::hint::black_box;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
@@ -58,6 +58,9 @@ fn main() {
             bare(number).await
         });
     });
+    let paced = PacedRetryStrategy::new().ramp(false);
+    let call = |calls| repeat(calls, async |number| by_token(&paced, number, &TokioTimer).await);
+    measure("paced, idle", 20_000, &call);
     let adaptive = AdaptiveRetryStrategy::new();
     let call = |calls| repeat(calls, async |number| by_token(&adaptive, number, &TokioTimer).await);
     measure("adaptive, idle", 10_000, &call);

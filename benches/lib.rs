@@ -57,6 +57,8 @@ scenarios! {
     "adaptive_idle": ours::adaptive_idle,
     "adaptive_limiting": ours::adaptive_limiting,
     "adaptive_crowd": ours::adaptive_crowd,
+    "paced_idle": ours::paced_idle,
+    "paced_limiting": ours::paced_limiting,
     "tokio_retry": peers::tokio_retry,
     "tower": peers::tower,
     "backon": peers::backon,

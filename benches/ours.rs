@@ -6,8 +6,8 @@ use crate::waiters::Crowd;
 use retry_core::strategy::Ready;
 use retry_core::{
     AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer,
-    RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
-    Success, TokenBucket, TokioTimer, retry, retryable,
+    PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -206,6 +206,30 @@ pub async fn adaptive_idle(number: u64) -> Outcome {
 /// Returns the errors of [`attempt`].
 pub async fn adaptive_limiting(number: u64) -> Outcome {
     static STRATEGY: LazyLock<AdaptiveRetryStrategy> = LazyLock::new(|| limiting(&Steps));
+    by_token(&*STRATEGY, number, &Steps).await
+}
+
+/// The paced strategy without the ramp before any throttling, with a clock that costs nothing.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+pub async fn paced_idle(number: u64) -> Outcome {
+    static STRATEGY: PacedRetryStrategy = PacedRetryStrategy::new().ramp(false);
+    by_token(&STRATEGY, number, &Steps).await
+}
+
+/// The paced strategy while it limits sends, with a clock that costs nothing.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+pub async fn paced_limiting(number: u64) -> Outcome {
+    static STRATEGY: LazyLock<PacedRetryStrategy> = LazyLock::new(|| {
+        let strategy = PacedRetryStrategy::new().ramp(false);
+        throttle(&strategy, &Steps);
+        strategy
+    });
     by_token(&*STRATEGY, number, &Steps).await
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Pace {
     pub(super) estimator: GoodputEstimator,
     /// The number of rejections that the estimator got.
     pub(super) rejections: u32,
+    /// The rate at the last refill, in sends per second. It takes powers to compute.
+    rate: f64,
     /// The number of sends that are available.
     sends: f64,
     filled: Timestamp,
@@ -24,8 +26,9 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) const fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
-        Self { estimator, rejections: 0, sends: 0.0, filled: now, held_until: now, latest: Latest::new(now) }
+    pub(super) fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
+        let rate = estimator.rate(now);
+        Self { estimator, rejections: 0, rate, sends: 0.0, filled: now, held_until: now, latest: Latest::new(now) }
     }
 
     /// Counts a rejection, unless the request was sent before the last rejection was known.
@@ -33,13 +36,14 @@ impl Pace {
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.estimator.reject(now);
+            self.rate = self.estimator.rate(now);
             self.rejections = self.rejections.wrapping_add(1);
         }
     }
 
-    /// Returns the rate at the last question or response, in sends per second.
-    pub(super) fn rate(&self) -> f64 {
-        self.estimator.rate(self.filled)
+    /// Returns the rate at the last question or throttling, in sends per second.
+    pub(super) const fn rate(&self) -> f64 {
+        self.rate
     }
 
     /// Holds back all sends for this time from now on.
@@ -65,8 +69,8 @@ impl SendLimit for Pace {
         let since = self.filled.max(self.held_until);
         let elapsed = now.saturating_since(since).as_secs_f64();
         if elapsed > 0.0 {
-            let rate = self.estimator.rate(now);
-            self.sends = (self.sends + elapsed * rate).min((UNUSED * rate).max(1.0));
+            self.rate = self.estimator.rate(now);
+            self.sends = (self.sends + elapsed * self.rate).min((UNUSED * self.rate).max(1.0));
         }
         self.filled = self.filled.max(now);
     }
