@@ -164,7 +164,11 @@ impl Balance {
     }
 
     /// Warns that the bucket has recovered, if it was dry and this level is high enough.
+    #[inline]
     fn note_level(&self, level: Level) {
+        if !quota_events::EXIST {
+            return;
+        }
         let refused = self.refused.load(Ordering::Relaxed);
         if refused > 0 && level.has_recovered_from(refused) {
             self.recover(refused);

@@ -1,5 +1,8 @@
 //! The warnings of a quota that ran dry, as events of the crate `tracing`.
 
+/// Whether there can be warnings at all.
+pub(crate) const EXIST: bool = cfg!(feature = "tracing");
+
 /// Returns whether a subscriber may be interested in the warnings.
 #[cfg(feature = "tracing")]
 pub(crate) fn are_enabled() -> bool {
