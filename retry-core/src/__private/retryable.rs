@@ -88,8 +88,8 @@ pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optiona
     call: Call<'_, S, T, O>,
     limits: L,
 ) -> (OperationOf<S, L, O>, bool) {
-    let operation = call.begin(limits);
-    let is_delayed = operation.is_delayed();
+    let mut operation = call.begin(limits);
+    let is_delayed = call.is_delayed(&mut operation);
     (operation, is_delayed)
 }
 
@@ -115,7 +115,10 @@ pub fn until<D: AcceptedDeadline>(
     MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
 }
 
-/// Returns the next wait before an attempt; `None` once the attempt is due.
+/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` is whether the token's delay, if
+/// there is one, is still to be slept.
+///
+/// With waits for the delay outside of the loop, as those of closures are, an expansion would be half as long again.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
 #[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
@@ -123,7 +126,7 @@ pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
     operation: &'c mut OperationOf<S, L, O>,
     is_delayed: bool,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    call.wait(operation, is_delayed)
+    if is_delayed && call.is_delayed(operation) { Some(call.delay(operation)) } else { call.wait(operation) }
 }
 
 /// Blocks the thread until the attempt is due, or returns what keeps it from being made.

@@ -38,8 +38,8 @@ use std::time::Duration;
 
 /// The state of one retried call. It borrows nothing, so that no part of the strategy is borrowed while the body runs.
 ///
-/// A driver calls `begin` once. Then it repeats these steps: `wait` until there is nothing to wait for, the body,
-/// `settle`, and `keep` unless the outcome is final.
+/// A driver calls `begin` once. Then it repeats these steps: `delay` if the token `is_delayed`, `wait` until there is
+/// nothing to wait for, the body, `settle`, and `keep` unless the outcome is final.
 #[derive(Debug)]
 pub struct Operation<K, L: TimeLimits, N> {
     token: TokenState<K>,
@@ -288,12 +288,6 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
-    /// Returns whether the token has a delay before its attempt.
-    #[inline]
-    pub(crate) fn is_delayed(&self) -> bool {
-        matches!(&self.token, TokenState::Held(token) if !token.delay().is_zero())
-    }
-
     /// Returns the time limit of the attempt that begins now, if there is one.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.next_cut().map(|(time, _)| time)

@@ -58,6 +58,11 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 
+    /// Returns a wait that is over.
+    const fn over() -> Self {
+        Self { guard: None, sleep: None, reason: Reason::Delay, was_polled: false }
+    }
+
     /// Returns the wait without its guard.
     #[cfg(feature = "tower")]
     fn unguarded(mut self) -> Waiting<(), Z> {
@@ -114,52 +119,63 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
 }
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the next wait before an attempt, or `None` if the attempt is due or will not be made. `is_delayed` is
-    /// whether the token's delay is still to be slept.
+    /// Returns the wait for the token's delay. It is over at once if the attempt will not be made. Called at most once for
+    /// each token, before [`wait`](Call::wait).
+    #[cold]
+    pub(crate) fn delay<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Wait<'c, S, T::Sleep> {
+        match self.next_delay(operation) {
+            Some(wait) => Wait::new(operation, self.strategy, &self.timer(), wait),
+            None => Wait::over(),
+        }
+    }
+
+    /// Returns the next wait for a limiter, or `None` if the attempt is due or will not be made.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    pub(crate) fn wait<L: TimeLimits>(
-        self,
-        operation: &'c mut OperationOf<S, L, O>,
-        is_delayed: bool,
-    ) -> Option<Wait<'c, S, T::Sleep>> {
-        let wait = self.next_wait(operation, is_delayed)?;
+    pub(crate) fn wait<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Option<Wait<'c, S, T::Sleep>> {
+        let wait = self.next_wait(operation)?;
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
-    /// Returns the next wait, as [`wait`](Call::wait) does, without a guard. A driver that is dropped during the wait
-    /// calls [`release`](Call::release).
+    /// Returns the wait for the token's delay, as [`delay`](Call::delay) does, without a guard. A driver that is dropped
+    /// during the wait calls [`release`](Call::release).
+    #[cfg(feature = "tower")]
+    pub(crate) fn unguarded_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Waiting<(), T::Sleep> {
+        self.delay(operation).unguarded()
+    }
+
+    /// Returns the next wait for a limiter, as [`wait`](Call::wait) does, without a guard.
     #[cfg(feature = "tower")]
     pub(crate) fn unguarded_wait<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        is_delayed: bool,
     ) -> Option<Waiting<(), T::Sleep>> {
-        let wait = self.next_wait(operation, is_delayed)?;
-        Some(Wait::new(operation, self.strategy, &self.timer(), wait).unguarded())
+        Some(self.wait(operation)?.unguarded())
     }
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns the length and the reason of the next wait, or `None` if the attempt is due or will not be made.
+    /// Returns whether the token has a delay before its attempt.
+    #[inline]
+    pub(crate) fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
+        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
+        let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
+        guard.disarm();
+        is_delayed
+    }
+
+    /// Returns the length and the reason of the next wait for a limiter, or `None` if the attempt is due or will not be
+    /// made.
     ///
-    /// The path of an attempt without delay and limiter is inlined. The rest is cold.
+    /// The path of an attempt without limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    fn next_wait<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        is_delayed: bool,
-    ) -> Option<(Duration, Reason)> {
+    fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         if let TokenState::Held(token) = &mut *guard.token {
-            if is_delayed && !token.delay().is_zero() {
-                guard.disarm();
-                return self.delay(operation);
-            }
             let waker = LazyWaker::new();
             if let Some(wait) = self.strategy.ready(token, &self.clock(), Some(&waker)).wait() {
                 guard.disarm();
@@ -180,7 +196,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    fn delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();
@@ -260,9 +276,9 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
     /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the limiter's
     /// permission after [`MAX_STANDING_WAITS`].
     pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let (mut is_delayed, mut standing) = (true, StandingClock::default());
-        while let Some((wait, reason)) = self.next_wait(operation, is_delayed) {
-            is_delayed = false;
+        let mut standing = StandingClock::default();
+        let mut next = if self.is_delayed(operation) { self.next_delay(operation) } else { None };
+        while let Some((wait, reason)) = next.take().or_else(|| self.next_wait(operation)) {
             let reason = skipped(operation, wait, reason);
             let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
             let send = match reason {

@@ -65,15 +65,16 @@ where
         async move {
             let started = start(&self.timer);
             let mut operation = self.call().begin(self.limits);
-            let mut is_delayed = operation.is_delayed();
             let mut kept = Kept::<F, L>::new(&operation, &self.timer);
+            if self.call().is_delayed(&mut operation) {
+                self.call().delay(&mut operation).await;
+            }
             let end = loop {
                 // A `while let` would store the references to the timer and the observer in the future across the
                 // await.
                 loop {
-                    let Some(wait) = self.call().wait(&mut operation, is_delayed) else { break };
+                    let Some(wait) = self.call().wait(&mut operation) else { break };
                     wait.await;
-                    is_delayed = false;
                 }
                 let attempted = {
                     let (deadline, sleep) = self.call().deadline(&mut operation);
@@ -81,9 +82,11 @@ where
                     let make = || attempt.attempt(&kept.state, operation.attempts(), operation.time_left());
                     L::run_attempt(deadline, pin!(sleep), make).await
                 };
-                match self.settle(&mut operation, &mut kept, L::outcome(attempted)) {
-                    ControlFlow::Continue(()) => is_delayed = true,
-                    ControlFlow::Break(end) => break end,
+                if let ControlFlow::Break(end) = self.settle(&mut operation, &mut kept, L::outcome(attempted)) {
+                    break end;
+                }
+                if self.call().is_delayed(&mut operation) {
+                    self.call().delay(&mut operation).await;
                 }
             };
             conclude(started, &self.timer, end)

@@ -101,8 +101,8 @@ where
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { settings, request, sender, last, stage } = self.get_mut();
         if let Stage::New = stage {
-            let operation = settings.call().begin(settings.limits);
-            let is_delayed = operation.is_delayed();
+            let mut operation = settings.call().begin(settings.limits);
+            let is_delayed = settings.call().is_delayed(&mut operation);
             *stage = Stage::Running(Running { operation, is_delayed, wait: None, sent: None });
         }
         let Stage::Running(running) = stage else { return Poll::Pending };
@@ -126,7 +126,7 @@ where
                 *stage = Stage::Done;
                 return Poll::Ready(outcome);
             }
-            (running.sent, running.is_delayed) = (None, true);
+            (running.sent, running.is_delayed) = (None, settings.call().is_delayed(&mut running.operation));
         }
     }
 }
@@ -153,9 +153,13 @@ impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, 
         loop {
             if let Some(wait) = &mut self.wait {
                 ready!(wait.poll_unguarded(context));
-                (self.wait, self.is_delayed) = (None, false);
+                self.wait = None;
             }
-            self.wait = settings.call().unguarded_wait(&mut self.operation, self.is_delayed);
+            self.wait = if std::mem::take(&mut self.is_delayed) {
+                Some(settings.call().unguarded_delay(&mut self.operation))
+            } else {
+                settings.call().unguarded_wait(&mut self.operation)
+            };
             if self.wait.is_none() {
                 return Poll::Ready(());
             }

@@ -31,7 +31,8 @@ impl RetryToken for StandardRetryToken {
 
     #[inline]
     fn delay(&self) -> Duration {
-        Duration::new(self.delay_secs, self.delay_nanos)
+        // The minimum changes nothing. With it, the compiler knows that there is no second to carry.
+        Duration::new(self.delay_secs, self.delay_nanos.min(999_999_999))
     }
 
     #[inline]
