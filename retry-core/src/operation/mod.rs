@@ -94,7 +94,13 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> Decision {
         match directive {
             RetryDirective::Succeed { success } => self.succeed(operation, success),
-            directive => self.fail(operation, directive),
+            directive => {
+                let attempts = operation.attempts();
+                match self.fail(operation, directive) {
+                    Ok(()) => Decision::Retry,
+                    Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
+                }
+            }
         }
     }
 
@@ -120,9 +126,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         Decision::Stop { attempts, reason: None }
     }
 
+    /// Lets the strategy decide on a failure. Returns the reason if no attempt follows.
     // Out of line, but not `#[cold]`, because the functions that it calls should still be inlined into it.
     #[inline(never)]
-    fn fail<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, directive: RetryDirective) -> Decision {
+    fn fail<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        directive: RetryDirective,
+    ) -> Result<(), RetryError> {
         let remaining = operation.limits.remaining(&self.timer());
         let failure = Failure::from_directive(directive)
             .with_remaining(remaining)
@@ -130,21 +141,21 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation.record.failed(failure.error_type());
         let TokenState::Held(token) = operation.token.take() else {
             self.tell(&operation.observed, Level::Debug, 1, || EventKind::AttemptFailed { failure });
-            return self.stop(operation, &failure, 1, RetryError::Refused);
+            return Err(self.stop(operation, &failure, 1, RetryError::Refused));
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
         match self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
             Ok(token) if !failure.retries_enabled() => {
                 self.strategy.release(token);
-                self.stop(operation, &failure, attempts, RetryError::Disabled)
+                Err(self.stop(operation, &failure, attempts, RetryError::Disabled))
             }
             Ok(token) => {
                 operation.token = TokenState::Held(token);
                 self.schedule(operation, &failure, attempts);
-                Decision::Retry
+                Ok(())
             }
-            Err(reason) => self.stop(operation, &failure, attempts, reason),
+            Err(reason) => Err(self.stop(operation, &failure, attempts, reason)),
         }
     }
 
@@ -164,6 +175,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         guard.disarm();
     }
 
+    /// Reports the end of the operation after a failure, and returns its reason.
     #[inline]
     fn stop<L: TimeLimits>(
         self,
@@ -171,7 +183,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         failure: &Failure,
         attempts: u32,
         reason: RetryError,
-    ) -> Decision {
+    ) -> RetryError {
         let level = match reason {
             RetryError::NotRetryable | RetryError::Disabled | RetryError::QuotaExhausted => Level::Debug,
             _ => Level::Warn,
@@ -183,7 +195,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             send_rate: self.strategy.send_rate(),
         });
         operation.record.ended(attempts, Some(reason));
-        Decision::Stop { attempts, reason: Some(reason) }
+        reason
     }
 
     /// Settles a failure after which the request can't be sent again, although the policy asks for a retry. The strategy
@@ -201,13 +213,16 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation.record.failed(failure.error_type());
         let attempts = operation.attempts();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
-        let TokenState::Held(token) = operation.token.take() else {
-            return self.stop(operation, &failure, attempts, RetryError::Refused);
+        let reason = if let TokenState::Held(token) = operation.token.take() {
+            if let Ok(token) = self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
+                self.strategy.release(token);
+            }
+            RetryError::NotRepeatable
+        } else {
+            RetryError::Refused
         };
-        if let Ok(token) = self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
-            self.strategy.release(token);
-        }
-        self.stop(operation, &failure, attempts, RetryError::NotRepeatable)
+        let reason = Some(self.stop(operation, &failure, attempts, reason));
+        Decision::Stop { attempts, reason }
     }
 
     /// Releases the token of an attempt that will not be made.
