@@ -81,25 +81,20 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 }
 
 impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// Makes the checks that come before the number of attempts. Returns the class of the failure and the wait that the
-    /// server asked for.
+    /// Makes the checks that come before the number of attempts. Returns the class of the failure.
     #[expect(clippy::inline_always, reason = "on the way to each retry")]
     #[inline(always)]
-    fn checked(
-        &self,
-        token: &StandardRetryToken,
-        failure: &Failure,
-    ) -> Result<(RetryErrorType, Option<Duration>), RetryError> {
+    fn checked(&self, token: &StandardRetryToken, failure: &Failure) -> Result<RetryErrorType, RetryError> {
         if !self.issued(token) {
             return Err(RetryError::ForeignToken);
         }
-        let RetryDirective::Retry { error_type, retry_after, .. } = failure.directive() else {
+        let RetryDirective::Retry { error_type, .. } = failure.directive() else {
             return Err(RetryError::NotRetryable);
         };
         if !(failure.retries_enabled() && self.switch.is_on()) {
             return Err(RetryError::Disabled);
         }
-        Ok((error_type, retry_after))
+        Ok(error_type)
     }
 
     /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while
@@ -115,12 +110,12 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         clock: &dyn Clock,
         uncounted: u32,
     ) -> Result<StandardRetryToken, RetryError> {
-        let (error_type, retry_after) = self.checked(&token, failure)?;
+        let error_type = self.checked(&token, failure)?;
         if token.attempt().saturating_sub(uncounted) >= Self::in_effect(settings.max_attempts) {
             return Err(RetryError::MaxAttempts);
         }
         let retry = token.retry_count().saturating_sub(uncounted);
-        let (delay, delay_source) = match retry_after {
+        let (delay, delay_source) = match failure.retry_after() {
             None => (backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
             Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint)?,
         };
@@ -155,14 +150,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         (counted, most): (u32, u32),
         delay: impl FnOnce(Duration) -> Duration,
     ) -> Result<StandardRetryToken, RetryError> {
-        let (_, retry_after) = self.checked(&token, failure)?;
+        self.checked(&token, failure)?;
         #[cfg(feature = "test")]
         let (counted, most) =
             crate::support::session::max_attempts().map_or((counted, most), |max| (token.attempt(), max));
         if counted >= most {
             return Err(RetryError::MaxAttempts);
         }
-        let hint = retry_after.unwrap_or_default();
+        let hint = failure.retry_after().unwrap_or_default();
         if self.settings.max_retry_after.is_some_and(|max| hint > max) {
             return Err(RetryError::RetryAfterTooLong);
         }
