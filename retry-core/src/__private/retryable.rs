@@ -126,7 +126,7 @@ pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
     operation: &'c mut OperationOf<S, L, O>,
     is_delayed: bool,
 ) -> Option<Wait<'c, S, T::Sleep>> {
-    if is_delayed && call.is_delayed(operation) { Some(call.delay(operation)) } else { call.wait(operation) }
+    call.delay_or_wait(operation, is_delayed)
 }
 
 /// Blocks the thread until the attempt is due, or returns what keeps it from being made.

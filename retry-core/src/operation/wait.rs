@@ -137,6 +137,23 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
+    /// Returns the next wait of either kind. `is_delayed` is whether the token's delay, if there is one, is still to be
+    /// slept.
+    #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
+    #[inline(always)]
+    pub(crate) fn delay_or_wait<L: TimeLimits>(
+        self,
+        operation: &'c mut OperationOf<S, L, O>,
+        is_delayed: bool,
+    ) -> Option<Wait<'c, S, T::Sleep>> {
+        let wait = if is_delayed && self.is_delayed(operation) {
+            self.next_delay(operation)?
+        } else {
+            self.next_wait(operation)?
+        };
+        Some(Wait::new(operation, self.strategy, &self.timer(), wait))
+    }
+
     /// Returns the wait for the token's delay, as [`delay`](Call::delay) does, without a guard. A driver that is dropped
     /// during the wait calls [`release`](Call::release).
     #[cfg(feature = "tower")]
