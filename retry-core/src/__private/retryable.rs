@@ -115,8 +115,8 @@ pub fn until<D: AcceptedDeadline>(
     MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
 }
 
-/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` is whether the token's delay, if
-/// there is one, is still to be slept.
+/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` is whether the token's delay,
+/// if there is one, is still to be slept.
 ///
 /// With waits for the delay outside of the loop, as those of closures are, an expansion would be half as long again.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
