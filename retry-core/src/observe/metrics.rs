@@ -122,6 +122,8 @@ impl fmt::Debug for MetricsObserver {
     }
 }
 
+// Compile errors about observers should not depend on the feature.
+#[diagnostic::do_not_recommend]
 impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
         match event.kind {
