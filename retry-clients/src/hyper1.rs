@@ -6,10 +6,9 @@
 //! | Was it a timeout, of hyper or of the socket? | maybe | yes | other | the request may have been acted upon |
 //! | Any other error: the connection broke, or the response was cut short or is not HTTP | maybe | | server | the request may have been acted upon |
 
-use crate::ClientPolicy;
 use hyper::Error;
 use retry_core::classify::{Classification, chain};
-use retry_core::{ErrorFault, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io;
 
 /// Classifies an error by the [table](self).
@@ -29,9 +28,9 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
     link.downcast_ref().map(classify)
 }
 
-/// Returns the policy for functions that return hyper's own error.
-pub const fn policy() -> ClientPolicy<Error> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of hyper, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }
 
 fn socket_timeout(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {

@@ -9,10 +9,10 @@
 //!
 //! A URI whose scheme the connector does not support is a failure to connect, too, and is retried in vain.
 
-use crate::{ClientPolicy, connect, hyper1};
+use crate::{connect, hyper1};
 use hyper_util::client::legacy::Error;
-use retry_core::RetrySafety;
 use retry_core::classify::{Classification, chain};
+use retry_core::{ChainPolicy, RetrySafety};
 
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
@@ -29,7 +29,7 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
     link.downcast_ref().map(classify).or_else(|| hyper1::link(link))
 }
 
-/// Returns the policy for functions that return the client's own error.
-pub const fn policy() -> ClientPolicy<Error> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of hyper-util's client, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }

@@ -48,7 +48,6 @@ pub mod http;
 pub mod hyper1;
 #[cfg(feature = "hyper_util01")]
 pub mod hyper_util01;
-mod policy;
 #[cfg(feature = "redis1")]
 pub mod redis1;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
@@ -65,5 +64,3 @@ pub mod tokio_postgres07;
 pub mod tonic014;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
-
-pub use policy::ClientPolicy;

@@ -56,10 +56,9 @@
 //! }
 //! ```
 
-use crate::ClientPolicy;
 use redis::{ErrorKind, RedisError, ServerError};
 use retry_core::classify::{Classification, chain, redis as table};
-use retry_core::{ErrorFault, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::error::Error;
 
 /// Classifies an error by the [table](self).
@@ -86,9 +85,9 @@ pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify)
 }
 
-/// Returns the policy for functions that return redis's own error.
-pub const fn policy() -> ClientPolicy<RedisError> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of redis, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }
 
 fn answer(error: &ServerError) -> Classification {

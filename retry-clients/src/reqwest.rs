@@ -37,8 +37,8 @@ pub(crate) fn classify<E: Error + 'static>(error: &E, answers: &Answers) -> Clas
 macro_rules! version {
     ($reqwest:ident) => {
         use ::http::{HeaderMap, StatusCode};
+        use retry_core::ChainPolicy;
         use retry_core::classify::Classification;
-        use $crate::ClientPolicy;
         use $crate::http::{self, ErrorResponse};
         use $reqwest::{Error, Response};
 
@@ -70,9 +70,9 @@ macro_rules! version {
                 .or_else(|| link.downcast_ref::<ErrorResponse>().map(ErrorResponse::classification))
         }
 
-        /// Returns the policy for functions that return reqwest's own error.
-        pub const fn policy() -> ClientPolicy<Error> {
-            ClientPolicy::new(classify)
+        /// Returns a [`ChainPolicy`] that knows the errors of reqwest, by [`link`].
+        pub const fn policy<K>() -> ChainPolicy<K> {
+            ChainPolicy::new().also(link)
         }
 
         impl From<Error> for ClientError {

@@ -35,9 +35,8 @@
 //! }
 //! ```
 
-use crate::ClientPolicy;
-use retry_core::RetrySafety;
 use retry_core::classify::{Classification, io, sqlstate};
+use retry_core::{ChainPolicy, RetrySafety};
 use sqlx::Error;
 
 /// Classifies an error by the [table](self).
@@ -57,7 +56,7 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
     link.downcast_ref().map(classify)
 }
 
-/// Returns the policy for functions that return the own error of sqlx.
-pub const fn policy() -> ClientPolicy<Error> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of sqlx, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }

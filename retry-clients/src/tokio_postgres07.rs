@@ -44,9 +44,8 @@
 //! }
 //! ```
 
-use crate::ClientPolicy;
 use retry_core::classify::{Classification, chain, io, sqlstate};
-use retry_core::{ErrorFault, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 use tokio_postgres::Error;
 
@@ -77,7 +76,7 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
     link.downcast_ref().map(classify)
 }
 
-/// Returns the policy for functions that return the own error of tokio-postgres.
-pub const fn policy() -> ClientPolicy<Error> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of tokio-postgres, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }

@@ -52,9 +52,9 @@
 //!
 //! Attempts that stream a request start the stream anew, so make the stream within the attempt.
 
-use crate::{ClientPolicy, connect, hyper1};
-use retry_core::RetrySafety;
+use crate::{connect, hyper1};
 use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};
+use retry_core::{ChainPolicy, RetrySafety};
 use std::error::Error;
 use std::time::Duration;
 use tonic::{ConnectError, Status, TimeoutExpired};
@@ -88,19 +88,26 @@ pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     }
 }
 
-/// Returns the policy for functions that return tonic's own error.
-pub const fn policy() -> ClientPolicy<Status> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of tonic, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }
 
-/// Returns the policy for functions that export telemetry and return tonic's own error; see [`otlp`].
-pub const fn otlp_policy() -> ClientPolicy<Status> {
-    ClientPolicy::new(otlp)
+/// Returns the [`policy`] for exporters of telemetry, which judges as [`otlp`] does.
+pub const fn otlp_policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(otlp_link)
 }
 
 /// Classifies a status that this client made, because there was no answer.
 fn local(status: &Status) -> Option<Classification> {
     chain::first_known(status.source()?, |link| local_link(link).or_else(|| hyper1::link(link)))
+}
+
+fn otlp_link(link: &(dyn Error + 'static)) -> Option<Classification> {
+    match link.downcast_ref() {
+        Some(status) => Some(otlp(status)),
+        None => local_link(link).map(|verdict| verdict.idempotent(true)),
+    }
 }
 
 fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {

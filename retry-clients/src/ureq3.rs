@@ -60,9 +60,8 @@
 //! [`http::response`]: retry_core::classify::http::response
 //! [`io`]: retry_core::classify::io
 
-use crate::ClientPolicy;
-use retry_core::RetrySafety;
 use retry_core::classify::{Classification, http, io};
+use retry_core::{ChainPolicy, RetrySafety};
 use ureq::{Error, Timeout};
 
 /// Classifies an error by the [table](self).
@@ -91,7 +90,7 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
     link.downcast_ref().map(classify)
 }
 
-/// Returns the policy for functions that return ureq's own error.
-pub const fn policy() -> ClientPolicy<Error> {
-    ClientPolicy::new(classify)
+/// Returns a [`ChainPolicy`] that knows the errors of ureq, by [`link`].
+pub const fn policy<K>() -> ChainPolicy<K> {
+    ChainPolicy::new().also(link)
 }

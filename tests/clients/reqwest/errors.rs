@@ -199,7 +199,7 @@ async fn an_error_is_found_in_a_chain() {
 }
 
 #[tokio::test]
-async fn the_policy_judges_reqwests_own_error() {
+async fn the_policy_judges_reqwests_error_alone_and_in_a_chain() {
     let server = Server::start(Reaction::Send(""));
     let outcome = post(&builder().build().unwrap(), &server.url).await;
     let retry = RetryDirective::retry(RetryErrorType::ServerSide);
@@ -208,6 +208,8 @@ async fn the_policy_judges_reqwests_own_error() {
     let payment = module::policy().idempotent(false).evaluate(&outcome);
     assert_eq!(payment, RetryDirective::fail(Some(RetryErrorType::ServerSide)));
     assert_eq!(module::policy().evaluate(&Ok::<_, reqwest::Error>("")), RetryDirective::succeed());
+    let in_chain: Result<_, Box<dyn Error + Send + Sync>> = outcome.map_err(Into::into);
+    assert_eq!(module::policy().evaluate(&in_chain), retry);
 }
 
 /// The order was placed although its answer can't be parsed. Sent again, it would be placed twice.

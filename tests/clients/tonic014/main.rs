@@ -6,7 +6,7 @@ use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, r
 use retry_clients::tonic014;
 use retry_core::classify::{self, Classification, grpc};
 use retry_core::{
-    ChainPolicy, ErrorFault, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetrySafety,
+    ChainPolicy, ErrorFault, RetryDirective, RetryError, RetryErrorType, RetryPolicy, RetrySafety, StandardRetryPolicy,
     StandardRetryStrategy, retry, retryable,
 };
 use server::{Asked, GrpcServer, ask, endpoint, failure, raw_server};
@@ -25,6 +25,8 @@ fn assert_local(status: &Status, code: Code, expected: Classification) {
     assert_eq!(tonic014::otlp(status), expected.idempotent(true), "{status:?}");
     let in_chain = anyhow::Error::from(status.clone()).context("while searching");
     assert_eq!(classify::chain::first_known(&in_chain, tonic014::link), Some(expected), "{status:?}");
+    let telemetry = StandardRetryPolicy::new().evaluate_error(&expected.idempotent(true));
+    assert_eq!(tonic014::otlp_policy().evaluate_error(&in_chain), telemetry, "{status:?}");
 }
 
 // Rule H6.
