@@ -62,5 +62,7 @@ pub mod sqlx09;
 pub mod tokio_postgres07;
 #[cfg(feature = "tonic014")]
 pub mod tonic014;
+#[cfg(feature = "tower05")]
+pub mod tower05;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
