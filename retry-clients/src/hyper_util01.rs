@@ -23,8 +23,8 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies a link of a chain that is an error of hyper-util's client, or of [hyper](hyper1) itself, as the errors of
-/// response bodies are. For any other link it returns `None`.
+/// Classifies an error of hyper-util's client or, as the errors of response bodies are, of [hyper](hyper1) that is a
+/// link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify).or_else(|| hyper1::link(link))
 }

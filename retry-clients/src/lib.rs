@@ -21,16 +21,18 @@
 //! | item | use it |
 //! |---|---|
 //! | `classify` | on a field of a derived error: `#[retry(with = reqwest013::classify)]` |
-//! | `policy` | for a function that returns the client's own error: `#[retryable(strategy = API, policy = reqwest013::policy())]`. `idempotent` is set there |
-//! | `link` | for the client's errors in a chain, such as an `anyhow::Error`: `policy = ChainPolicy::new().also(reqwest013::link)` |
+//! | `policy` | for a function that returns the client's own error, alone or in an `anyhow::Error` or the like: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
+//! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!
 //! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
 //! may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it `idempotent` or
-//! `idempotent = false`.
+//! `idempotent = false`, or with a policy, `.idempotent(true)` or `.idempotent(false)`.
 //!
-//! [`ChainPolicy`](retry_core::ChainPolicy) judges errors of any type by their chain, and takes the links of several
-//! clients.
+//! Each policy is a [`ChainPolicy`](retry_core::ChainPolicy), which judges an error of any type by its chain of sources. It
+//! also knows I/O errors and the timeouts of retry-core and tokio.
+//!
+//! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
 //! # Clients without a module
 //!

@@ -80,7 +80,8 @@ pub fn classify(error: &RedisError) -> Classification {
     }
 }
 
-/// Classifies a link of a chain that is an error of redis. For any other link it returns `None`.
+/// Classifies an error of redis that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
+/// link.
 pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify)
 }

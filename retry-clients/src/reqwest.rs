@@ -61,8 +61,8 @@ macro_rules! version {
             )
         }
 
-        /// Classifies a link of a chain that is an error of reqwest, a [`ClientError`] or an [`ErrorResponse`]. For any
-        /// other link it returns `None`.
+        /// Classifies an error of reqwest, a [`ClientError`] or an [`ErrorResponse`] that is a link of a chain, for
+        /// [`ChainPolicy::also`]. Returns `None` for any other link.
         pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
             link.downcast_ref()
                 .map(classify)

@@ -51,7 +51,7 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies a link of a chain that is an error of sqlx. For any other link it returns `None`.
+/// Classifies an error of sqlx that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify)
 }

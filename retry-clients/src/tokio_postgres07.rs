@@ -19,7 +19,7 @@
 //!
 //! A connection that broke stays closed. So let a pool hand a connection to each attempt, such as `deadpool-postgres` or
 //! `bb8-postgres`, or connect within the attempt. Their own errors wrap the one of tokio-postgres: label its variant
-//! `#[retry(with = tokio_postgres07::classify)]`, or judge the chain by [`link`]. A pool that timed out has sent nothing,
+//! `#[retry(with = tokio_postgres07::classify)]`, or let [`policy`] judge it by its sources. A pool that timed out has sent nothing,
 //! so this is safe to retry, at the cost of another such wait.
 //!
 //! A connection that breaks during COMMIT may hide a committed transaction. So always say whether the transaction may be
@@ -71,7 +71,8 @@ pub fn classify(error: &Error) -> Classification {
     by_io.unwrap_or(last)
 }
 
-/// Classifies a link of a chain that is an error of tokio-postgres. For any other link it returns `None`.
+/// Classifies an error of tokio-postgres that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any
+/// other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify)
 }

@@ -46,8 +46,7 @@
 //! }
 //! ```
 //!
-//! `Endpoint::connect` fails with a `tonic::transport::Error`, in whose chain [`link`] knows the sources. Judge it with
-//! `ChainPolicy::new().also(tonic014::link)`. A channel that was made by `connect_lazy` connects in the first call, and
+//! `Endpoint::connect` fails with a `tonic::transport::Error`, which [`policy`] judges by its sources. A channel that was made by `connect_lazy` connects in the first call, and
 //! again after the connection broke, so its errors are statuses.
 //!
 //! Attempts that stream a request start the stream anew, so make the stream within the attempt.
@@ -79,8 +78,8 @@ pub fn otlp(status: &Status) -> Classification {
     }
 }
 
-/// Classifies a link of a chain that is an error of tonic: a [`Status`], a [`ConnectError`] or a [`TimeoutExpired`]. For
-/// any other link it returns `None`.
+/// Classifies a [`Status`], a [`ConnectError`] or a [`TimeoutExpired`] that is a link of a chain, for
+/// [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     match link.downcast_ref() {
         Some(status) => Some(classify(status)),

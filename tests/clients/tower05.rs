@@ -47,7 +47,7 @@ async fn send(budget: impl Budget + Clone, succeeds: bool) -> u32 {
     attempts.load(Ordering::Relaxed)
 }
 
-// Rule H9.
+// Rule H10.
 #[tokio::test]
 async fn a_quota_that_ran_dry_stops_the_retries_of_towers_layer_and_successes_refill_it() {
     let quota = TokenBucket::new(12);
@@ -63,7 +63,7 @@ async fn a_quota_that_ran_dry_stops_the_retries_of_towers_layer_and_successes_re
     assert_eq!(quota.available(), 0);
 }
 
-// Rule H9.
+// Rule H10.
 #[tokio::test]
 async fn the_cost_of_a_retry_and_the_refund_are_settings() {
     let quota = TokenBucket::new(12);
@@ -80,7 +80,7 @@ async fn the_cost_of_a_retry_and_the_refund_are_settings() {
     assert_eq!(quota.available(), 3);
 }
 
-// Rule H9.
+// Rule H10.
 #[tokio::test]
 async fn towers_layer_and_a_strategy_pay_from_the_same_quota() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
@@ -90,7 +90,7 @@ async fn towers_layer_and_a_strategy_pay_from_the_same_quota() {
     assert_eq!(report.attempts, 1, "the retries of tower's layer used the quota up");
 }
 
-// Rule H9.
+// Rule H10.
 #[test]
 fn a_refill_over_time_is_paid_out() {
     let quota = TokenBucket::new(5).refill(5, Duration::from_nanos(1));

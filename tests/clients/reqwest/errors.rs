@@ -198,6 +198,7 @@ async fn an_error_is_found_in_a_chain() {
     assert_eq!(chain::first_known(&io::Error::other("another error"), module::link), None);
 }
 
+// Rule H9.
 #[tokio::test]
 async fn the_policy_judges_reqwests_error_alone_and_in_a_chain() {
     let server = Server::start(Reaction::Send(""));
