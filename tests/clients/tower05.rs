@@ -1,7 +1,7 @@
 //! The budget of tower's own retry layer, paid from a quota of retry-core.
 
 use retry_clients::tower05::QuotaBudget;
-use retry_core::{RetryQuota, StandardRetryStrategy, TokenBucket, retry_blocking};
+use retry_core::{Clock, RetryQuota, StandardRetryStrategy, TokenBucket, retry_blocking};
 use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -97,7 +97,36 @@ fn a_refill_over_time_is_paid_out() {
     let budget = QuotaBudget::new(&quota);
     assert!(budget.withdraw());
     // The clock moves on by at least a nanosecond before long.
-    while !budget.withdraw() {
-        std::hint::spin_loop();
+    assert!((0..100_000_000).any(|_| budget.withdraw()));
+}
+
+/// A quota that is always empty.
+#[derive(Default)]
+struct Empty {
+    refusals: AtomicU32,
+}
+
+impl RetryQuota for Empty {
+    fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
+        false
     }
+
+    fn refund(&self, _: u32) {}
+
+    fn available(&self) -> u32 {
+        0
+    }
+
+    fn note_refusal(&self, cost: u32, _: Option<&'static str>) {
+        self.refusals.fetch_add(cost, Ordering::Relaxed);
+    }
+}
+
+// Rule H10.
+#[tokio::test]
+async fn the_quota_is_told_of_each_refusal() {
+    let quota = Empty::default();
+    send(QuotaBudget::new(&quota), false).await;
+    send(QuotaBudget::new(&quota).cost(20), false).await;
+    assert_eq!(quota.refusals.load(Ordering::Relaxed), 25);
 }
