@@ -30,7 +30,9 @@
 //! `idempotent = false`, or with a policy, `.idempotent(true)` or `.idempotent(false)`.
 //!
 //! Each policy is a [`ChainPolicy`](retry_core::ChainPolicy), which judges an error of any type by its chain of sources. It
-//! also knows I/O errors and the timeouts of retry-core and tokio.
+//! also knows I/O errors and the timeouts of retry-core and tokio. A client's own error can't be made from a
+//! [`TimedOut`](retry_core::TimedOut), so a function with `attempt_timeout` or `max_time` returns another error, such as an
+//! `anyhow::Error`. The same policy judges it.
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
