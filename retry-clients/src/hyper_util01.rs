@@ -23,8 +23,8 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of hyper-util's client or, as the errors of response bodies are, of [hyper](hyper1) that is a
-/// link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
+/// Classifies an error of hyper-util's client that is a link of a chain, for [`ChainPolicy::also`], and an error of
+/// [hyper](hyper1), which response bodies return. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     link.downcast_ref().map(classify).or_else(|| hyper1::link(link))
 }

@@ -46,8 +46,9 @@
 //! }
 //! ```
 //!
-//! `Endpoint::connect` fails with a `tonic::transport::Error`, which [`policy`] judges by its sources. A channel that was made by `connect_lazy` connects in the first call, and
-//! again after the connection broke, so its errors are statuses.
+//! `Endpoint::connect` fails with a `tonic::transport::Error`, which [`policy`] judges by its sources. A channel that
+//! was made by `connect_lazy` connects in the first call, and again after the connection broke, so its errors are
+//! statuses.
 //!
 //! Attempts that stream a request start the stream anew, so make the stream within the attempt.
 
