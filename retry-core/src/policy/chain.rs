@@ -18,8 +18,8 @@ const MAX_ADDED: usize = 8;
 ///
 /// The first known link of the error's [chain](chain#links) decides, as with [`chain::known`]. `Ok` is a success, and an
 /// error without a known link is final. [`also`](ChainPolicy::also) makes more links known. What
-/// [`RetrySafety::Maybe`] means depends on [`idempotent`](ChainPolicy::idempotent). The crate `retry-clients` has a policy of
-/// this type for each client that it knows.
+/// [`RetrySafety::Maybe`] means depends on [`idempotent`](ChainPolicy::idempotent). The crate `retry-clients` has a policy
+/// of this type for each client that it knows.
 ///
 /// ```
 /// use retry_core::classify::chain;
