@@ -105,7 +105,7 @@
 //! | event | meaning | level | fields |
 //! |---|---|---|---|
 //! | `refused` | the strategy refused the initial token | warn | `reason` |
-//! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with [`AdaptiveRetryStrategy`] | trace | `wait_ms` |
+//! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `send_rate` |

@@ -321,3 +321,93 @@ async fn a_job_takes_little_longer_than_the_limit_of_the_service_allows_and_lose
         assert!(service.rejected.get() < 40, "{workers} workers: {} rejected", service.rejected.get());
     }
 }
+
+/// Lets the server ask for a wait, and returns how long another operation then waits for its send.
+fn held_by(strategy: &PacedRetryStrategy, clock: &ByHand, hint: Duration) -> Duration {
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    let _ = strategy.refresh_retry_token(token, &throttled(Some(hint)), clock);
+    let (mut other, started) = (strategy.acquire_initial_token(clock).unwrap(), clock.time());
+    while let Some(wait) = strategy.ready(&mut other, clock, None).wait() {
+        clock.advance(wait);
+    }
+    clock.time() - started
+}
+
+// Rule L8.
+#[test]
+fn a_wait_that_a_preset_cuts_holds_back_no_longer_than_it_is_cut_to() {
+    for (standard, most) in [
+        (StandardRetryStrategy::aws_2_0(), secs(23)),
+        (StandardRetryStrategy::aws_2_1(), secs(6)),
+        (StandardRetryStrategy::new().max_retry_after(None), secs(301)),
+    ] {
+        for hint in [secs(86_400), Duration::MAX] {
+            let clock = ByHand::at(secs(1000));
+            let strategy = PacedRetryStrategy::over(standard_copy(&standard)).ramp(false);
+            let held = held_by(&strategy, &clock, hint);
+            assert!(held <= most, "{held:?} for {hint:?}");
+        }
+    }
+}
+
+/// Returns a strategy with the same hint limits.
+fn standard_copy(standard: &StandardRetryStrategy) -> StandardRetryStrategy {
+    let settings = standard.settings();
+    StandardRetryStrategy::new().hint_limit(settings.hint_limit).max_retry_after(settings.max_retry_after)
+}
+
+// Rule L2.
+#[test]
+fn a_pause_is_not_measured_and_what_the_server_saved_up_in_it_does_not_raise_the_estimate() {
+    let mut estimator = tracking();
+    estimator.accept(at(2500), 50);
+    // An hour without a send that had to wait, and then a burst that the server had saved up.
+    estimator.pause(at(3_602_500));
+    estimator.accept(at(3_603_000), 150);
+    estimator.reject(at(3_603_500));
+    assert_eq!(estimator.estimate(), Some(100.0));
+    // If it accepts less than before, the estimate follows at once.
+    estimator.pause(at(3_604_000));
+    estimator.accept(at(3_605_000), 60);
+    estimator.reject(at(3_606_000));
+    assert_eq!(estimator.estimate(), Some(30.0));
+}
+
+// Rule L2.
+#[test]
+fn an_idle_strategy_keeps_its_estimate_and_does_not_come_back_with_a_burst() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard().quota_capacity(1_000_000)).ramp(false);
+    let begin = |wait: bool| {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        while let Some(time) = strategy.ready(&mut token, &clock, None).wait() {
+            assert!(wait);
+            clock.advance(time);
+        }
+        token
+    };
+    // 100 are accepted in a second, and then one is throttled.
+    for _ in 0..100 {
+        strategy.record_success(begin(true), &Success::default(), &clock).unwrap();
+        clock.advance(millis(10));
+    }
+    let _ = strategy.refresh_retry_token(begin(true), &throttled(None), &clock);
+    let outstanding: Vec<_> = (0..100).map(|_| begin(true)).collect();
+    for token in outstanding {
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    }
+    clock.advance(secs(3600));
+    let mut sent = 0;
+    let started = clock.time();
+    while clock.time() < started + millis(250) {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        if strategy.ready(&mut token, &clock, None).wait().is_none() {
+            sent += 1;
+        } else {
+            strategy.release(token);
+            clock.advance(millis(1));
+        }
+    }
+    assert!(sent <= 40, "{sent} sends in a quarter of a second, at a limit of 100 per second");
+    assert!(strategy.send_rate().unwrap() > 50.0, "the pause was measured");
+}

@@ -362,3 +362,40 @@ async fn a_finished_future_stays_pending() {
     poll_once(future);
     assert_eq!(strategy.quota().available(), 500);
 }
+
+/// A request that counts its clones, and panics at the second one.
+struct Fragile(Rc<Cell<u32>>);
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        self.0.set(self.0.get() + 1);
+        assert!(self.0.get() < 2, "a request that panics while it is cloned");
+        Self(Rc::clone(&self.0))
+    }
+}
+
+// Rules W5, D1.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_the_service_did_not_take_gives_back_its_cost() {
+    // The service is not ready for the retry, and the future is dropped.
+    let strategy = standard();
+    let mut retrying = RetryLayer::new(&strategy).layer(OnlyOnce(Cell::new(true)));
+    assert!(timeout(secs(5), retrying.ready().await.unwrap().call(())).await.is_err());
+    assert_eq!(strategy.quota().available(), 500);
+
+    // The time is up meanwhile.
+    let outcome = RetryLayer::new(&strategy).max_time(secs(5)).layer(OnlyOnce(Cell::new(true))).oneshot(()).await;
+    assert_eq!(outcome, crate::script::SAFE);
+    assert_eq!(strategy.quota().available(), 500);
+
+    // The request can't be cloned for the retry.
+    let service = Flaky::new(9, Failed::SAFE);
+    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|_: Fragile| ready(service.call())));
+    let mut future = Box::pin(retrying.call(Fragile(Rc::default())));
+    poll_once(future.as_mut());
+    tokio::time::advance(secs(1)).await;
+    let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll_once(future.as_mut())));
+    assert!(poll.is_err());
+    drop(future);
+    assert_eq!((service.calls(), strategy.quota().available()), (1, 500));
+}

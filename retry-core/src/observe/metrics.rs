@@ -32,8 +32,9 @@
 //! - `error_type`: the class of the failure that caused the retry, a name from
 //!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `unknown`.
 //!
-//! All of them are bounded, except that the names of scopes are as many as the keys of their map; see
-//! [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by).
+//! All of them are bounded, except the names of scopes: each key that was ever used stays in memory and with the recorder,
+//! also after its scope was evicted. So use [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only for
+//! keys that are bounded themselves.
 //!
 //! An operation that is dropped before its end has no outcome. It counts in `retry_attempts_total` and
 //! `retry_retries_total` only.

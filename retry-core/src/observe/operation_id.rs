@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64 as UnsharedAtomic, Ordering};
 /// The id of an operation, for use as an idempotency key or an invocation id. Events, contexts and `tracing` have the
 /// same one.
 ///
-/// Ids are random 128-bit numbers, so they are unique across processes and machines. The exception is `fork`: a forked
-/// process that continues with the memory of its parent generates the same ids as the parent.
+/// Ids are random 128-bit numbers, so they are unique across processes and machines. There are two exceptions.
+/// A forked process that continues with the memory of its parent generates the same ids as the parent. On
+/// `wasm32-unknown-unknown` the standard library has no source of random numbers, so programs have the same ids there:
+/// don't use them as idempotency keys.
 ///
 /// The text form is a UUID of version 4 (RFC 9562), such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 ///

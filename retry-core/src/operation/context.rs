@@ -69,8 +69,7 @@ impl AttemptContext {
 
     /// Returns the id of the operation, which is the same for all of its attempts.
     ///
-    /// It is unique and random where the standard library has a source of random numbers. On `wasm32-unknown-unknown` it has
-    /// none, and programs there have the same ids, so don't use them as idempotency keys.
+    /// [`OperationId`] says where it is unique, which it is not on `wasm32-unknown-unknown`.
     pub const fn operation_id(&self) -> OperationId {
         self.operation_id
     }

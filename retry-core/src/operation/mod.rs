@@ -1,7 +1,7 @@
 //! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. Its
 //! driver sleeps and runs the body.
 //!
-//! The drivers are the loop that the attribute writes and the runs of closures in `retry`.
+//! The drivers are the loop that the attribute writes, the runs of closures in `retry`, and the futures in `tower`.
 
 mod attempt;
 mod call;

@@ -6,6 +6,7 @@ use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::{Clock, Timer};
 use std::fmt;
+use std::mem;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
@@ -111,17 +112,21 @@ where
                 limit
             } else {
                 ready!(running.poll_wait(settings, context));
+                let clone = request.as_ref().and_then(|request| settings.clone.clone_request(request));
                 let limit = running.send(settings);
                 if limit.deadline.over().is_none() {
-                    sender.request = request.take();
-                    *request = sender.request.as_ref().and_then(|request| settings.clone.clone_request(request));
+                    sender.request = mem::replace(request, clone);
                 }
                 limit
             };
             let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut *sender));
             let attempted = ready!(pin!(attempt).poll(context));
+            let was_sent = sender.request.is_none();
             sender.stop();
             let settled = settings.settle(&mut running.operation, attempted, last, request.is_some());
+            if settled.is_break() && !was_sent {
+                settings.call().release(&mut running.operation);
+            }
             if let ControlFlow::Break(outcome) = settled {
                 *stage = Stage::Done;
                 return Poll::Ready(outcome);
@@ -140,8 +145,10 @@ where
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
     fn drop(&mut self) {
-        // An attempt that was not sent gives back what was taken for it.
-        if let Stage::Running(Running { operation, sent: None, .. }) = &mut self.stage {
+        // An attempt that was not sent gives back what was taken for it. It is sent when the service takes the request.
+        if let Stage::Running(Running { operation, sent, .. }) = &mut self.stage
+            && (sent.is_none() || self.sender.request.is_some())
+        {
             self.settings.call().release(operation);
         }
     }

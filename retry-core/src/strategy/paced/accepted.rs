@@ -41,8 +41,12 @@ impl Content {
 
     /// Returns the content with `second` as the current one.
     const fn at(self, second: u64) -> Self {
-        match second.wrapping_sub(self.second) & (u64::MAX >> (2 * BITS)) {
+        const SECONDS: u64 = u64::MAX >> (2 * BITS);
+
+        match second.wrapping_sub(self.second) & SECONDS {
             0 => self,
+            // Threads may deliver their readings of the clock out of order.
+            ahead if ahead > SECONDS / 2 => self,
             1 => Self { second, before: self.current, current: 0 },
             _ => Self { second, before: 0, current: 0 },
         }

@@ -58,6 +58,9 @@ const LOWEST: f64 = 0.2;
 ///    If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
 ///    rate doubles every 0.4 s until the next rejection.
 ///
+/// A client that sends less than its rate learns nothing about the limit. So it says when it does, by
+/// [`pause`](GoodputEstimator::pause), and the measurement begins anew.
+///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
 /// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
 /// four probes per second.
@@ -84,8 +87,10 @@ pub struct GoodputEstimator {
     since: Timestamp,
     /// The estimate, in sends per second.
     estimate: f64,
-    /// The time of the last rejection after which something was accepted.
+    /// The start of the measurement: the last measured rejection, or the end of a pause.
     epoch: Timestamp,
+    /// Whether the measurement began with a rejection, when the server had nothing left.
+    began_with_rejection: bool,
     /// The number of requests that were accepted since then.
     accepted: u32,
     /// The number of requests that were rejected since then.
@@ -112,6 +117,7 @@ impl GoodputEstimator {
             since: now,
             estimate: 0.0,
             epoch: now,
+            began_with_rejection: false,
             accepted: 0,
             rejected: 0,
             recent: Recent::new(now),
@@ -123,8 +129,9 @@ impl GoodputEstimator {
     /// requests that were accepted in the last second.
     pub fn after_the_first_rejection(now: Timestamp, goodput: u32) -> Self {
         let mut estimator = Self::new(now);
-        estimator.recent.add(now, goodput);
-        estimator.reject(now);
+        estimator.recent.spread(goodput);
+        estimator.begin_search(f64::from(goodput));
+        estimator.rejected_in_a_row = 1;
         estimator
     }
 
@@ -136,7 +143,7 @@ impl GoodputEstimator {
         self.rejected_in_a_row = 0;
         self.accepted = self.accepted.saturating_add(requests);
         self.recent.add(now, requests);
-        if self.phase == Phase::Track {
+        if self.phase == Phase::Track && self.began_with_rejection {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > factor * self.estimate * seconds(self.epoch, now) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
@@ -151,10 +158,7 @@ impl GoodputEstimator {
         self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
-            Phase::Ramp => {
-                self.estimate = self.recent.last_second(now).max(LOWEST);
-                self.phase = Phase::Search { from: SEARCH_START * self.estimate, doubles: SEARCH_DOUBLES };
-            }
+            Phase::Ramp => self.begin_search(self.recent.last_second(now)),
             // The last measurement goes on, and the rate begins its course anew.
             _ if !self.is_measured(now) => {
                 self.rejected = self.rejected.saturating_add(1);
@@ -164,6 +168,11 @@ impl GoodputEstimator {
                 self.since = now;
                 return;
             }
+            // The server may have saved up a burst before the measurement, so it can only lower the estimate.
+            _ if !self.began_with_rejection => {
+                self.estimate = self.estimate.min(goodput).max(LOWEST);
+                self.phase = Phase::Track;
+            }
             Phase::Search { .. } | Phase::Track => {
                 // A few requests are a rough measurement, so the former estimate has a weight too.
                 let measured = f64::from(self.accepted);
@@ -172,7 +181,25 @@ impl GoodputEstimator {
                 self.phase = Phase::Track;
             }
         }
-        (self.since, self.epoch, self.accepted, self.rejected) = (now, now, 0, 0);
+        self.since = now;
+        self.begin_measurement(now, true);
+    }
+
+    /// Forgets the measurement under way, because the client sends less than the rate allows: what is accepted then says
+    /// nothing about the limit. Call it while no send has to wait.
+    pub fn pause(&mut self, now: Timestamp) {
+        self.begin_measurement(now, false);
+    }
+
+    fn begin_measurement(&mut self, now: Timestamp, with_rejection: bool) {
+        (self.epoch, self.began_with_rejection, self.accepted, self.rejected) = (now, with_rejection, 0, 0);
+    }
+
+    /// Begins the search after the first rejection, with what was accepted in the last second.
+    fn begin_search(&mut self, goodput: f64) {
+        self.estimate = goodput.max(LOWEST);
+        self.phase = Phase::Search { from: SEARCH_START * self.estimate, doubles: SEARCH_DOUBLES };
+        self.began_with_rejection = true;
     }
 
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
@@ -247,6 +274,11 @@ impl Recent {
     fn add(&mut self, now: Timestamp, requests: u32) {
         self.advance(now);
         self.counts[0] = self.counts[0].saturating_add(requests);
+    }
+
+    /// Sets the number in the last second, as if the requests had come in evenly.
+    fn spread(&mut self, requests: u32) {
+        self.counts = [0, requests / 4, requests / 4, requests / 4, requests / 4];
     }
 
     /// Makes the quarter of `now` the current one.

@@ -229,8 +229,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
         self.pacer.with(Pacer::new, |pacer| {
             pacer.give_up(ticket, false);
             if is_throttled {
-                let max = self.standard.settings().max_retry_after;
-                let wait = failure.retry_after().filter(|wait| max.is_none_or(|max| *wait <= max));
+                let wait = failure.retry_after().and_then(|hint| self.standard.hinted_wait(hint));
                 pacer.reject(clock, granted, wait.map(|wait| stretched(wait, stretch)));
             } else {
                 pacer.accept(clock);

@@ -19,7 +19,9 @@ pub(super) struct Pace {
     rate: f64,
     /// The number of sends that are available.
     sends: f64,
-    filled: Timestamp,
+    pub(super) filled: Timestamp,
+    /// The time at which an operation last had to wait for a send.
+    pub(super) waited_at: Timestamp,
     /// The end of a wait that the server asked for.
     held_until: Timestamp,
     latest: Latest,
@@ -28,7 +30,16 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
         let rate = estimator.rate(now);
-        Self { estimator, rejections: 0, rate, sends: 0.0, filled: now, held_until: now, latest: Latest::new(now) }
+        Self {
+            estimator,
+            rejections: 0,
+            rate,
+            sends: 0.0,
+            filled: now,
+            waited_at: now,
+            held_until: now,
+            latest: Latest::new(now),
+        }
     }
 
     /// Counts a rejection, unless the request was sent before the last rejection was known.
@@ -59,6 +70,7 @@ impl SendLimit for Pace {
         if let Some(anchor) = observed.went_back_to {
             self.estimator.reanchor(anchor);
             self.filled = self.filled.min(anchor);
+            self.waited_at = self.waited_at.min(anchor);
             // How much of the wait is left is unknown, so it is over.
             self.held_until = self.held_until.min(anchor);
         }

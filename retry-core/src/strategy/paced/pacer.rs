@@ -12,6 +12,13 @@ use std::time::Duration;
 /// second that the server rounded up, and only its own operation waits for it.
 const HOLDS_ALL: Duration = Duration::from_millis(1500);
 
+/// The longest time for which one answer holds back all operations.
+const LONGEST_HOLD: Duration = Duration::from_secs(300);
+/// The time without waiters after which the client, and not the limit, determines how much is sent.
+const UNUSED_FOR: Duration = Duration::from_secs(1);
+/// The age up to which answers count as answers of now when they are moved to the estimator.
+const FRESH: Duration = Duration::from_millis(250);
+
 /// The queue of sends behind a lock, and what is known before there is one.
 ///
 /// # Threads
@@ -96,15 +103,23 @@ impl Pacer {
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ok(0) };
         self.drain(queue.limit_at(now));
-        match queue.ask(now, ticket) {
-            None => Ok(queue.limit().rejections),
-            Some(wait) => Err(wait),
+        let wait = queue.ask(now, ticket);
+        let (pace, now) = queue.limit_at(now);
+        if let Some(wait) = wait {
+            pace.waited_at = now;
+            return Err(wait);
         }
+        if now.saturating_since(pace.waited_at) > UNUSED_FOR {
+            pace.estimator.pause(now);
+        }
+        Ok(pace.rejections)
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
     fn drain(&self, (pace, now): (&mut Pace, Timestamp)) {
         if self.accepted.0.load(Ordering::Relaxed) > 0 {
+            // After a pause, these are the last answers before it.
+            let now = if now.saturating_since(pace.filled) > FRESH { pace.filled } else { now };
             pace.estimator.accept(now, self.accepted.0.swap(0, Ordering::Relaxed));
         }
     }
@@ -135,9 +150,12 @@ impl Pacer {
             self.drain((pace, now));
             pace.reject(now, sent_after);
         }
-        if let Some(wait) = wait.filter(|wait| *wait > HOLDS_ALL) {
+        let wait = wait.unwrap_or_default().min(LONGEST_HOLD);
+        if wait > HOLDS_ALL {
             pace.hold(now, wait);
         }
+        // Its operation waits, too, although it does not ask meanwhile.
+        pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
         self.phase.store(PACING, Ordering::Relaxed);
     }
 

@@ -62,9 +62,9 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 ///
 /// The lookup of an existing key hashes the key, takes a lock and increments a reference count. This takes about 30 ns
 /// and allocates nothing. Each thread has a lock of its own for the keys that it looked up lately, so threads that use the
-/// same key contend for the reference count only. Then a lookup takes two to three times as long. To avoid the lookup, keep the handle and use it as
-/// the strategy: `strategy = self.scope` costs no more than the strategy itself. A new key is cloned, and a strategy is
-/// created for it. Choosing the key to evict takes amortized `O(log n)` time.
+/// same key contend for the reference count only. With that contention, a lookup takes two to three times as long. To avoid
+/// the lookup, keep the handle and use it as the strategy: `strategy = self.scope` costs no more than the strategy itself. A
+/// new key is cloned, and a strategy is created for it. Choosing the key to evict takes amortized `O(log n)` time.
 ///
 /// # Panics
 ///

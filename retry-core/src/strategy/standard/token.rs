@@ -157,15 +157,22 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         if counted >= most {
             return Err(RetryError::MaxAttempts);
         }
-        let hint = failure.retry_after().unwrap_or_default();
-        if self.settings.max_retry_after.is_some_and(|max| hint > max) {
-            return Err(RetryError::RetryAfterTooLong);
-        }
-        let delay = delay(self.settings.hint_limit.wait(Duration::ZERO, self.backoff.max_backoff(), hint));
+        let delay = match failure.retry_after().map(|hint| self.hinted_wait(hint)) {
+            None => Duration::ZERO,
+            Some(Some(wait)) => delay(wait),
+            Some(None) => return Err(RetryError::RetryAfterTooLong),
+        };
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
-        Ok(token.next(delay, DelaySource::RetryAfter, 0))
+        let source = if delay.is_zero() { DelaySource::Backoff } else { DelaySource::RetryAfter };
+        Ok(token.next(delay, source, 0))
+    }
+
+    /// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.
+    pub(crate) fn hinted_wait(&self, hint: Duration) -> Option<Duration> {
+        let is_allowed = self.settings.max_retry_after.is_none_or(|max| hint <= max);
+        is_allowed.then(|| self.settings.hint_limit.wait(Duration::ZERO, self.backoff.max_backoff(), hint))
     }
 }
 
