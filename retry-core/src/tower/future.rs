@@ -162,7 +162,7 @@ impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, 
                 ready!(wait.poll_unguarded(context));
                 self.wait = None;
             }
-            self.wait = if std::mem::take(&mut self.is_delayed) {
+            self.wait = if mem::take(&mut self.is_delayed) {
                 Some(settings.call().unguarded_delay(&mut self.operation))
             } else {
                 settings.call().unguarded_wait(&mut self.operation)
