@@ -9,6 +9,7 @@
 //! seeds into a [`Report`](report::Report): plain data for tables and charts.
 
 pub mod call;
+pub mod chart;
 pub mod report;
 pub mod scenario;
 pub mod servers;

@@ -1,5 +1,6 @@
 //! The commands of the program.
 
+mod charts;
 mod check;
 mod json;
 mod run;
@@ -28,6 +29,8 @@ enum Command {
     Run(Selection),
     /// Prints what the settings of a `RetryConfig` mean, and runs scenarios with them.
     Settings(settings::Settings),
+    /// Draws the pictures of results that `run` wrote with `--json`.
+    Charts(charts::Charts),
     /// Runs scenarios and compares the results with files that an earlier run wrote. Exits with 1 if they differ.
     Check {
         #[command(flatten)]
@@ -80,6 +83,7 @@ impl Arguments {
         match self.command {
             Command::Run(selection) => run::run(&selection, &selection.plan()),
             Command::Settings(settings) => settings::settings(&settings),
+            Command::Charts(charts) => charts::charts(&charts),
             Command::Check { selection, expected } => check::check(&selection, &expected),
         }
     }

@@ -1,0 +1,12 @@
+//! Pictures of results, as SVG.
+//!
+//! A picture is text that depends on its report alone. It has its own style sheet, with colours for light and for dark
+//! backgrounds. The colours are those of Okabe and Ito, and dashes and markers tell the lines apart, too.
+
+mod dots;
+mod lines;
+mod pictures;
+mod scale;
+mod svg;
+
+pub use pictures::{Missing, picture, schedule};

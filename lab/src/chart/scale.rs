@@ -1,0 +1,106 @@
+//! From values to positions, and the ticks of an axis.
+
+/// An axis that starts at `from` and ends at `to`, both in values and in positions.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    values: (f64, f64),
+    positions: (f64, f64),
+    is_logarithmic: bool,
+    /// The values that are labelled.
+    pub(super) ticks: Vec<f64>,
+}
+
+impl Scale {
+    /// Creates an axis from `from` to at least `to`, which ends at a tick if `is_open`.
+    pub(super) fn linear((from, to): (f64, f64), positions: (f64, f64), is_open: bool) -> Self {
+        let length = if to > from { to - from } else { 1.0 };
+        let step = step(length / 6.0);
+        let first = (from / step).ceil();
+        let count = if is_open {
+            ((from + length) / step - first - 1e-9).ceil()
+        } else {
+            ((from + length) / step - first + 1e-9).floor()
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an axis has few ticks")]
+        let ticks: Vec<f64> =
+            (0..=count.clamp(0.0, 50.0) as u32).map(|number| (first + f64::from(number)) * step).collect();
+        let end = if is_open { ticks.last().copied().unwrap_or(to) } else { from + length };
+        Self { values: (from, end), positions, is_logarithmic: false, ticks }
+    }
+
+    /// Creates a logarithmic axis with the powers of ten around the positive values.
+    pub(super) fn logarithmic((from, to): (f64, f64), positions: (f64, f64)) -> Self {
+        let (from, to) = (from.max(1e-3).log10().floor(), to.max(1e-3).log10().ceil());
+        let to = to.max(from + 1.0);
+        #[expect(clippy::cast_possible_truncation, reason = "an axis has few ticks")]
+        let ticks = (from as i32..=to as i32).map(|power| 10_f64.powi(power)).collect();
+        Self { values: (from, to), positions, is_logarithmic: true, ticks }
+    }
+
+    /// Returns the position of a value, within the axis.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let value = if self.is_logarithmic { value.max(1e-9).log10() } else { value };
+        let part = ((value - self.values.0) / (self.values.1 - self.values.0)).clamp(0.0, 1.0);
+        self.positions.0 + part * (self.positions.1 - self.positions.0)
+    }
+}
+
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below a length.
+fn step(length: f64) -> f64 {
+    let power = 10_f64.powf(length.log10().floor());
+    [1.0, 2.0, 2.5, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= length * 0.999)
+        .unwrap_or(10.0 * power)
+}
+
+/// Returns a number for an axis or a marker: three significant digits, and commas in thousands.
+pub(super) fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = if value.abs() >= 100.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else if value.abs() >= 1.0 {
+        2
+    } else {
+        3
+    };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    match text.split_at_checked(text.len().saturating_sub(3)) {
+        Some((thousands, rest)) if digits == 0 && !thousands.trim_start_matches('-').is_empty() => {
+            format!("{thousands},{rest}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scale, number};
+
+    #[test]
+    fn ticks_are_round_and_cover_the_values() {
+        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 100.0), true).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(Scale::linear((10.0, 190.0), (0.0, 100.0), false).ticks, [50.0, 100.0, 150.0]);
+        assert_eq!(Scale::logarithmic((0.4, 96.0), (0.0, 100.0)).ticks, [0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(Scale::linear((0.0, 0.0), (0.0, 100.0), true).at(2.0), 100.0);
+    }
+
+    #[test]
+    fn values_have_positions() {
+        let scale = Scale::linear((0.0, 100.0), (300.0, 100.0), true);
+        assert_eq!((scale.at(0.0), scale.at(50.0), scale.at(1e9)), (300.0, 200.0, 100.0));
+        assert_eq!(Scale::logarithmic((1.0, 100.0), (0.0, 100.0)).at(10.0), 50.0);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.0, 0.25, 1.171, 24.0, 46.238, 3776.0, 12_724.5].map(number);
+        assert_eq!(texts, ["0", "0.25", "1.17", "24", "46.2", "3,776", "12,724"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! `lab charts`: draws the pictures of results that an earlier run wrote.
+
+use clap::Args;
+use lab::chart::picture;
+use lab::report::Report;
+use lab::scenario::SCENARIOS;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where results are read and pictures are written.
+#[derive(Debug, Args)]
+pub(super) struct Charts {
+    /// The directory of the results.
+    #[arg(long, default_value = "lab/results/full", value_name = "DIRECTORY")]
+    results: PathBuf,
+    /// The directory of the pictures.
+    #[arg(long, default_value = "docs/pictures", value_name = "DIRECTORY")]
+    pictures: PathBuf,
+    /// Writes nothing, and exits with 1 if the files are not the pictures of the results.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
+    let mut differ = false;
+    for scenario in SCENARIOS {
+        let name = scenario.name;
+        let report = read(&charts.results.join(format!("{name}.json")))?;
+        let drawn = picture(&report).map_err(|error| format!("{name}: {error}"))?;
+        let file = charts.pictures.join(format!("{name}.svg"));
+        if !charts.check {
+            fs::create_dir_all(&charts.pictures)?;
+            fs::write(&file, drawn)?;
+        } else if fs::read_to_string(&file).ok().as_deref() != Some(&drawn) {
+            differ = true;
+            eprintln!("{} is not the picture of the results; write it with `lab charts`", file.display());
+        }
+    }
+    if differ {
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("{}", if charts.check { "the pictures are those of the results" } else { "the pictures are written" });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &Path) -> Result<Report, Box<dyn Error>> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?)
+}
