@@ -79,7 +79,7 @@ impl Panel<'_> {
         } else {
             Scale::linear(self.bounds.unwrap_or((0.0, high)), (bottom, top), true)
         };
-        (Scale::linear((from.min(to), to.max(from)), self.x, false), vertical)
+        (Scale::linear((if from < 5.0 { 0.0 } else { from }, to.max(from)), self.x, false), vertical)
     }
 
     fn draw_axes(&self, svg: &mut Svg, horizontal: &Scale, vertical: &Scale) {

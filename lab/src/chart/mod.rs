@@ -10,3 +10,6 @@ mod scale;
 mod svg;
 
 pub use pictures::{Missing, picture, schedule};
+
+#[cfg(test)]
+mod tests;

@@ -71,9 +71,9 @@ fn contention(report: &Report) -> Result<String, Missing> {
     let shown = [("no backoff", RED), ("no jitter", GREY), ("equal jitter", GREEN), ("full jitter", BLUE)];
     let mut left = ends(calls, &shown)?;
     left.push(Drawn { line: line(calls, "ideal")?, look: INK, label: Label::End("ideal".to_owned()) });
-    let left = Panel { lines: left, ..panel(calls, (72.0, 300.0), (98.0, 320.0)) };
+    let left = Panel { lines: left, ..panel(calls, (84.0, 306.0), (98.0, 320.0)) };
     let right =
-        Panel { lines: ends(time, &shown)?, is_logarithmic: true, ..panel(time, (500.0, 664.0), (98.0, 320.0)) };
+        Panel { lines: ends(time, &shown)?, is_logarithmic: true, ..panel(time, (506.0, 664.0), (98.0, 320.0)) };
     let title = "Many clients write the same row: jitter spreads them out";
     let subtitle = "Writes (left) and seconds (right, logarithmic) until all clients are done; no limit on attempts";
     Ok(drawn(title, &with_seeds(subtitle, report), 376.0, &[left, right]))
@@ -115,7 +115,7 @@ fn copy(report: &Report) -> Result<String, Missing> {
 
 fn outage(report: &Report) -> Result<String, Missing> {
     let load = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0) * 100.0;
-    let plot = plot(report, &format!("goodput at {load:.0} %"))?;
+    let plot = &centred(plot(report, &format!("goodput at {load:.0} %"))?, &[]);
     let option = |name: &str| report.options[name].as_f64().unwrap_or(0.0);
     let from = option("stall_after_s");
     let stall = (from, from + option("stall_s"));
@@ -232,7 +232,7 @@ fn many(report: &Report) -> Result<String, Missing> {
 }
 
 fn changing(report: &Report) -> Result<String, Missing> {
-    let (plot, table) = (plot(report, "throughput")?, table(report, "limit")?);
+    let (plot, table) = (&centred(plot(report, "throughput")?, &["limit"]), table(report, "limit")?);
     let failed = |name: &str| {
         let rows = table.rows.iter().filter(|row| row.keys.first().is_some_and(|key| key == name));
         let shares = rows.filter_map(|row| row.values.last()?.mid);
@@ -259,7 +259,7 @@ fn changing(report: &Report) -> Result<String, Missing> {
 }
 
 fn layers(report: &Report) -> Result<String, Missing> {
-    let plot = plot(report, "load")?;
+    let plot = &centred(plot(report, "load")?, &[]);
     let option = |name: &str| report.options[name].as_f64().unwrap_or(0.0);
     let (from, fails) = (option("fails_after_s"), option("fails_s"));
     let names = [
@@ -289,6 +289,17 @@ fn layers(report: &Report) -> Result<String, Missing> {
         report.options["max_attempts"]
     );
     Ok(drawn(&title, &with_seeds(&subtitle, report), 376.0, &[panel]))
+}
+
+/// Moves means over spans of time from the beginning of the span to its middle, except those of some lines.
+fn centred(plot: &Plot, except: &[&str]) -> Plot {
+    let mut plot = plot.clone();
+    for line in plot.lines.iter_mut().filter(|line| !except.contains(&line.name.as_str())) {
+        if let [first, second, ..] = line.points[..] {
+            line.points.iter_mut().for_each(|point| point.x += (second.x - first.x) / 2.0);
+        }
+    }
+    plot
 }
 
 /// Returns an empty panel with the names of a plot's axes.
