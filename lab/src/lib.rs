@@ -10,6 +10,8 @@
 
 pub mod call;
 pub mod chart;
+#[cfg(feature = "peers")]
+pub mod peers;
 pub mod report;
 pub mod scenario;
 pub mod servers;

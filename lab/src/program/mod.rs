@@ -10,6 +10,7 @@ mod threads;
 
 use clap::{Args, Parser, Subcommand};
 use lab::scenario::{Plan, SCENARIOS, Scenario};
+use lab::strategies::Policy;
 use serde_json::Value;
 use std::error::Error;
 use std::path::PathBuf;
@@ -59,6 +60,10 @@ struct Selection {
     /// The number of threads. The results do not depend on it.
     #[arg(long)]
     threads: Option<usize>,
+    /// Runs other retry crates, too.
+    #[cfg(feature = "peers")]
+    #[arg(long)]
+    peers: bool,
     /// A directory to write the results to, a file for each scenario.
     #[arg(long, value_name = "DIRECTORY")]
     json: Option<PathBuf>,
@@ -93,7 +98,18 @@ impl Selection {
     fn plan(&self) -> Plan {
         let mut options = self.options.clone();
         options.extend(self.seeds.map(|seeds| ("seeds".to_owned(), seeds.into())));
-        Plan { short: self.short, options, policies: Vec::new() }
+        Plan { short: self.short, options, policies: self.peers() }
+    }
+
+    #[cfg(feature = "peers")]
+    fn peers(&self) -> Vec<Policy> {
+        if self.peers { lab::peers::policies() } else { Vec::new() }
+    }
+
+    #[cfg(not(feature = "peers"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn peers(&self) -> Vec<Policy> {
+        Vec::new()
     }
 
     fn scenarios(&self) -> &[Scenario] {

@@ -1,0 +1,100 @@
+use super::policies;
+use crate::World;
+use crate::call::{Call, CallError, Outcome};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Runs calls one after the other, each of whose attempts fails, and returns the times of all attempts.
+fn attempts(peer: usize, calls: u32, outcome: Outcome) -> Vec<Duration> {
+    let (world, times) = (World::new(), Rc::new(RefCell::new(Vec::new())));
+    let caller = policies()[peer].caller(7);
+    let (client, seen) = (world.clone(), Rc::clone(&times));
+    world.spawn(async move {
+        for _ in 0..calls {
+            let (clock, seen) = (client.clone(), Rc::clone(&seen));
+            let attempt = move || {
+                seen.borrow_mut().push(clock.elapsed());
+                std::future::ready(outcome)
+            };
+            assert_eq!(caller.call(Call::new(&client, attempt)).await, outcome);
+        }
+    });
+    world.run();
+    times.take()
+}
+
+fn delays(peer: usize) -> Vec<f64> {
+    let times = attempts(peer, 1, Err(CallError::Failed));
+    times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect()
+}
+
+fn assert_within(delays: &[f64], bounds: [(f64, f64); 3]) {
+    assert_eq!(delays.len(), 3);
+    for (delay, (low, high)) in delays.iter().zip(bounds) {
+        assert!((low..=high).contains(delay), "{delays:?}");
+    }
+}
+
+#[test]
+fn each_peer_waits_as_it_documents() {
+    // backon adds up to the least delay; tokio-retry2 multiplies by 0.5 to 1.5; tower adds up to 99 %.
+    assert_within(&delays(0), [(1.0, 2.0), (2.0, 4.0), (4.0, 8.0)]);
+    assert_within(&delays(1), [(0.5, 1.502), (1.0, 3.002), (2.0, 6.002)]);
+    assert_within(&delays(2), [(0.05, 0.1), (0.1, 0.2), (0.2, 0.4)]);
+}
+
+#[test]
+fn a_success_is_not_repeated() {
+    for peer in 0..3 {
+        assert_eq!(attempts(peer, 5, Ok(())).len(), 5);
+    }
+}
+
+#[test]
+fn runs_repeat_and_calls_differ() {
+    for peer in 0..3 {
+        let times = attempts(peer, 2, Err(CallError::Failed));
+        assert_eq!(times, attempts(peer, 2, Err(CallError::Failed)));
+        assert_ne!(times[1] - times[0], times[5] - times[4], "the jitter of another call");
+    }
+}
+
+#[test]
+fn the_budget_of_tower_fills_as_time_passes() {
+    // Ten retries in a second, over ten seconds: 100 of 150 concurrent calls get their one retry at once.
+    let (world, sent) = (World::new(), Rc::new(Cell::new(0_u32)));
+    let caller = policies()[2].caller(7);
+    for late in [0, 0, 0, 60] {
+        for _ in 0..50 {
+            let (client, caller, sent) = (world.clone(), Rc::clone(&caller), Rc::clone(&sent));
+            world.spawn(async move {
+                retry_core::time::Timer::sleep(&client, Duration::from_secs(late)).await;
+                let attempt = move || {
+                    sent.set(sent.get() + 1);
+                    std::future::ready(Err(CallError::Failed))
+                };
+                let _ = caller.call(Call::new(&client, attempt)).await;
+            });
+        }
+    }
+    world.run();
+    // All first attempts, 100 retries in the first minute, and 100 after it.
+    assert_eq!(sent.get(), 200 + 100 + 100);
+}
+
+#[test]
+fn an_attempt_that_hangs_is_cut() {
+    for peer in 0..3 {
+        let world = World::new();
+        let caller = policies()[peer].caller(1);
+        let client = world.clone();
+        world.spawn(async move {
+            let call = Call::new(&client, std::future::pending).attempt_timeout(Duration::from_secs(1));
+            assert_eq!(caller.call(call).await, Err(CallError::TimedOut));
+            assert!(client.elapsed() > Duration::from_secs(4));
+        });
+        world.run();
+        assert!(world.elapsed() > Duration::from_secs(4));
+    }
+}
