@@ -69,3 +69,28 @@ fn scenarios_run_with_settings_of_your_own() {
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stdout).contains("| yours "), "{output:?}");
 }
+
+#[test]
+fn a_page_has_the_pictures_and_the_tables_of_the_settings() {
+    let file = directory("page").join("page.html");
+    let arguments = ["settings", "--key", "max_attempts=3", "--html", file.to_str().unwrap()];
+    let output = lab(&[&arguments[..], &SMALL[..]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let page = fs::read_to_string(&file).unwrap();
+    assert_eq!(page.matches("<svg ").count(), 2, "the schedule and the scenario");
+    assert!(page.contains(">yours</text>") && page.contains("<td>yours</td>"));
+    assert!(!page.contains("href=") && !page.contains("src="), "the page needs no other file");
+}
+
+#[test]
+fn a_picture_that_is_not_of_the_results_is_noticed() {
+    let pictures = directory("pictures");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = root.join("results/full");
+    let paths = ["--results", results.to_str().unwrap(), "--pictures", pictures.to_str().unwrap()];
+    let charts = |arguments: &[&str]| lab(&[&["charts"], &paths[..], arguments].concat()).status.code();
+    assert_eq!(charts(&["--check"]), Some(1), "there are none yet");
+    assert_eq!((charts(&[]), charts(&["--check"])), (Some(0), Some(0)));
+    fs::write(pictures.join("copy.svg"), "<svg/>").unwrap();
+    assert_eq!(charts(&["--check"]), Some(1));
+}

@@ -84,8 +84,8 @@ fn copy(report: &Report) -> Result<String, Missing> {
     let tasks = report.options["tasks"].as_f64().unwrap_or(0.0);
     let ideal = line(plot(report, "time")?, "ideal")?.points.first().and_then(|point| point.y.mid).unwrap_or(0.0);
     let groups = distinct(table, 1);
-    let names = ["no retries", "new()", "aws_2_1()", "new(), no quota", "adaptive"];
-    let names = with_optional(table, 0, &names, &["paced"]);
+    let names = ["no retries", "new()", "aws_2_1()", "new(), no quota", "adaptive", "paced"];
+    let names = with_yours(table, &names);
     let values = |measure: &str, scale: f64| -> Result<_, Missing> {
         collect(&names, &groups, |name, workers| {
             value(table, &[name, workers], measure).map(|spread| scaled(spread, scale))
@@ -124,28 +124,31 @@ fn outage(report: &Report) -> Result<String, Missing> {
     let some = quotas.get(quotas.len() / 2).and_then(serde_json::Value::as_u64).unwrap_or(1);
     let count = |quotas: u64| number(f64::from(u32::try_from(quotas).unwrap_or(u32::MAX)));
     let full = line(plot, "no retries")?.points.last().and_then(|point| point.y.mid).unwrap_or(0.0);
-    // A line that comes back is named where it does: half way up.
-    let named = |line: &Line, name: &str, is_left: bool| {
+    // A line that comes back is named where it does, at a part of its height.
+    let named = |line: &Line, name: &str, height: f64| {
         let back = line.points.iter().find(|point| point.x > stall.1 + 1.0 && point.y.mid > Some(full / 2.0));
-        let y = if is_left { 0.72 } else { 0.42 };
+        let (name, is_left) = (name.to_owned(), height > 0.5);
         match back {
-            Some(point) if is_left => Label::Left(name.to_owned(), (point.x, full * y), (-12.0, 0.0)),
-            Some(point) => Label::Right(name.to_owned(), (point.x, full * y), (8.0, 0.0)),
+            Some(point) if is_left => Label::Left(name, (point.x, full * height), (-12.0, 0.0)),
+            Some(point) => Label::Right(name, (point.x, full * height), (8.0, 0.0)),
             None => Label::None,
         }
     };
-    let mut lines = Vec::new();
+    let (mut lines, mut never) = (Vec::new(), Vec::new());
     let names = [
-        ("no retries".to_owned(), "no retries".to_owned(), GREY, true),
-        ("new()".to_owned(), "one quota for all".to_owned(), BLUE, false),
-        (format!("new(), {some} quotas"), format!("{} separate quotas", count(some)), ORANGE, false),
-        (format!("new(), {many} quotas"), format!("{} separate quotas", count(many)), RED, false),
-        ("new(), no quota".to_owned(), "no quota".to_owned(), GREEN, false),
+        ("no retries".to_owned(), "no retries".to_owned(), GREY, 0.72),
+        ("new()".to_owned(), "one quota for all".to_owned(), BLUE, 0.42),
+        (format!("new(), {some} quotas"), format!("{} separate quotas", count(some)), ORANGE, 0.42),
+        (YOURS.to_owned(), format!("{YOURS}, one quota"), SKY, 0.22),
+        (format!("new(), {many} quotas"), format!("{} separate quotas", count(many)), RED, 0.42),
+        ("new(), no quota".to_owned(), "no quota".to_owned(), GREEN, 0.42),
     ];
-    let mut never = Vec::new();
-    for (name, label, look, is_left) in &names {
-        let line = line(plot, name)?;
-        let label_at = named(line, label, *is_left);
+    for (name, label, look, height) in &names {
+        let line = match line(plot, name) {
+            Err(_) if name == YOURS => continue,
+            line => line?,
+        };
+        let label_at = named(line, label, *height);
         if matches!(label_at, Label::None) {
             never.push(label.as_str());
         }
@@ -155,7 +158,6 @@ fn outage(report: &Report) -> Result<String, Missing> {
         let at = (last.line.points.last().map_or(0.0, |point| point.x), 0.0);
         last.label = Label::Left(format!("{}: never again", never.join(" and ")), at, (-4.0, -10.0));
     }
-    lines.extend(optional(plot, YOURS, SKY));
     let panel = Panel { lines, shade: Some((stall.0, stall.1, "stall")), ..panel(plot, (72.0, 776.0), (98.0, 330.0)) };
     let title = format!("A server stalls for {} s: separate quotas, or none, keep it down", stall.1 - stall.0);
     let subtitle = format!(
@@ -213,7 +215,7 @@ fn partial(report: &Report) -> Result<String, Missing> {
 fn many(report: &Report) -> Result<String, Missing> {
     let table = table(report, "many")?;
     let groups = distinct(table, 1);
-    let names = with_optional(table, 0, &["no retries", "new()", "aws_2_1()", "adaptive"], &["paced"]);
+    let names = with_yours(table, &["no retries", "new()", "aws_2_1()", "adaptive", "paced"]);
     let values = |measure: &str, scale: f64| {
         collect(&names, &groups, |name, rate| value(table, &[name, rate], measure).map(|spread| scaled(spread, scale)))
     };
@@ -245,10 +247,9 @@ fn changing(report: &Report) -> Result<String, Missing> {
     };
     let mut lines = vec![Drawn { line: line(plot, "limit")?, look: INK, label: Label::End("limit".to_owned()) }];
     for (name, look) in [("new(), no quota", RED), ("adaptive", ORANGE), ("paced", PURPLE), (YOURS, SKY)] {
-        let is_optional = ["paced", YOURS].contains(&name);
         match line(plot, name) {
             Ok(line) => lines.push(Drawn { line, look, label: Label::End(format!("{name}: {}", failed(name))) }),
-            Err(_) if is_optional => {}
+            Err(_) if name == YOURS => {}
             Err(missing) => return Err(missing),
         }
     }
@@ -341,10 +342,10 @@ fn optional<'a>(plot: &'a Plot, name: &str, look: Look) -> Option<Drawn<'a>> {
     Some(Drawn { line, look, label: Label::End(name.to_owned()) })
 }
 
-fn with_optional(table: &Table, key: usize, names: &[&str], optional: &[&str]) -> Vec<String> {
-    let existing = distinct(table, key);
-    let optional = optional.iter().chain([&YOURS]).filter(|name| existing.iter().any(|existing| existing == *name));
-    names.iter().chain(optional).map(|&name| name.to_owned()).collect()
+/// Returns names of policies, with the user's own if the table has it.
+fn with_yours(table: &Table, names: &[&str]) -> Vec<String> {
+    let yours = distinct(table, 0).into_iter().filter(|name| name == YOURS);
+    names.iter().map(|&name| name.to_owned()).chain(yours).collect()
 }
 
 /// Returns the values of a key column, each once.

@@ -3,6 +3,7 @@
 mod charts;
 mod check;
 mod json;
+mod page;
 mod run;
 mod settings;
 mod text;
@@ -86,7 +87,7 @@ impl Arguments {
     /// Executes the command, and returns the exit code.
     pub(crate) fn execute(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
-            Command::Run(selection) => run::run(&selection, &selection.plan()),
+            Command::Run(selection) => run::run(&selection, &selection.plan()).map(|_| ExitCode::SUCCESS),
             Command::Settings(settings) => settings::settings(&settings),
             Command::Charts(charts) => charts::charts(&charts),
             Command::Check { selection, expected } => check::check(&selection, &expected),

@@ -1,5 +1,6 @@
 //! `lab settings`: prints what settings mean, and runs scenarios with them.
 
+use super::page::page;
 use super::{Selection, run, text};
 use clap::Args;
 use lab::strategies::Policy;
@@ -30,6 +31,9 @@ pub(super) struct Settings {
     /// Prints the meaning of the settings without running scenarios.
     #[arg(long)]
     no_run: bool,
+    /// A file to write a page with pictures and tables to.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     selection: Selection,
 }
@@ -44,13 +48,17 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     let values = settings.values()?;
     let config = RetryConfig::deserialize(&values)?;
     let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
-    text::print(&lab::settings::report(values, &config, timeout))?;
-    if settings.no_run {
-        return Ok(ExitCode::SUCCESS);
+    let mut reports = vec![lab::settings::report(values, &config, timeout)];
+    text::print(&reports[0])?;
+    if !settings.no_run {
+        let mut plan = settings.selection.plan();
+        plan.policies.push(Policy::configured("yours", config));
+        reports.extend(run::run(&settings.selection, &plan)?);
     }
-    let mut plan = settings.selection.plan();
-    plan.policies.push(Policy::configured("yours", config));
-    run::run(&settings.selection, &plan)
+    if let Some(file) = &settings.html {
+        fs::write(file, page(&reports)).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 impl Settings {

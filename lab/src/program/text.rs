@@ -42,7 +42,7 @@ fn table(table: &Table) -> String {
 }
 
 /// Returns the median, and the spread if it is visible.
-fn spread(spread: &Spread) -> String {
+pub(super) fn spread(spread: &Spread) -> String {
     let [low, mid, high] = [spread.low, spread.mid, spread.high].map(number);
     if low == high { mid } else { format!("{mid} ({low} to {high})") }
 }

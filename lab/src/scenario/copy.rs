@@ -16,7 +16,7 @@ use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::Clock;
-use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -137,6 +137,7 @@ pub fn policies(max_attempts: u32) -> Vec<Policy> {
         Policy::strategy("adaptive, no quota", move |seed| {
             AdaptiveRetryStrategy::over(standard(seed).with_quota(NoQuota))
         }),
+        Policy::strategy("paced", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
     ]
 }
 

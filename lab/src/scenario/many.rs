@@ -16,7 +16,7 @@ use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::{Timer, Timestamp};
-use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -124,6 +124,7 @@ pub fn policies() -> Vec<Policy> {
         Policy::strategy("adaptive, no quota", |seed| {
             AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed).with_quota(NoQuota))
         }),
+        Policy::strategy("paced", |seed| PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed)),
     ]
 }
 
