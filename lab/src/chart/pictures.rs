@@ -125,7 +125,7 @@ fn outage(report: &Report) -> Result<String, Missing> {
     let count = |quotas: u64| number(f64::from(u32::try_from(quotas).unwrap_or(u32::MAX)));
     let full = line(plot, "no retries")?.points.last().and_then(|point| point.y.mid).unwrap_or(0.0);
     // A line that comes back is named where it does, at a part of its height.
-    let named = |line: &Line, name: &str, height: f64| {
+    let label_of = |line: &Line, name: &str, height: f64| {
         let back = line.points.iter().find(|point| point.x > stall.1 + 1.0 && point.y.mid > Some(full / 2.0));
         let (name, is_left) = (name.to_owned(), height > 0.5);
         match back {
@@ -148,7 +148,7 @@ fn outage(report: &Report) -> Result<String, Missing> {
             Err(_) if name == YOURS => continue,
             line => line?,
         };
-        let label_at = named(line, label, *height);
+        let label_at = label_of(line, label, *height);
         if matches!(label_at, Label::None) {
             never.push(label.as_str());
         }

@@ -115,7 +115,9 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
         };
         for plot in &mut report.plots {
             let mut lines: Vec<_> = plot.lines.iter().filter(|line| line.name == old).cloned().collect();
-            lines.iter_mut().for_each(|line| line.name = new.to_owned());
+            for line in &mut lines {
+                line.name = new.to_owned();
+            }
             plot.lines.retain(|line| !is_renamed || line.name != old);
             plot.lines.extend(lines);
         }
