@@ -5,6 +5,7 @@ use super::lines::{Drawn, Label, Panel};
 use super::scale::number;
 use super::svg::{Look, Marker, Svg, WIDTH, width_of_sample};
 use crate::report::{Line, Plot, Report, Row, Spread, Table};
+use serde_json::Value;
 use std::error::Error;
 use std::fmt;
 
@@ -119,9 +120,8 @@ fn outage(report: &Report) -> Result<String, Missing> {
     let option = |name: &str| report.options[name].as_f64().unwrap_or(0.0);
     let from = option("stall_after_s");
     let stall = (from, from + option("stall_s"));
-    let quotas = report.options["quotas"].as_array().map_or(&[][..], |quotas| quotas);
-    let many = quotas.last().and_then(serde_json::Value::as_u64).unwrap_or(1);
-    let some = quotas.get(quotas.len() / 2).and_then(serde_json::Value::as_u64).unwrap_or(1);
+    let quotas: Vec<u64> =
+        report.options["quotas"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
     let count = |quotas: u64| number(f64::from(u32::try_from(quotas).unwrap_or(u32::MAX)));
     let full = line(plot, "no retries")?.points.last().and_then(|point| point.y.mid).unwrap_or(0.0);
     // A line that comes back is named where it does, at a part of its height.
@@ -135,14 +135,17 @@ fn outage(report: &Report) -> Result<String, Missing> {
         }
     };
     let (mut lines, mut never) = (Vec::new(), Vec::new());
-    let names = [
+    let mut names = vec![
         ("no retries".to_owned(), "no retries".to_owned(), GREY, 0.72),
         ("new()".to_owned(), "one quota for all".to_owned(), BLUE, 0.42),
-        (format!("new(), {some} quotas"), format!("{} separate quotas", count(some)), ORANGE, 0.42),
         (YOURS.to_owned(), format!("{YOURS}, one quota"), SKY, 0.22),
-        (format!("new(), {many} quotas"), format!("{} separate quotas", count(many)), RED, 0.42),
         ("new(), no quota".to_owned(), "no quota".to_owned(), GREEN, 0.42),
     ];
+    let separate = quotas.into_iter().filter(|&quotas| quotas > 1).zip([ORANGE, RED]);
+    let separate = separate.map(|(quotas, look)| {
+        (format!("new(), {quotas} quotas"), format!("{} separate quotas", count(quotas)), look, 0.42)
+    });
+    names.splice(2..2, separate);
     for (name, label, look, height) in &names {
         let line = match line(plot, name) {
             Err(_) if name == YOURS => continue,

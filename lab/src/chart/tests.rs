@@ -129,3 +129,19 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
         assert!(picture(&report).unwrap().contains("yours"), "{name}");
     }
 }
+
+#[test]
+fn an_outage_can_have_other_numbers_of_quotas() {
+    let mut outage = reports().remove(5);
+    outage.options["quotas"] = serde_json::json!([1, 100]);
+    for plot in &mut outage.plots {
+        plot.lines.retain(|line| !line.name.contains("1000"));
+    }
+    let two = picture(&outage).unwrap();
+    assert_eq!(two.matches("separate quotas<").count(), 1);
+    outage.options["quotas"] = serde_json::json!([1]);
+    for plot in &mut outage.plots {
+        plot.lines.retain(|line| !line.name.contains("100"));
+    }
+    assert!(picture(&outage).unwrap().contains(">no quota: never again<"));
+}
