@@ -5,11 +5,13 @@
 
 mod dots;
 mod lines;
+mod parts;
 mod pictures;
 mod scale;
 mod svg;
 
-pub use pictures::{Missing, picture, schedule};
+pub use parts::Missing;
+pub use pictures::{picture, schedule};
 
 #[cfg(test)]
 mod tests;
