@@ -330,7 +330,7 @@ fn held_by(strategy: &PacedRetryStrategy, clock: &ByHand, hint: Duration) -> Dur
     while let Some(wait) = strategy.ready(&mut other, clock, None).wait() {
         clock.advance(wait);
     }
-    clock.time() - started
+    clock.time().saturating_sub(started)
 }
 
 // Rule L8.
