@@ -71,10 +71,10 @@ fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_g
     estimator.reject(at(2100));
     assert_close(estimator.rate(at(2100)), 70.0);
     assert_eq!(estimator.estimate(), Some(100.0));
-    // The sixteenth answer is enough, and so is half a second.
-    estimator.accept(at(2200), 5);
+    // Sixteen accepted requests are enough, and so is half a second.
+    estimator.accept(at(2200), 6);
     estimator.reject(at(2200));
-    assert_close(estimator.estimate().unwrap(), (15.0 * 75.0 + 4.0 * 100.0) / 19.0);
+    assert_close(estimator.estimate().unwrap(), (16.0 * 80.0 + 4.0 * 100.0) / 20.0);
     let mut estimator = tracking();
     estimator.accept(at(2500), 1);
     estimator.reject(at(2500));
@@ -86,6 +86,9 @@ fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_g
     estimator.accept(at(1010), 1);
     estimator.reject(at(1010));
     assert_close(estimator.rate(at(1010)), 0.5 * 80.0);
+    // The next one in a row, as when a server's window is closed, does not halve it again.
+    estimator.reject(at(1011));
+    assert_close(estimator.rate(at(1011)), 0.5 * 80.0);
 }
 
 // Rule L3.

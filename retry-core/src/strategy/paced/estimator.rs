@@ -32,7 +32,7 @@ const CLOSED_BY: u32 = 3;
 const PROBES: f64 = 4.0;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
-/// What makes a measurement: a time in seconds, or a number of answers.
+/// What makes a measurement: a time in seconds, or a number of accepted requests.
 const MEASURED: (f64, u32) = (0.5, 16);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
@@ -54,7 +54,7 @@ const LOWEST: f64 = 0.2;
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
 ///    estimate. The rate returns to the estimate within 2 s and then grows by 16 % and 1.3 sends per second in each
-///    second. A rejection within half a second and 16 answers of the last measurement only cuts the rate again.
+///    second. A rejection within half a second and 16 accepted requests of the last measurement only cuts the rate again.
 ///    If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
 ///    rate doubles every 0.4 s until the next rejection.
 ///
@@ -93,8 +93,6 @@ pub struct GoodputEstimator {
     began_with_rejection: bool,
     /// The number of requests that were accepted since then.
     accepted: u32,
-    /// The number of requests that were rejected since then.
-    rejected: u32,
     recent: Recent,
     rejected_in_a_row: u32,
 }
@@ -119,7 +117,6 @@ impl GoodputEstimator {
             epoch: now,
             began_with_rejection: false,
             accepted: 0,
-            rejected: 0,
             recent: Recent::new(now),
             rejected_in_a_row: 0,
         }
@@ -159,10 +156,10 @@ impl GoodputEstimator {
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
             Phase::Ramp => self.begin_search(self.recent.last_second(now)),
-            // The last measurement goes on, and the rate begins its course anew.
+            // The last measurement goes on, and the rate begins its course anew. Of several rejections in a row, the first
+            // one cuts a search; from the third one on, probes follow.
             _ if !self.is_measured(now) => {
-                self.rejected = self.rejected.saturating_add(1);
-                if let Phase::Search { doubles, .. } = self.phase {
+                if let (Phase::Search { doubles, .. }, 1) = (self.phase, self.rejected_in_a_row) {
                     self.phase = Phase::Search { from: (ROUGH_CUT * self.rate_of_phase(now)).max(LOWEST), doubles };
                 }
                 self.since = now;
@@ -192,7 +189,7 @@ impl GoodputEstimator {
     }
 
     fn begin_measurement(&mut self, now: Timestamp, with_rejection: bool) {
-        (self.epoch, self.began_with_rejection, self.accepted, self.rejected) = (now, with_rejection, 0, 0);
+        (self.epoch, self.began_with_rejection, self.accepted) = (now, with_rejection, 0);
     }
 
     /// Begins the search after the first rejection, with what was accepted in the last second.
@@ -205,9 +202,8 @@ impl GoodputEstimator {
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
     /// server accepts again belongs to the measurement.
     fn is_measured(&self, now: Timestamp) -> bool {
-        let (time, answers) = MEASURED;
-        let enough = seconds(self.epoch, now) >= time || self.accepted.saturating_add(self.rejected) >= answers;
-        self.accepted > 0 && enough
+        let (time, requests) = MEASURED;
+        self.accepted >= requests || self.accepted > 0 && seconds(self.epoch, now) >= time
     }
 
     /// Returns the rate at which to send now, in sends per second.
