@@ -94,7 +94,7 @@ use std::time::Duration;
 /// - **A base above the cap** counts as the cap, and a `conflict_base` above the `base` as the base, as in the builders.
 /// - **An unknown key is an error**, with a suggestion.
 ///
-/// [`from_file_section`](RetryConfig::from_file_section) reads a section of a file with errors that name the file and
+/// `RetryConfig::from_file_section` reads a section of a file with errors that name the file and
 /// the whole key. In a field of your own configuration, an error names the key from the field on, and the format adds
 /// the line. The source of such a setting is [`ConfigSource::Code`].
 ///
