@@ -163,6 +163,21 @@ fn every_strategy_and_every_pointer_to_a_quota_warns() {
     check(&subscribed, StandardRetryStrategy::new().with_quota(Box::new(TokenBucket::new(7))), "");
 }
 
+// Rules C11, Q10.
+#[test]
+fn so_does_a_larger_capacity_that_is_applied_while_it_runs() {
+    let subscribed = Subscribed::new();
+    let strategy = RetryConfig::new().quota_capacity(4).build_on(StandardRetryStrategy::new().name("store"));
+    for _ in 0..2 {
+        assert!(fail(&strategy).is_none(), "a retry costs more than 4");
+        assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=4"#]);
+        strategy.apply(&RetryConfig::new().quota_capacity(20));
+        assert_eq!(subscribed.take(), [r#"quota_recovered strategy="store" capacity=20"#]);
+        strategy.apply(&RetryConfig::new().quota_capacity(4));
+        assert_eq!(subscribed.take(), [""; 0]);
+    }
+}
+
 // Rules Q7, Q10.
 #[test]
 fn a_refill_ends_the_drought_too() {

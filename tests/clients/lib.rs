@@ -1,5 +1,7 @@
 //! Servers for the tests of clients. All are on the loopback interface.
 
+#![cfg(feature = "http-server")]
+
 pub mod postgres;
 mod server;
 mod unreachable;

@@ -143,7 +143,7 @@ impl World {
     }
 
     /// Moves the clock to `now` and runs the tasks whose sleeps end by then, in the order of these ends. A time in the
-    /// past leaves the clock as it is.
+    /// past does not move the clock.
     pub fn advance_to(&self, now: Timestamp) {
         self.run_ready();
         while let Some(end) = self.next_event().filter(|end| *end <= now) {

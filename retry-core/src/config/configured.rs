@@ -84,8 +84,8 @@ impl ConfiguredStrategy {
     /// - **The limiter** goes on, too. With the mode `adaptive`, new attempts are limited. With `standard`, an operation
     ///   that waits for the limiter is sent within 100 ms, and what happens in that mode is not learned.
     /// - **The mode `off`** turns the switch of [`set_enabled`](ConfiguredStrategy::set_enabled) off, and otherwise keeps
-    ///   the mode. A later configuration with another mode turns it on. A change between other modes leaves the switch
-    ///   as it is, so that a reload does not undo what an operator did.
+    ///   the mode. A later configuration with another mode turns it on. A change between other modes does not touch
+    ///   the switch, so that a reload does not undo what an operator did.
     ///
     /// ```
     /// use retry_core::config::RetryMode;
@@ -113,6 +113,7 @@ impl ConfiguredStrategy {
             }
             *settings = next;
         });
+        self.quota().note_change();
     }
 
     /// Returns the mode, which is [`RetryMode::Off`] while the retries of this strategy are off, for whatever reason.

@@ -145,7 +145,7 @@ impl Observer for MetricsObserver {
     }
 }
 
-/// A metric, as it is described to the recorder.
+/// The name, unit and meaning of a metric, for the recorder.
 struct Metric {
     name: &'static str,
     unit: Unit,

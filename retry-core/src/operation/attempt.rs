@@ -97,7 +97,7 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
 
 /// How a closure's attempt runs under time limits. Part of [`TimeLimits`], which is sealed.
 ///
-/// Without limits, the attempt's own future is awaited as it is, so that no place for a limit is stored with it.
+/// Without limits, the attempt's own future is awaited directly, so that no place for a limit is stored with it.
 pub trait RunAttempt {
     /// The limit that cuts an attempt.
     #[doc(hidden)]

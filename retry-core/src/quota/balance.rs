@@ -89,14 +89,20 @@ impl Balance {
         }
     }
 
-    /// Changes the capacity and the refill. The progress of another refill begins anew.
+    /// Changes the capacity and the refill. The progress of another refill begins anew. The caller notes the new level
+    /// once it holds no lock, because a subscriber may be told of it.
     pub(super) fn reconfigure(&self, capacity: u32, refill: Option<Refill>) {
-        self.change(Ordering::Relaxed, |level| level.resized(capacity));
+        self.change(Ordering::Acquire, |level| level.resized(capacity));
         let mut rare = self.rare();
         if rare.refill != refill {
             (rare.refill, rare.refilled) = (refill, None);
             self.is_refilled.store(u8::from(refill.is_some()), Ordering::Relaxed);
         }
+    }
+
+    /// Warns that the bucket has recovered, if it was dry and a change of the capacity gave it enough.
+    pub(super) fn note_change(&self) {
+        self.note_level(self.level());
     }
 
     /// Returns the refill.

@@ -113,10 +113,16 @@ impl TokenBucket {
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
     /// refund of another thread counts either before the change, in proportion, or after it, in full. Under a test
-    /// guard that sets the capacity, that one is kept. The periods of another refill begin with the next retry.
+    /// guard that sets the capacity, that one is kept. The periods of another refill begin with the next retry. Call
+    /// [`note_change`](TokenBucket::note_change) afterwards, without a lock.
     pub(crate) fn reconfigure(&self, capacity: u32, refill: Option<(u32, Duration)>) {
         let refill = refill.map(|(amount, every)| Refill { amount, every });
         self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill));
+    }
+
+    /// Warns that the bucket has recovered, if a change of its settings let it.
+    pub(crate) fn note_change(&self) {
+        self.with_balance(Balance::note_change);
     }
 
     /// Returns the capacity in effect: the one that a test guard sets, or else this one.

@@ -40,6 +40,17 @@ pub(super) trait SendLimit {
     fn interval(&self) -> Duration;
 }
 
+/// Returns the time in which this many sends become available, at a rate in sends per second. It is zero if no clock can
+/// measure it, because it is less than a nanosecond.
+pub(super) fn time_for(sends: f64, rate: f64) -> Duration {
+    match Duration::try_from_secs_f64(sends / rate) {
+        // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond.
+        Ok(wait) if !wait.is_zero() => wait.saturating_add(Duration::from_nanos(1)),
+        Ok(zero) => zero,
+        Err(_) => Duration::MAX,
+    }
+}
+
 /// A limit on sends, and the queue of its waiters.
 ///
 /// A waiter sleeps for the time that it gets as the answer, and then asks again. Waiters cannot be woken early, so a
@@ -96,6 +107,10 @@ impl<L: SendLimit> SendQueue<L> {
 
     pub(super) const fn limit(&self) -> &L {
         &self.limit
+    }
+
+    pub(super) const fn limit_mut(&mut self) -> &mut L {
+        &mut self.limit
     }
 
     /// Returns the limit with the current time to use, to change its rate.
@@ -164,9 +179,12 @@ impl<L: SendLimit> SendQueue<L> {
         }
     }
 
-    /// Gives back a send that was granted and not made.
-    pub(super) fn give_back(&mut self) {
-        self.limit.give_back();
+    /// Gives up a place. If `is_granted`, it also gives back a send that was granted and not made.
+    pub(super) fn give_up(&mut self, ticket: Option<Ticket>, is_granted: bool) {
+        self.leave(ticket);
+        if is_granted {
+            self.limit.give_back();
+        }
     }
 
     /// Returns the number of expected waiters ahead of a ticket, which is its index in the list, and whether the ticket

@@ -86,10 +86,7 @@ impl Gate {
     #[inline]
     pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {
-            queue.leave(ticket);
-            if is_granted {
-                queue.give_back();
-            }
+            queue.give_up(ticket, is_granted);
         }
     }
 }

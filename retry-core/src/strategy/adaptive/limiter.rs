@@ -1,7 +1,7 @@
 //! A token bucket for sends, whose rate is learned from responses. It is pure arithmetic, without a queue or a lock.
 
 use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
-use crate::strategy::send_queue::SendLimit;
+use crate::strategy::send_queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
@@ -52,15 +52,7 @@ impl SendBucket {
     /// clock can measure.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
         let missing = sends * SEND - self.capacity;
-        if missing <= 0.0 {
-            return Duration::ZERO;
-        }
-        match Duration::try_from_secs_f64(missing / self.fill) {
-            // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond.
-            Ok(wait) if !wait.is_zero() => wait.saturating_add(Duration::from_nanos(1)),
-            Ok(zero) => zero,
-            Err(_) => Duration::MAX,
-        }
+        if missing <= 0.0 { Duration::ZERO } else { time_for(missing, self.fill) }
     }
 
     /// Takes one send.

@@ -1,7 +1,7 @@
 //! The limit on sends that follows the estimate.
 
 use super::GoodputEstimator;
-use crate::strategy::send_queue::SendLimit;
+use crate::strategy::send_queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
@@ -90,16 +90,7 @@ impl SendLimit for Pace {
     fn wait_for(&self, sends: f64) -> Duration {
         let missing = sends - self.sends;
         let held = self.held_until.saturating_since(self.filled);
-        if missing <= 0.0 {
-            return held;
-        }
-        match Duration::try_from_secs_f64(missing / self.rate()) {
-            // Rounded up, so that an operation that asks again after this time need not wait for another nanosecond. Less
-            // than a nanosecond can't be measured.
-            Ok(wait) if !wait.is_zero() => held.saturating_add(wait).saturating_add(Duration::from_nanos(1)),
-            Ok(_) => held,
-            Err(_) => Duration::MAX,
-        }
+        if missing <= 0.0 { held } else { held.saturating_add(time_for(missing, self.rate)) }
     }
 
     fn take(&mut self) {

@@ -102,9 +102,10 @@ impl Pacer {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ok(0) };
-        self.drain(queue.limit_at(now));
-        let wait = queue.ask(now, ticket);
         let (pace, now) = queue.limit_at(now);
+        self.drain(pace, now);
+        let wait = queue.ask(now, ticket);
+        let pace = queue.limit_mut();
         if let Some(wait) = wait {
             pace.waited_at = now;
             return Err(wait);
@@ -116,7 +117,7 @@ impl Pacer {
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
-    fn drain(&self, (pace, now): (&mut Pace, Timestamp)) {
+    fn drain(&self, pace: &mut Pace, now: Timestamp) {
         if self.accepted.0.load(Ordering::Relaxed) > 0 {
             // After a pause, these are the last answers before it.
             let now = if now.saturating_since(pace.filled) > FRESH { pace.filled } else { now };
@@ -147,7 +148,7 @@ impl Pacer {
         });
         let (pace, now) = queue.limit_at(now);
         if !is_first {
-            self.drain((pace, now));
+            self.drain(pace, now);
             pace.reject(now, sent_after);
         }
         let wait = wait.unwrap_or_default().min(LONGEST_HOLD);
@@ -165,10 +166,7 @@ impl Pacer {
         if (ticket.is_some() || is_granted)
             && let Some(queue) = &mut *self.lock()
         {
-            queue.leave(ticket);
-            if is_granted {
-                queue.give_back();
-            }
+            queue.give_up(ticket, is_granted);
         }
     }
 }
