@@ -1,0 +1,37 @@
+//! Events for the crate `tracing`, with the target `retry_fleet`. Without the feature, they are no-ops.
+
+/// Defines a function for each event.
+macro_rules! events {
+    ($($(#[$doc:meta])* $level:ident $event:ident($($field:ident: $type:ty),*): $message:literal;)+) => {$(
+        $(#[$doc])*
+        #[cfg(feature = "tracing")]
+        #[cold]
+        pub(crate) fn $event($($field: $type),*) {
+            tracing::$level!(name: stringify!($event), target: "retry_fleet", $($field,)* $message);
+        }
+
+        $(#[$doc])*
+        #[cfg(not(feature = "tracing"))]
+        #[inline]
+        pub(crate) fn $event($(_: $type),*) {}
+    )+};
+}
+
+events! {
+    /// Once, until the store answers again.
+    warn store_lost(fleet: &str, error: &str): "the store of the fleet does not answer, so the process goes on alone";
+    /// Once after `store_lost`.
+    warn store_back(fleet: &str): "the store of the fleet answers again";
+    /// Once for each new epoch after the first.
+    warn store_emptied(fleet: &str): "the store of the fleet has lost its memory";
+    /// Once for each capacity of the store.
+    warn capacity_differs(fleet: &str, capacity: u32, store: u32): "the store has another capacity, which counts";
+    /// Once.
+    warn share_is_small(fleet: &str, share: u32, cost: u32): "the fair share of the quota pays for less than one retry";
+    /// Once, until the quota has recovered.
+    warn quota_exhausted(strategy: Option<&str>, capacity: u32): "the process has no part of the fleet's quota left";
+    /// Once after `quota_exhausted`.
+    warn quota_recovered(capacity: u32): "the fleet's quota has recovered";
+    /// When the value changes.
+    warn switched(is_on: bool): "the retries of the fleet were switched";
+}

@@ -1,0 +1,159 @@
+//! What a process and the store tell each other. All of it is plain data.
+//!
+//! Numbers that grow are told in all, since the process began. The store keeps the larger of its own number and that of
+//! the process. So calls and replies may be lost, late or repeated, and a replica that missed some of them catches up.
+
+use std::time::Duration;
+
+/// What a process tells the store.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Call {
+    /// The unique name of the process.
+    pub member: String,
+    /// The epoch that the process knows. `None` before its first answer.
+    pub epoch: Option<String>,
+    /// The name of a new epoch, for a store that knows none.
+    pub fresh: String,
+    /// The time after which the process counts as gone if it does not call again.
+    pub ttl: Duration,
+    /// Whether the process leaves.
+    pub is_leaving: bool,
+    /// The number of entries that are looked at to find processes that are gone. With at least as many as there are
+    /// entries, all of these processes are found.
+    pub look_at: u32,
+    /// The part of the quota.
+    pub quota: Option<QuotaCall>,
+    /// The part of the limit.
+    pub limit: Option<LimitCall>,
+    /// Turns the retries of the fleet off for so long, or on if it is zero.
+    pub off_for: Option<Duration>,
+}
+
+impl Call {
+    /// Creates a call that only says that the process is there.
+    pub fn new(member: impl Into<String>, fresh: impl Into<String>) -> Self {
+        Self {
+            member: member.into(),
+            epoch: None,
+            fresh: fresh.into(),
+            ttl: Duration::from_secs(30),
+            is_leaving: false,
+            look_at: 4,
+            quota: None,
+            limit: None,
+            off_for: None,
+        }
+    }
+}
+
+/// What a process tells about the quota.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotaCall {
+    /// The capacity that the process is set to.
+    pub capacity: u32,
+    /// The cost of a retry.
+    pub cost: u32,
+    /// What the process has been given in all, its pocket included.
+    pub seen: u64,
+    /// What the process has given back in all.
+    pub back: u64,
+    /// What the process wants to be given now.
+    pub want: u32,
+    /// What the process holds.
+    pub held: u32,
+    /// The last balance of the fleet that the process knows. A store that was emptied begins with it.
+    pub hint: u32,
+}
+
+/// What a process tells about the limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LimitCall {
+    /// The requests that were accepted in all.
+    pub accepted: u64,
+    /// The requests that were rejected in all.
+    pub rejected: u64,
+    /// What the process would send without the limit, in thousandths of a send per second. `None` if it waits for sends.
+    pub demand: Option<u32>,
+    /// The outcome of a step.
+    pub posted: Option<Post>,
+}
+
+/// A new rate, which a process has computed from the totals of a [`Step`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Post {
+    /// The number of the step.
+    pub version: u64,
+    /// The accepted requests of the step.
+    pub accepted: u64,
+    /// The rejected requests of the step.
+    pub rejected: u64,
+    /// The rate for the whole fleet, in sends per second.
+    pub rate: f64,
+    /// The state of the estimator.
+    pub state: String,
+}
+
+/// What the store answers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The epoch. It is another one after the store lost its memory.
+    pub epoch: String,
+    /// The number of processes.
+    pub members: u32,
+    /// Whether the retries of the fleet are on.
+    pub retries_enabled: bool,
+    /// The part of the quota, if the process asked for it.
+    pub quota: Option<QuotaReply>,
+    /// The part of the limit, if the process asked for it.
+    pub limit: Option<LimitReply>,
+}
+
+impl Reply {
+    /// Creates a reply without a quota and a limit.
+    pub fn new(epoch: impl Into<String>, members: u32, retries_enabled: bool) -> Self {
+        Self { epoch: epoch.into(), members, retries_enabled, quota: None, limit: None }
+    }
+}
+
+/// What the store answers about the quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaReply {
+    /// What the process has been given in all.
+    pub given: u64,
+    /// What the store can still give. It can be below zero while processes join with their pockets.
+    pub balance: i64,
+    /// What refunds of the fleet can still fill.
+    pub room: u32,
+    /// The capacity that counts.
+    pub capacity: u32,
+}
+
+/// What the store answers about the limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitReply {
+    /// The rate for the whole fleet, in sends per second. `None` if nobody has posted one.
+    pub rate: Option<f64>,
+    /// What the processes want that do not wait for sends, in thousandths of a send per second.
+    pub satisfied: u64,
+    /// The number of processes that wait for sends.
+    pub waiting: u32,
+    /// Asks the process to compute the next rate.
+    pub step: Option<Step>,
+}
+
+/// What the next rate is computed from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The number of the step.
+    pub version: u64,
+    /// The time of the store, in milliseconds.
+    pub now: u64,
+    /// The requests of the fleet that were accepted since the last step.
+    pub accepted: u64,
+    /// The requests of the fleet that were rejected since the last step.
+    pub rejected: u64,
+    /// The state of the estimator. `None` in the first step.
+    pub state: Option<String>,
+}

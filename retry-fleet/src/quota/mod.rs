@@ -1,0 +1,189 @@
+//! The quota of a fleet, as one process sees it.
+
+pub(crate) mod stock;
+
+use crate::wake::Wake;
+#[cfg(feature = "test")]
+use retry_core::TokenBucket;
+use retry_core::{Clock, RetryQuota};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use stock::Stock;
+
+/// The cost of a retry unless set: that of the dearest retry of the presets.
+const COST: u32 = 14;
+
+/// A retry quota that all processes of a fleet share.
+///
+/// Each process holds a part of the quota and pays its retries from it, without waiting for the store. It fetches more when
+/// it needs more, and gives back what it does not need. Processes of a [`Fleet`](crate::Fleet) that has been joined share;
+/// a quota that was not joined has its pocket only.
+///
+/// Choose a **capacity** of at least two retries' cost for each process. With less, a process may have to fetch its first
+/// retry from the store, and so goes without it. The capacity has no default, because it depends on the size of the fleet.
+///
+/// ```
+/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+/// use retry_fleet::FleetQuota;
+///
+/// static QUOTA: FleetQuota = FleetQuota::new(5_000);
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
+///     StandardRetryStrategy::new().with_quota(&QUOTA);
+/// ```
+///
+/// # What it guarantees
+///
+/// What all processes have spent and hold is never more than the capacity and the refunds, whatever happens to processes
+/// and clocks. What a process holds when it crashes counts as spent. The exceptions are at most one capacity more for each
+/// time that the store loses its memory, and one pocket for each process that has not reached the store.
+///
+/// # Costs
+///
+/// While the fleet is healthy, a refund is one relaxed load. A retry is one compare-and-swap, and wakes the task of the
+/// fleet if little is left.
+///
+/// Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own with the whole capacity, and
+/// no store.
+#[derive(Debug)]
+pub struct FleetQuota {
+    capacity: u32,
+    cost: u32,
+    pocket: u32,
+    stock: Stock,
+    /// The cost of the retries that were asked for since the task last looked. Relaxed, because it publishes nothing.
+    asked: AtomicU32,
+    /// A payment that leaves less than this wakes the task.
+    low: AtomicU32,
+    /// Whether a retry was refused since the fleet last had enough.
+    is_dry: AtomicBool,
+    pub(crate) wake: Wake,
+    #[cfg(feature = "test")]
+    alone: TokenBucket,
+}
+
+impl FleetQuota {
+    /// Creates the quota of a fleet. All processes should have the same capacity; if they differ, that of the store
+    /// counts, until no process has asked for it for 30 s.
+    pub const fn new(capacity: u32) -> Self {
+        Self {
+            capacity,
+            cost: COST,
+            pocket: if capacity < COST { capacity } else { COST },
+            stock: Stock::new(if capacity < COST { capacity } else { COST }),
+            asked: AtomicU32::new(0),
+            low: AtomicU32::new(0),
+            is_dry: AtomicBool::new(false),
+            wake: Wake::new(),
+            #[cfg(feature = "test")]
+            alone: TokenBucket::new(capacity),
+        }
+    }
+
+    /// Sets the cost of a retry, by which the process decides how much to hold. The default is 14, which is the cost of the
+    /// dearest retry of the presets. The pocket becomes one such cost.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the cost is 0; in a `static` this is a compile error.
+    #[must_use]
+    pub const fn cost(mut self, cost: u32) -> Self {
+        assert!(cost > 0, "invalid cost: expected a whole number of at least 1");
+        self.cost = cost;
+        self.pocket(cost)
+    }
+
+    /// Sets what the process may spend before the first answer of the store, which charges it then. The default is the cost
+    /// of one retry, so that the first retry of a short-lived process is made. With 0, a process that never reaches the
+    /// store adds nothing to the load.
+    #[must_use]
+    pub const fn pocket(mut self, pocket: u32) -> Self {
+        self.pocket = pocket;
+        self.stock = Stock::new(pocket);
+        self
+    }
+
+    /// Returns the capacity that was set.
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Returns the cost that was set.
+    pub(crate) const fn cost_setting(&self) -> u32 {
+        self.cost
+    }
+
+    /// Returns the pocket that was set.
+    pub(crate) const fn pocket_setting(&self) -> u32 {
+        self.pocket
+    }
+
+    pub(crate) const fn stock(&self) -> &Stock {
+        &self.stock
+    }
+
+    /// Returns the cost of the retries that were asked for since the last call, granted or not.
+    pub(crate) fn take_asked(&self) -> u32 {
+        self.asked.swap(0, Ordering::Relaxed)
+    }
+
+    /// Sets what wakes the task: a payment that leaves less than this.
+    pub(crate) fn set_low(&self, low: u32) {
+        self.low.store(low, Ordering::Relaxed);
+    }
+
+    /// Notes what the fleet can still give, so that a refusal is told anew after a recovery.
+    pub(crate) fn note_balance(&self, balance: i64, capacity: u32) {
+        let has_recovered = 2 * balance.max(0) >= i64::from(capacity);
+        if has_recovered && self.is_dry.load(Ordering::Relaxed) {
+            self.is_dry.store(false, Ordering::Relaxed);
+            crate::events::quota_recovered(capacity);
+        }
+    }
+}
+
+impl RetryQuota for FleetQuota {
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        #[cfg(feature = "test")]
+        if retry_core::test::is_active() {
+            return self.alone.try_acquire(cost, clock);
+        }
+        let _ = clock;
+        if cost == 0 {
+            return true;
+        }
+        let _ = self.asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |asked| Some(asked.saturating_add(cost)));
+        let left = self.stock.pay(cost);
+        if left.unwrap_or(0) < self.low.load(Ordering::Relaxed) {
+            self.wake.wake();
+        }
+        left.is_some()
+    }
+
+    #[inline]
+    fn refund(&self, amount: u32) {
+        #[cfg(feature = "test")]
+        if retry_core::test::is_active() {
+            return self.alone.refund(amount);
+        }
+        self.stock.refund(amount);
+    }
+
+    /// Returns what this process holds.
+    fn available(&self) -> u32 {
+        #[cfg(feature = "test")]
+        if retry_core::test::is_active() {
+            return self.alone.available();
+        }
+        self.stock.level().available
+    }
+
+    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+        #[cfg(feature = "test")]
+        if retry_core::test::is_active() {
+            return self.alone.note_refusal(cost, strategy);
+        }
+        let _ = cost;
+        if !self.is_dry.swap(true, Ordering::Relaxed) {
+            crate::events::quota_exhausted(strategy, self.capacity);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+-- One call of a process. The twin of this script is store/memory.rs, step by step.
+--
+-- KEYS: the hash of the fleet, the switch of the fleet
+-- ARGV: 1 member, 2 known epoch or '', 3 fresh epoch, 4 ttl in ms, 5 leaving 1/0, 6 entries to look at,
+--       7 quota 1/0, 8 capacity, 9 cost, 10 seen, 11 back, 12 want, 13 held, 14 hint,
+--       15 limit 1/0, 16 accepted, 17 rejected, 18 demand or -1,
+--       19 posted version or '', 20 accepted, 21 rejected, 22 rate, 23 state,
+--       24 switch off for so many ms, 0 for on, or ''
+-- Reply: epoch, members, off 1/0, given, balance, room, capacity, rate or '', satisfied, waiting,
+--        step version or '', now, accepted, rejected, state or ''
+local key, switch = KEYS[1], KEYS[2]
+local function arg(i) return tonumber(ARGV[i]) or 0 end
+
+local names = {'now', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
+  'rate', 'state', 'version', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied', 'waiting'}
+local read, h = redis.call('HMGET', key, unpack(names)), {}
+for i, name in ipairs(names) do
+  if name == 'epoch' or name == 'rate' or name == 'state' then h[name] = read[i] or '' else h[name] = tonumber(read[i]) end
+end
+
+local time = redis.call('TIME')
+local now = math.max(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000), h.now or 0)
+local id, known, ttl, leaving = 'm:' .. ARGV[1], ARGV[2] ~= '', arg(4), ARGV[5] == '1'
+local has_quota, has_limit = ARGV[7] == '1', ARGV[15] == '1'
+
+if h.epoch == '' then h = {epoch = ARGV[3], rate = '', state = ''} end
+h.now, h.members, h.held = now, h.members or 0, h.held or 0
+h.version, h.stepped, h.offered_until = h.version or 0, h.stepped or now, h.offered_until or 0
+h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
+
+-- A member: until, given, returned, holds, accepted, rejected, demand.
+local function parse(text)
+  local m = {}
+  for word in string.gmatch(text, '%S+') do m[#m + 1] = tonumber(word) end
+  if #m == 7 then return m end
+end
+local function leave(m)
+  h.members, h.held = math.max(0, h.members - 1), h.held - m[4]
+  if m[7] == -1 then h.waiting = h.waiting - 1 elseif m[7] > 0 then h.satisfied = h.satisfied - m[7] end
+end
+
+-- Processes whose time is over leave. What they hold counts as spent.
+if arg(6) > 0 then
+  local looked = redis.call('HRANDFIELD', key, arg(6), 'WITHVALUES')
+  for i = 1, #looked, 2 do
+    if string.sub(looked[i], 1, 2) == 'm:' and looked[i] ~= id then
+      local m = parse(looked[i + 1])
+      if not m then redis.call('HDEL', key, looked[i])
+      elseif m[1] < now then leave(m) redis.call('HDEL', key, looked[i]) end
+    end
+  end
+end
+
+local text = redis.call('HGET', key, id)
+local m = text and parse(text)
+local is_new = not m
+if is_new then
+  m = {0, 0, arg(11), 0, arg(16), arg(17), 0}
+  if known then m[2] = arg(10) end
+  h.members = h.members + 1
+end
+m[1] = now + ttl
+
+local room = 0
+if has_quota then
+  local capacity, cost, seen, back, want, held = arg(8), arg(9), arg(10), arg(11), arg(12), arg(13)
+  if not h.balance then
+    h.balance, h.capacity = known and math.min(capacity, arg(14)) or capacity, capacity
+  end
+  h.capacity = h.capacity or capacity
+  -- The capacity changes when no process has asked for it for a while.
+  if capacity == h.capacity then
+    h.capacity_until = now + ttl
+  elseif now > (h.capacity_until or 0) then
+    h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, now + ttl
+  end
+  if is_new and known then h.balance = h.balance - held end
+  h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
+  m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
+  h.held = h.held - m[4]
+  if leaving then
+    -- A leaving process takes no more grants, so those that it has not seen come back.
+    h.balance, m[2] = h.balance + m[2] - seen, seen
+  end
+  local unseen = m[2] - seen
+  h.balance = math.min(h.balance, h.capacity - h.held - held - unseen)
+  if not leaving then
+    local most = math.max(2 * cost, math.floor(h.balance / 4))
+    local grant = math.max(0, math.min(want - unseen, h.balance, most))
+    m[2], h.balance, unseen = m[2] + grant, h.balance - grant, unseen + grant
+  end
+  m[4] = held + unseen
+  h.held = h.held + m[4]
+  room = math.max(0, h.capacity - h.balance - h.held)
+end
+
+local step = {'', '0', '0', '0', ''}
+if has_limit then
+  h.accepted = h.accepted + math.max(0, arg(16) - m[5])
+  h.rejected = h.rejected + math.max(0, arg(17) - m[6])
+  m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
+  if m[7] == -1 then h.waiting = h.waiting - 1 else h.satisfied = h.satisfied - m[7] end
+  m[7] = arg(18)
+  if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
+  if ARGV[19] ~= '' and arg(19) == h.version then
+    h.accepted, h.rejected = math.max(0, h.accepted - arg(20)), math.max(0, h.rejected - arg(21))
+    h.rate, h.state, h.version, h.stepped, h.offered_until = ARGV[22], ARGV[23], h.version + 1, now, 0
+  end
+  if not leaving and now >= h.offered_until and (h.version == 0 or now >= h.stepped + 250) then
+    h.offered_until = now + 1000
+    step = {h.version, now, h.accepted, h.rejected, h.state}
+  end
+end
+
+local off = redis.call('EXISTS', switch)
+if ARGV[24] == '0' then
+  redis.call('DEL', switch)
+  off = 0
+elseif ARGV[24] ~= '' then
+  redis.call('SET', switch, 'off', 'PX', ARGV[24])
+  off = 1
+end
+
+if leaving then
+  leave(m)
+  redis.call('HDEL', key, id)
+else
+  redis.call('HSET', key, id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)))
+end
+local write = {}
+for _, name in ipairs(names) do
+  if h[name] then
+    write[#write + 1] = name
+    write[#write + 1] = type(h[name]) == 'number' and string.format('%.0f', h[name]) or h[name]
+  end
+end
+redis.call('HSET', key, unpack(write))
+redis.call('PEXPIRE', key, 3600000)
+
+local function whole(x) return string.format('%.0f', x or 0) end
+return {h.epoch, whole(h.members), off, whole(m[2]), whole(h.balance), whole(room), whole(h.capacity),
+  h.rate, whole(h.satisfied), whole(h.waiting),
+  step[1] == '' and '' or whole(step[1]), whole(step[2]), whole(step[3]), whole(step[4]), step[5]}

@@ -1,0 +1,260 @@
+//! A store in memory: the twin of the script that runs in Redis.
+
+use crate::protocol::{Call, LimitCall, LimitReply, QuotaCall, QuotaReply, Reply, Step};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::time::Duration;
+
+/// The shortest time between two steps of a limit, in milliseconds.
+const STEP: u64 = 250;
+/// How long a step is waited for, in milliseconds. After that, another process gets it.
+const STEP_PATIENCE: u64 = 1_000;
+
+/// The state of one fleet, in memory.
+///
+/// It does what the script of the other stores does, step by step. Use it in simulations, and in tests of a [`Store`] of
+/// your own.
+///
+/// [`Store`]: super::Store
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStore {
+    state: Option<State>,
+    off_until: Option<u64>,
+}
+
+/// What the store knows of a fleet.
+#[derive(Clone, Debug, Default)]
+struct State {
+    now: u64,
+    epoch: String,
+    members: BTreeMap<String, Member>,
+    /// The last member that was looked at.
+    looked_at: String,
+    /// `None` before the first call with a quota.
+    quota: Option<Quota>,
+    /// What all members hold.
+    held: i64,
+    limit: Limit,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Quota {
+    capacity: i64,
+    /// The time until which the capacity counts, because a process asked for it.
+    until: u64,
+    balance: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Limit {
+    rate: Option<f64>,
+    state: Option<String>,
+    version: u64,
+    stepped: u64,
+    offered_until: u64,
+    accepted: u64,
+    rejected: u64,
+    satisfied: u64,
+    waiting: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    until: u64,
+    given: u64,
+    returned: u64,
+    /// What it held at its last call, and the grants that it had not seen then.
+    holds: i64,
+    accepted: u64,
+    rejected: u64,
+    demand: Option<u32>,
+}
+
+impl MemoryStore {
+    /// Creates an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a call at this time, in milliseconds. A time that goes back does not count.
+    pub fn call(&mut self, now: u64, call: &Call) -> Reply {
+        let state = self.state.get_or_insert_with(|| State::new(now, call.fresh.clone()));
+        state.now = state.now.max(now);
+        state.look(call.look_at, &call.member);
+        let mut reply = state.call(call);
+        if let Some(off_for) = call.off_for {
+            self.off_until = (!off_for.is_zero()).then(|| now.saturating_add(millis(off_for)));
+        }
+        reply.retries_enabled = self.off_until.is_none_or(|until| until <= now);
+        reply
+    }
+
+    /// Forgets everything but the switch, as a store that was emptied.
+    pub fn forget(&mut self) {
+        self.state = None;
+    }
+
+    /// Returns what the store can still give, or `None` before the first call with a quota.
+    pub fn balance(&self) -> Option<i64> {
+        Some(self.state.as_ref()?.quota?.balance)
+    }
+
+    /// Returns the number of processes.
+    pub fn members(&self) -> usize {
+        self.state.as_ref().map_or(0, |state| state.members.len())
+    }
+}
+
+impl State {
+    fn new(now: u64, epoch: String) -> Self {
+        Self { now, epoch, limit: Limit { stepped: now, ..Limit::default() }, ..Self::default() }
+    }
+
+    /// Lets processes leave whose time is over. What they hold counts as spent.
+    fn look(&mut self, entries: u32, caller: &str) {
+        let entries = usize::try_from(entries).unwrap_or(usize::MAX).min(self.members.len());
+        for _ in 0..entries {
+            let after = (Bound::Excluded(self.looked_at.as_str()), Bound::Unbounded);
+            let Some((id, member)) = self.members.range::<str, _>(after).next().or_else(|| self.members.iter().next())
+            else {
+                return;
+            };
+            let (id, member) = (id.clone(), *member);
+            if id != caller && member.until < self.now {
+                self.leave(&member);
+                self.members.remove(&id);
+            }
+            self.looked_at = id;
+        }
+    }
+
+    fn leave(&mut self, member: &Member) {
+        self.held -= member.holds;
+        self.limit.forget(member.demand);
+    }
+
+    fn call(&mut self, call: &Call) -> Reply {
+        let until = self.now.saturating_add(millis(call.ttl));
+        let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default());
+        let limit = call.limit.as_ref();
+        let mut member = former.unwrap_or(Member {
+            until,
+            // A process that knows an epoch was given this by a store that has forgotten it. The pocket of a new process
+            // is charged.
+            given: if call.epoch.is_some() { quota.seen } else { 0 },
+            returned: quota.back,
+            holds: 0,
+            accepted: limit.map_or(0, |limit| limit.accepted),
+            rejected: limit.map_or(0, |limit| limit.rejected),
+            demand: Some(0),
+        });
+        member.until = until;
+        let quota = call.quota.map(|quota| self.quota(call, &quota, &mut member, former.is_none()));
+        let limit = limit.map(|limit| {
+            let now = self.now;
+            self.limit.call(now, limit, &mut member, call.is_leaving)
+        });
+        if call.is_leaving {
+            self.leave(&member);
+            self.members.remove(&call.member);
+        } else {
+            self.members.insert(call.member.clone(), member);
+        }
+        let members = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+        Reply { epoch: self.epoch.clone(), members, retries_enabled: true, quota, limit }
+    }
+
+    fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member, is_new: bool) -> QuotaReply {
+        let (capacity, held, until) = (i64::from(asked.capacity), i64::from(asked.held), member.until);
+        let quota = self.quota.get_or_insert_with(|| {
+            let balance = if call.epoch.is_some() { asked.hint.min(asked.capacity) } else { asked.capacity };
+            Quota { capacity, until, balance: balance.into() }
+        });
+        // The capacity changes when no process has asked for it for a while.
+        if capacity == quota.capacity {
+            quota.until = until;
+        } else if self.now > quota.until {
+            *quota = Quota { capacity, until, balance: quota.balance + capacity - quota.capacity };
+        }
+        if is_new && call.epoch.is_some() {
+            quota.balance -= held;
+        }
+        quota.balance += amount(asked.back.saturating_sub(member.returned));
+        quota.balance -= amount(asked.seen.saturating_sub(member.given));
+        member.given = member.given.max(asked.seen);
+        member.returned = member.returned.max(asked.back);
+        self.held -= member.holds;
+        if call.is_leaving {
+            // A leaving process takes no more grants, so those that it has not seen come back.
+            quota.balance += amount(member.given - asked.seen);
+            member.given = asked.seen;
+        }
+        let mut unseen = amount(member.given - asked.seen);
+        quota.balance = quota.balance.min(quota.capacity - self.held - held - unseen);
+        if !call.is_leaving {
+            let most = (2 * i64::from(asked.cost)).max(quota.balance.div_euclid(4));
+            let grant = (i64::from(asked.want) - unseen).min(quota.balance).min(most).max(0);
+            member.given += grant.unsigned_abs();
+            quota.balance -= grant;
+            unseen += grant;
+        }
+        member.holds = held + unseen;
+        self.held += member.holds;
+        QuotaReply {
+            given: member.given,
+            balance: quota.balance,
+            room: whole(quota.capacity - quota.balance - self.held),
+            capacity: whole(quota.capacity),
+        }
+    }
+}
+
+impl Limit {
+    fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
+        self.accepted += asked.accepted.saturating_sub(member.accepted);
+        self.rejected += asked.rejected.saturating_sub(member.rejected);
+        member.accepted = member.accepted.max(asked.accepted);
+        member.rejected = member.rejected.max(asked.rejected);
+        self.forget(member.demand);
+        member.demand = asked.demand;
+        match asked.demand {
+            None => self.waiting += 1,
+            Some(demand) => self.satisfied += u64::from(demand),
+        }
+        if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
+            self.accepted = self.accepted.saturating_sub(posted.accepted);
+            self.rejected = self.rejected.saturating_sub(posted.rejected);
+            self.rate = Some(posted.rate);
+            self.state = Some(posted.state.clone());
+            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
+        }
+        let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped + STEP);
+        let step = (is_due && !is_leaving).then(|| {
+            self.offered_until = now + STEP_PATIENCE;
+            let (accepted, rejected) = (self.accepted, self.rejected);
+            Step { version: self.version, now, accepted, rejected, state: self.state.clone() }
+        });
+        LimitReply { rate: self.rate, satisfied: self.satisfied, waiting: self.waiting, step }
+    }
+
+    /// Forgets what a process wanted.
+    fn forget(&mut self, demand: Option<u32>) {
+        match demand {
+            None => self.waiting = self.waiting.saturating_sub(1),
+            Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn amount(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Returns a number that is at least 0 and at most the largest one.
+fn whole(number: i64) -> u32 {
+    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}
