@@ -3,6 +3,8 @@
 
 #[cfg(not(loom))]
 mod events;
+#[cfg(all(not(loom), feature = "tokio"))]
+mod gauges;
 #[cfg(not(loom))]
 mod member;
 #[cfg(not(loom))]
@@ -19,9 +21,13 @@ pub mod store;
 #[cfg(not(loom))]
 mod switch;
 mod sync;
+#[cfg(all(not(loom), feature = "tokio"))]
+mod task;
 #[cfg(not(loom))]
 mod wake;
 
+#[cfg(all(not(loom), feature = "tokio"))]
+pub use self::task::{Fleet, JoinError, Membership};
 #[cfg(not(loom))]
 pub use self::{
     member::{FleetStatus, Member},

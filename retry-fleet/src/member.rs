@@ -8,6 +8,7 @@ use crate::switch::FleetSwitch;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// The time between two calls, on average.
@@ -46,7 +47,11 @@ pub struct Member {
     is_lost: bool,
     quota: Option<QuotaPart>,
     switch: Option<Held<FleetSwitch>>,
+    /// What to turn the switch to with the next call.
     turn: Option<Duration>,
+    /// Whether the next call is an early one.
+    is_early: bool,
+    has_left: bool,
 }
 
 /// What the process knows about the quota.
@@ -100,6 +105,8 @@ impl Member {
             quota: None,
             switch: None,
             turn: None,
+            is_early: false,
+            has_left: false,
         }
     }
 
@@ -143,21 +150,29 @@ impl Member {
         self.next_call_at
     }
 
-    /// Makes the next call early, because the process holds too little.
-    pub fn woken(&mut self, now: Timestamp) {
+    /// Waits until the process holds too little. Then [`next_call_at`](Member::next_call_at) is soon.
+    ///
+    /// It is ready at most once before each call. Only the waker of the last context is kept.
+    pub fn poll_woken(&mut self, context: &Context<'_>, now: Timestamp) -> Poll<()> {
+        let Some(part) = self.quota.as_ref().filter(|_| !self.is_early) else { return Poll::Pending };
+        if !part.quota.wake.is_woken(context.waker()) {
+            return Poll::Pending;
+        }
+        self.is_early = true;
         let early = EARLY.max(Duration::from_secs_f64(f64::from(self.members) / EARLY_CALLS_PER_SECOND));
         self.next_call_at = self.next_call_at.min(now.saturating_add(early));
+        Poll::Ready(())
     }
 
     /// Returns the call to make now. A process that `is_leaving` gives back all that it holds, and makes no other call.
     pub fn call(&mut self, now: Timestamp, is_leaving: bool) -> Call {
         let (elapsed, is_joined) = (now.saturating_since(self.called_at), self.epoch.is_some());
-        self.called_at = now;
+        (self.called_at, self.is_early, self.has_left) = (now, false, is_leaving);
         self.calls += 1;
         let mut call = Call::new(self.id.clone(), format!("{}.{}", self.id, self.calls));
         call.epoch.clone_from(&self.epoch);
         call.is_leaving = is_leaving;
-        call.off_for = self.turn;
+        call.off_for = self.turn.take();
         let (members, is_lost) = (self.members, self.is_lost);
         call.quota = self
             .quota
@@ -166,10 +181,9 @@ impl Member {
         call
     }
 
-    /// Takes a reply. Returns whether the store is back, if it was lost.
+    /// Takes the reply to the last call.
     pub fn answered(&mut self, now: Timestamp, reply: &Reply) {
         self.answered_at = now;
-        self.turn = None;
         self.members = reply.members.max(1);
         match &self.epoch {
             Some(epoch) if *epoch == reply.epoch => {}
@@ -207,7 +221,8 @@ impl Member {
     /// Goes on without the store, because it is lost or nobody will ask it any more.
     pub(crate) fn go_alone(&mut self) {
         if let Some(part) = &mut self.quota {
-            part.go_alone(self.epoch.is_some().then_some(self.members));
+            let members = self.epoch.as_ref().filter(|_| !self.has_left).map(|_| self.members);
+            part.go_alone(members);
         }
     }
 
@@ -228,7 +243,7 @@ impl Member {
         }
     }
 
-    /// Returns the quota, for a task that is woken by it.
+    /// Returns the quota.
     #[cfg(feature = "tokio")]
     pub(crate) fn quota_of(&self) -> Option<&FleetQuota> {
         self.quota.as_ref().map(|part| &**part.quota)
@@ -314,7 +329,7 @@ impl QuotaPart {
         }
     }
 
-    /// Lets refunds fill the fair share, or the pocket of a process that never had an answer.
+    /// Lets refunds fill the fair share, or the pocket of a process that is not in the fleet.
     fn go_alone(&mut self, members: Option<u32>) {
         self.quota.set_low(0);
         let share = members.map_or(self.quota.pocket_setting(), |members| self.capacity / members);

@@ -1,8 +1,9 @@
 //! Random numbers for the spread of calls and for names.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+#[cfg(feature = "tokio")]
+use std::hash::{BuildHasher, RandomState};
 
-/// A small generator (SplitMix64).
+/// A small generator (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -32,12 +33,9 @@ impl Random {
 }
 
 /// Returns a name that no other process has: 128 random bits from the operating system.
+#[cfg(feature = "tokio")]
 pub(crate) fn unique_name() -> String {
-    let half = || {
-        // Each state has keys of its own.
-        let mut hasher = RandomState::new().build_hasher();
-        std::process::id().hash(&mut hasher);
-        hasher.finish()
-    };
+    // Each state has keys of its own.
+    let half = || RandomState::new().hash_one(std::process::id());
     format!("{:016x}{:016x}", half(), half())
 }

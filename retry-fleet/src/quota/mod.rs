@@ -55,6 +55,8 @@ pub struct FleetQuota {
     low: AtomicU32,
     /// Whether a retry was refused since the fleet last had enough.
     is_dry: AtomicBool,
+    #[cfg(feature = "tokio")]
+    is_joined: AtomicBool,
     pub(crate) wake: Wake,
     #[cfg(feature = "test")]
     alone: TokenBucket,
@@ -72,6 +74,8 @@ impl FleetQuota {
             asked: AtomicU32::new(0),
             low: AtomicU32::new(0),
             is_dry: AtomicBool::new(false),
+            #[cfg(feature = "tokio")]
+            is_joined: AtomicBool::new(false),
             wake: Wake::new(),
             #[cfg(feature = "test")]
             alone: TokenBucket::new(capacity),
@@ -114,6 +118,12 @@ impl FleetQuota {
     /// Returns the pocket that was set.
     pub(crate) const fn pocket_setting(&self) -> u32 {
         self.pocket
+    }
+
+    /// Sets whether the quota is part of a fleet that was joined. Returns whether that is a change.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn set_joined(&self, is_joined: bool) -> bool {
+        self.is_joined.swap(is_joined, Ordering::AcqRel) != is_joined
     }
 
     pub(crate) const fn stock(&self) -> &Stock {

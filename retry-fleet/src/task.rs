@@ -1,0 +1,259 @@
+//! The task that keeps a process in touch with its fleet.
+
+use crate::member::{FleetStatus, Member};
+use crate::quota::FleetQuota;
+use crate::random::unique_name;
+use crate::store::{Store, StoreError};
+use crate::switch::FleetSwitch;
+use retry_core::{Clock, TokioTimer};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::future::poll_fn;
+use std::ops::Deref;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{sleep, timeout};
+
+/// The time within which the store has to answer a call.
+const DEADLINE: Duration = Duration::from_secs(1);
+
+/// What a process shares with its fleet, and where the fleet's state is kept.
+///
+/// ```no_run
+/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+/// use retry_fleet::redis1::RedisStore;
+/// use retry_fleet::{Fleet, FleetQuota};
+///
+/// static QUOTA: FleetQuota = FleetQuota::new(5_000);
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
+///     StandardRetryStrategy::new().with_quota(&QUOTA);
+///
+/// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
+/// let fleet = Fleet::new("orders", RedisStore::open("redis://127.0.0.1")?);
+/// let membership = fleet.quota(&QUOTA).join()?;
+/// // .. the program runs, and at its end:
+/// membership.leave().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Fleet<S> {
+    member: Member,
+    store: S,
+}
+
+impl<S: Store> Fleet<S> {
+    /// Creates the part of this process in the named fleet. Processes with the same name and the same store share.
+    pub fn new(name: impl Into<String>, store: S) -> Self {
+        Self { member: Member::new(name, unique_name(), TokioTimer.now()), store }
+    }
+
+    /// Shares a quota, a static or an `Arc`.
+    #[must_use]
+    pub fn quota(mut self, quota: impl Deref<Target = FleetQuota> + Send + Sync + 'static) -> Self {
+        self.member = self.member.quota(quota);
+        self
+    }
+
+    /// Shares a switch, a static or an `Arc`.
+    #[must_use]
+    pub fn switch(mut self, switch: impl Deref<Target = FleetSwitch> + Send + Sync + 'static) -> Self {
+        self.member = self.member.switch(switch);
+        self
+    }
+
+    /// Joins the fleet, by a task on the current tokio runtime. It does not wait for the store.
+    ///
+    /// If the runtime ends, or the process can't reach the store, the process goes on alone: with what it holds, up to its
+    /// fair share.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error outside a tokio runtime, and if the quota was joined already.
+    pub fn join(self) -> Result<Membership, JoinError> {
+        let runtime = Handle::try_current().map_err(|_| JoinError::NoRuntime)?;
+        if self.member.quota_of().is_some_and(|quota| !quota.set_joined(true)) {
+            return Err(JoinError::AlreadyJoined);
+        }
+        let (commands, receiver) = mpsc::channel(1);
+        let (sender, status) = watch::channel(self.member.status());
+        let task = Task { member: self.member, store: self.store, status: sender };
+        runtime.spawn(task.run(receiver));
+        Ok(Membership { commands, status })
+    }
+}
+
+/// The reason why a process can't join its fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// There is no tokio runtime on this thread.
+    NoRuntime,
+    /// The quota is part of a fleet that was joined before and not left since.
+    AlreadyJoined,
+}
+
+impl Display for JoinError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoRuntime => "can't join the fleet: call `join` on a tokio runtime",
+            Self::AlreadyJoined => {
+                "can't join the fleet: its quota has joined a fleet already; give each fleet one of its own"
+            }
+        })
+    }
+}
+
+impl Error for JoinError {}
+
+/// The membership of a process in its fleet. When it is dropped, the process leaves.
+#[derive(Debug)]
+#[must_use = "the process leaves the fleet when its membership is dropped: keep it, as in `let membership = fleet.join()?;`"]
+pub struct Membership {
+    commands: mpsc::Sender<Command>,
+    status: watch::Receiver<FleetStatus>,
+}
+
+/// What the task is told to do, and where it tells the outcome.
+enum Command {
+    Turn(Duration, oneshot::Sender<Result<(), StoreError>>),
+    Leave(oneshot::Sender<()>),
+}
+
+impl Membership {
+    /// Returns what the process knows about its fleet.
+    pub fn status(&self) -> FleetStatus {
+        *self.status.borrow()
+    }
+
+    /// Turns the retries of the whole fleet off for this time, and returns when the store knows it. The processes that have
+    /// a [`FleetSwitch`] see it within 1.5 s.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
+    pub async fn turn_retries_off(&self, off_for: Duration) -> Result<(), StoreError> {
+        // Less than a millisecond would mean on.
+        self.turn(off_for.max(Duration::from_millis(1))).await
+    }
+
+    /// Turns the retries of the whole fleet on again, before the time is over.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
+    pub async fn turn_retries_on(&self) -> Result<(), StoreError> {
+        self.turn(Duration::ZERO).await
+    }
+
+    async fn turn(&self, off_for: Duration) -> Result<(), StoreError> {
+        let (done, outcome) = oneshot::channel();
+        let ended = || StoreError::new("the task of the fleet has ended, because its runtime has");
+        self.commands.send(Command::Turn(off_for, done)).await.map_err(|_| ended())?;
+        outcome.await.map_err(|_| ended())?
+    }
+
+    /// Leaves the fleet: gives back what the process holds, and returns when the store knows it, or after a second.
+    pub async fn leave(self) {
+        let (done, outcome) = oneshot::channel();
+        if self.commands.send(Command::Leave(done)).await.is_ok() {
+            let _ = outcome.await;
+        }
+    }
+}
+
+/// The task. When it is dropped, with its runtime, the process goes on alone.
+struct Task<S> {
+    member: Member,
+    store: S,
+    status: watch::Sender<FleetStatus>,
+}
+
+impl<S: Store> Task<S> {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        loop {
+            let turned = match self.wait(&mut commands).await {
+                Next::Call => None,
+                Next::Command(Command::Turn(off_for, done)) => {
+                    self.member.turn_retries_off(off_for, TokioTimer.now());
+                    Some(done)
+                }
+                Next::Command(Command::Leave(done)) => {
+                    let _ = self.call(true).await;
+                    let _ = done.send(());
+                    return;
+                }
+                Next::Leave => {
+                    let _ = self.call(true).await;
+                    return;
+                }
+            };
+            let outcome = self.call(false).await;
+            if let Some(done) = turned {
+                let _ = done.send(outcome);
+            }
+        }
+    }
+
+    /// Waits until there is something to do.
+    async fn wait(&mut self, commands: &mut mpsc::Receiver<Command>) -> Next {
+        loop {
+            let pause = self.member.next_call_at().saturating_since(TokioTimer.now());
+            if pause.is_zero() {
+                return Next::Call;
+            }
+            let (mut pause, member) = (pin!(sleep(pause)), &mut self.member);
+            let next = poll_fn(|context| {
+                if let Poll::Ready(command) = commands.poll_recv(context) {
+                    return Poll::Ready(Some(command.map_or(Next::Leave, Next::Command)));
+                }
+                if member.poll_woken(context, TokioTimer.now()).is_ready() {
+                    return Poll::Ready(None);
+                }
+                pause.as_mut().poll(context).map(|()| Some(Next::Call))
+            });
+            if let Some(next) = next.await {
+                return next;
+            }
+        }
+    }
+
+    async fn call(&mut self, is_leaving: bool) -> Result<(), StoreError> {
+        let call = self.member.call(TokioTimer.now(), is_leaving);
+        let outcome = timeout(DEADLINE, self.store.call(self.member.fleet(), &call)).await;
+        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::new("no answer within a second")));
+        let now = TokioTimer.now();
+        let outcome = match outcome {
+            Ok(reply) => {
+                self.member.answered(now, &reply);
+                Ok(())
+            }
+            Err(error) => {
+                self.member.unanswered(now, &error);
+                Err(error)
+            }
+        };
+        self.status.send_replace(self.member.status());
+        crate::gauges::set(self.member.fleet(), &self.member.status());
+        outcome
+    }
+}
+
+impl<S> Drop for Task<S> {
+    fn drop(&mut self) {
+        self.member.go_alone();
+        if let Some(quota) = self.member.quota_of() {
+            quota.set_joined(false);
+        }
+    }
+}
+
+/// What the task does next.
+enum Next {
+    Call,
+    Command(Command),
+    Leave,
+}
