@@ -6,8 +6,8 @@ use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, RetryConfig, RetryError, RetryQuota, RetryStrategy,
-    RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
+    AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryError,
+    RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -226,6 +226,10 @@ fn in_adaptive_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
     RetryConfig::new().mode(RetryMode::Adaptive).build_on(standard)
 }
 
+fn in_paced_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
+    RetryConfig::new().mode(RetryMode::Paced).paced_ramp(false).paced_max_throttled(2).build_on(standard)
+}
+
 // Rule R16.
 #[test]
 fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
@@ -248,6 +252,10 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     let after = [throttled.to_owned(), last.replace("Now", "After(100ms)")].map(|line| line + ", rate 0.5");
     assert_eq!(limited, [before, &after].concat());
     assert_eq!(life(&in_adaptive_mode(standard())), limited);
+    let paced = PacedRetryStrategy::over(standard()).ramp(false).max_throttled(2);
+    let paced = life(&paced);
+    assert!(paced[5].contains("rate"), "{paced:?}");
+    assert_eq!(life(&in_paced_mode(standard())), paced);
 }
 
 #[test]

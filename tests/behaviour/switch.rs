@@ -49,7 +49,7 @@ async fn no_strategy_retries_while_it_is_switched_off() {
     check!(Arc::clone(&strategy), strategy);
     let strategy = AdaptiveRetryStrategy::over(standard());
     check!(&strategy, &strategy);
-    for mode in [RetryMode::Standard, RetryMode::Adaptive] {
+    for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
         let strategy: ConfiguredStrategy = RetryConfig::new().mode(mode).build();
         check!(&strategy, &strategy);
     }

@@ -4,6 +4,7 @@ use super::BackoffStrategy;
 use super::arithmetic::{doubled, nanos, smaller};
 use super::jitter::{Jitter, Jittered, jitter_settings};
 use crate::policy::RetryErrorType;
+use crate::support::random::RandomNumbers;
 use std::time::Duration;
 
 /// A backoff whose delays double up to a cap, with jitter.
@@ -97,6 +98,11 @@ impl ExponentialBackoff {
     /// Returns a backoff with the same settings and with the seed of another one, if that has one.
     pub(crate) const fn seeded_as(&self, other: &Self) -> Self {
         Self { jittered: self.jittered.seeded_as(&other.jittered), ..*self }
+    }
+
+    /// Returns random numbers of the same seed, if there is one.
+    pub(crate) const fn random_numbers(&self) -> RandomNumbers {
+        self.jittered.random_numbers()
     }
 
     /// Returns the ordinary base, which the cap may cut, and the cap.

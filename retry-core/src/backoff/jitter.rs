@@ -76,6 +76,10 @@ impl Jittered {
         Self { random: other.random.restarted(), ..*self }
     }
 
+    pub(crate) const fn random_numbers(&self) -> RandomNumbers {
+        self.random.restarted()
+    }
+
     pub(crate) const fn seeded(mut self, seed: u64) -> Self {
         self.random = RandomNumbers::seeded(seed);
         self

@@ -101,6 +101,16 @@ impl RetryConfig {
         self.retry_refund
     }
 
+    /// Returns whether the mode `paced` begins with a ramp.
+    pub const fn paced_ramp_setting(&self) -> Option<bool> {
+        self.ramp
+    }
+
+    /// Returns the maximum number of attempts of an operation that may be throttled in the mode `paced`.
+    pub const fn paced_max_throttled_setting(&self) -> Option<u32> {
+        self.max_throttled
+    }
+
     /// Fills in the settings that are not set yet from another configuration.
     ///
     /// ```
@@ -135,6 +145,8 @@ impl RetryConfig {
             },
             first_refund: self.first_refund.or(other.first_refund),
             retry_refund: self.retry_refund.or(other.retry_refund),
+            ramp: self.ramp.or(other.ramp),
+            max_throttled: self.max_throttled.or(other.max_throttled),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::support::InvalidSetting;
 use std::time::Duration;
 
 /// The keys, as paths. In each group, plain values come before groups, as TOML wants them.
-pub(super) const KEYS: [&str; 20] = [
+pub(super) const KEYS: [&str; 22] = [
     "preset",
     "mode",
     "max_attempts",
@@ -30,10 +30,13 @@ pub(super) const KEYS: [&str; 20] = [
     "quota.costs.other",
     "quota.refunds.first_attempt",
     "quota.refunds.after_retry",
+    "paced.ramp",
+    "paced.max_throttled",
 ];
 
 /// The groups of keys, as paths. `hint_limit` is a key, too.
-pub(super) const GROUPS: [&str; 6] = ["hint_limit", "backoff", "quota", "quota.refill", "quota.costs", "quota.refunds"];
+pub(super) const GROUPS: [&str; 7] =
+    ["hint_limit", "backoff", "quota", "quota.refill", "quota.costs", "quota.refunds", "paced"];
 
 const NUMBER: &str = "a whole number from 0 to 4294967295";
 const TIME: &str = "a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms";
@@ -48,6 +51,7 @@ pub(super) enum Value {
     Text(String),
     Number(u32),
     Factor(f64),
+    Flag(bool),
 }
 
 impl Value {
@@ -60,6 +64,7 @@ impl Value {
             Self::Text(text) => text,
             Self::Number(number) => number.to_string(),
             Self::Factor(factor) => factor.to_string(),
+            Self::Flag(flag) => flag.to_string(),
         }
     }
 }
@@ -94,7 +99,7 @@ impl Reader {
                 config.preset = Some(preset);
             }
             "mode" => {
-                let value = RetryMode::named(text).ok_or_else(|| invalid("standard, adaptive or off"))?;
+                let value = RetryMode::named(text).ok_or_else(|| invalid(RetryMode::NAMES))?;
                 config.mode = Some(Sourced { value, source: source.clone() });
             }
             "max_attempts" => {
@@ -136,6 +141,8 @@ impl Reader {
                     text.trim().parse().map_err(|_| invalid("last_cost or a whole number up to 4294967295"))?;
                 config.retry_refund = Some(Refund::Amount(amount));
             }
+            "paced.ramp" => config.ramp = Some(text.parse().map_err(|_| invalid("true or false"))?),
+            "paced.max_throttled" => config.max_throttled = Some(number()?),
             _ => return Err(unknown("", key)),
         }
         Ok(())
@@ -252,6 +259,8 @@ impl RetryConfig {
                 Refund::Amount(amount) => Some(Value::Number(amount)),
                 Refund::LastCost => text("last_cost"),
             },
+            "paced.ramp" => self.ramp.map(Value::Flag),
+            "paced.max_throttled" => self.max_throttled.map(Value::Number),
             _ => None,
         }
     }

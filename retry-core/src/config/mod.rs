@@ -16,11 +16,13 @@ mod resolved;
 mod suggest;
 #[cfg(feature = "serde")]
 mod text_form;
+mod token;
 
-pub use configured::{ConfiguredStrategy, ConfiguredToken};
+pub use configured::ConfiguredStrategy;
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
 pub use preset::RetryPreset;
+pub use token::ConfiguredToken;
 
 use crate::backoff::Jitter;
 use crate::policy::RetryErrorType;
@@ -68,7 +70,7 @@ use std::time::Duration;
 /// ```toml
 /// [store]
 /// preset = "aws_2_1"          # the numbers to start from: default, aws_2_0 or aws_2_1
-/// mode = "adaptive"           # standard, adaptive or off
+/// mode = "adaptive"           # standard, adaptive, paced or off
 /// max_attempts = 4            # the first attempt included
 /// max_retry_after = "2m"      # the longest wait that the server may ask for, or "unlimited"
 /// hint_limit = "max_backoff"  # "unlimited", "max_backoff" or { beyond_backoff = "5s" }
@@ -85,6 +87,10 @@ use std::time::Duration;
 /// refill = { amount = 10, every = "1s" }
 /// costs = { throttling = 5, timeout = 10, conflict = 0, other = 5 }
 /// refunds = { first_attempt = 1, after_retry = "last_cost" } # after_retry can be a number
+///
+/// [store.paced]               # for the mode paced
+/// ramp = true
+/// max_throttled = 20          # attempts of an operation
 /// ```
 ///
 /// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not
@@ -123,6 +129,8 @@ pub struct RetryConfig {
     costs: Costs,
     first_refund: Option<u32>,
     retry_refund: Option<Refund>,
+    ramp: Option<bool>,
+    max_throttled: Option<u32>,
 }
 
 /// A fixed factor of a jitter is from 0 to 1, so it is equal to itself.
@@ -147,6 +155,8 @@ impl RetryConfig {
             costs: Costs::new(),
             first_refund: None,
             retry_refund: None,
+            ramp: None,
+            max_throttled: None,
         }
     }
 
@@ -264,6 +274,22 @@ impl RetryConfig {
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
         self.first_refund = Some(first_attempt);
         self.retry_refund = Some(after_retry);
+        self
+    }
+
+    /// Sets whether the mode [`Paced`](RetryMode::Paced) begins with a ramp; see
+    /// [`PacedRetryStrategy::ramp`](crate::PacedRetryStrategy::ramp). The default is `true`.
+    #[must_use]
+    pub const fn paced_ramp(mut self, has_ramp: bool) -> Self {
+        self.ramp = Some(has_ramp);
+        self
+    }
+
+    /// Sets the maximum number of attempts of an operation that may be throttled in the mode [`Paced`](RetryMode::Paced);
+    /// see [`PacedRetryStrategy::max_throttled`](crate::PacedRetryStrategy::max_throttled). The default is 20.
+    #[must_use]
+    pub const fn paced_max_throttled(mut self, attempts: u32) -> Self {
+        self.max_throttled = Some(attempts);
         self
     }
 

@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 /// The kind of strategy that a [`RetryConfig`](crate::RetryConfig) creates.
 ///
-/// A mode is formatted as `standard`, `adaptive` or `off`. Parsing is that of AWS's environment and files: it ignores the
+/// A mode is formatted as `standard`, `adaptive`, `paced` or `off`. Parsing is that of AWS's environment and files: it ignores the
 /// case and surrounding white space, and accepts `legacy`, which older config files contain, as another name of
-/// `standard`. It refuses `off`, which is a word of this library's own settings.
+/// `standard`. It refuses `paced` and `off`, which are words of this library's own settings.
 ///
 /// ```
 /// use retry_core::config::RetryMode;
@@ -27,23 +27,30 @@ pub enum RetryMode {
     Standard,
     /// An [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
     Adaptive,
+    /// A [`PacedRetryStrategy`](crate::PacedRetryStrategy).
+    Paced,
     /// Retries are switched off, as by [`set_enabled(false)`](crate::config::ConfiguredStrategy::set_enabled).
     Off,
 }
 
 impl RetryMode {
-    /// Returns the name: `standard`, `adaptive` or `off`.
+    /// Returns the name: `standard`, `adaptive`, `paced` or `off`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Adaptive => "adaptive",
+            Self::Paced => "paced",
             Self::Off => "off",
         }
     }
 
+    /// The names of this library's own settings.
+    pub(super) const NAMES: &str = "standard, adaptive, paced or off";
+
     /// Parses a mode of this library's own settings.
     pub(super) fn named(name: &str) -> Option<Self> {
-        if name.trim().eq_ignore_ascii_case("off") { Some(Self::Off) } else { name.parse().ok() }
+        let own = [Self::Paced, Self::Off].into_iter().find(|mode| name.trim().eq_ignore_ascii_case(mode.as_str()));
+        own.or_else(|| name.parse().ok())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{RetryConfig, RetryMode};
 use crate::backoff::ExponentialBackoff;
 use crate::policy::RetryErrorType;
-use crate::strategy::{RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::strategy::{MAX_THROTTLED, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
 use std::time::Duration;
 
 /// All settings of a strategy.
@@ -14,6 +14,8 @@ pub(super) struct Resolved {
     pub(super) backoff: ExponentialBackoff,
     pub(super) capacity: u32,
     pub(super) refill: Option<(u32, Duration)>,
+    pub(super) has_ramp: bool,
+    pub(super) max_throttled: u32,
 }
 
 impl Resolved {
@@ -26,6 +28,8 @@ impl Resolved {
             backoff: strategy.backoff_strategy().copy(),
             capacity,
             refill,
+            has_ramp: true,
+            max_throttled: MAX_THROTTLED,
         }
     }
 
@@ -40,6 +44,8 @@ impl Resolved {
             backoff: configured_backoff(backoff.seeded_as(&self.backoff), config),
             capacity: config.quota_capacity.unwrap_or(*capacity),
             refill: config.quota_refill.or(*refill),
+            has_ramp: config.ramp.unwrap_or(self.has_ramp),
+            max_throttled: config.max_throttled.unwrap_or(self.max_throttled),
         }
     }
 }

@@ -18,7 +18,7 @@ impl Serialize for RetryMode {
 impl<'de> Deserialize<'de> for RetryMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Node::deserialize(deserializer)?.into_text("mode");
-        let invalid = || InvalidSetting::new("mode", &text, "standard, adaptive or off");
+        let invalid = || InvalidSetting::new("mode", &text, Self::NAMES);
         Self::named(&text).ok_or_else(|| de::Error::custom(invalid()))
     }
 }
@@ -58,6 +58,7 @@ impl Serialize for Value {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Number(number) => serializer.serialize_u32(*number),
             Self::Factor(factor) => serializer.serialize_f64(*factor),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
         }
     }
 }

@@ -14,12 +14,14 @@ mod switch;
 mod token;
 mod waker;
 
+pub(crate) use adaptive::{AdaptiveLimiter, AdaptivePlace};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use name::StrategyName;
 pub use paced::{GoodputEstimator, PacedRetryStrategy, PacedRetryToken};
+pub(crate) use paced::{MAX_THROTTLED, PacedLimiter, PacedPlace};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;

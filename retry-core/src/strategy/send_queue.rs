@@ -124,6 +124,13 @@ impl<L: SendLimit> SendQueue<L> {
     /// sets `ticket` to the waiter's place.
     pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = self.observe(now);
+        self.ask_at(now, ticket)
+    }
+
+    /// Asks for a send, as [`ask`](SendQueue::ask) does, at the time that [`limit_at`](SendQueue::limit_at) returned. A
+    /// reading of the clock must not be observed twice: the second time, it would look as if the clock were right.
+    #[inline]
+    pub(super) fn ask_at(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
         self.limit.refill(now);
         if now > self.search_at && !self.expected.is_empty() {
             self.pass_over_the_late(now);

@@ -1,13 +1,14 @@
 //! Settings that change while threads use a strategy.
 
-use super::{ByHand, shared};
+use super::{ByHand, Throttled, shared};
 use loom::sync::Arc;
 use loom::thread;
 use retry_core::config::{ConfiguredStrategy, RetryMode};
-use retry_core::strategy::Refund;
+use retry_core::strategy::{Ready, Refund};
 use retry_core::{
     ErrorInfo, Failure, Jitter, RetryConfig, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, Success,
 };
+use std::time::Duration;
 
 struct Safe;
 
@@ -97,7 +98,13 @@ fn payments_refunds_and_a_change_stay_within_the_capacity() {
 // Rules C19, C20.
 #[test]
 fn a_token_is_valid_while_the_mode_changes_and_its_payment_comes_back() {
-    loom::model(|| {
+    for mode in [RetryMode::Adaptive, RetryMode::Paced] {
+        token_while_the_mode_changes(mode);
+    }
+}
+
+fn token_while_the_mode_changes(mode: RetryMode) {
+    loom::model(move || {
         let clock = ByHand::at(1000);
         let strategy = shared(settings(10).build());
         let other = Arc::clone(&strategy);
@@ -108,7 +115,7 @@ fn a_token_is_valid_while_the_mode_changes_and_its_payment_comes_back() {
             assert_eq!(token.attempt(), 2);
             other.record_success(token, &Success::default(), &clock).unwrap();
         });
-        strategy.apply(&settings(10).mode(RetryMode::Adaptive));
+        strategy.apply(&settings(10).mode(mode).paced_ramp(false));
         thread.join().unwrap();
         assert_eq!(strategy.quota().available(), 10);
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
@@ -130,5 +137,31 @@ fn two_changes_at_once_do_not_mix() {
         let now = (strategy.settings().max_attempts, strategy.quota().available(), strategy.mode());
         let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive)];
         assert!(expected.contains(&now), "{now:?}");
+    });
+}
+
+// Rule C19.
+#[test]
+fn a_place_in_the_queue_of_one_limiter_is_left_while_the_mode_changes() {
+    let paced = || settings(10).mode(RetryMode::Paced).paced_ramp(false);
+    loom::model(move || {
+        let clock = Arc::new(ByHand::at(1000));
+        let strategy = shared(paced().build());
+        let token = strategy.acquire_initial_token(&*clock).unwrap();
+        strategy.refresh_retry_token(token, &Failure::of(&Throttled), &*clock).unwrap_err();
+        let mut waiting = strategy.acquire_initial_token(&*clock).unwrap();
+        assert_ne!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            // Sent in the mode standard, or still waiting in the mode paced.
+            let _ = other.ready(&mut waiting, &*time, None);
+            waiting
+        });
+        strategy.apply(&settings(10));
+        strategy.apply(&paced());
+        strategy.release(thread.join().unwrap());
+        clock.advance(Duration::from_secs(10));
+        let mut next = strategy.acquire_initial_token(&*clock).unwrap();
+        assert_eq!(strategy.ready(&mut next, &*clock, None), Ready::Now, "nobody is ahead");
     });
 }

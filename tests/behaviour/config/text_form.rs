@@ -34,6 +34,8 @@ fn every_setting() -> RetryConfig {
         .unwrap()
         .retry_costs(RetryCosts::new(4).throttling(1).timeout(2).conflict(3))
         .refunds(6, Refund::LastCost)
+        .paced_ramp(false)
+        .paced_max_throttled(9)
 }
 
 const TOML: &str = r#"
@@ -55,6 +57,10 @@ capacity = 1000
 refill = { amount = 10, every = "1s" }
 costs = { throttling = 1, timeout = 2, conflict = 3, other = 4 }
 refunds = { first_attempt = 6, after_retry = "last_cost" }
+
+[paced]
+ramp = false
+max_throttled = 9
 "#;
 
 const YAML: &str = "
@@ -75,6 +81,7 @@ quota:
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
   refunds: { first_attempt: 6, after_retry: last_cost }
+paced: { ramp: false, max_throttled: 9 }
 ";
 
 // Rules C1, C15.
@@ -99,6 +106,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },
             "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
         },
+        "paced": { "ramp": false, "max_throttled": 9 },
     });
     assert_eq!(value, expected);
     assert_eq!(from_str::<RetryConfig>(&value.to_string()).unwrap(), config);
@@ -137,7 +145,7 @@ fn in_yaml_1_1_off_is_a_boolean() {
         assert_eq!(serde_saphyr::from_str::<RetryConfig>(text).unwrap(), off, "{text}");
     }
     assert_eq!(toml::from_str::<RetryConfig>("mode = \"off\"").unwrap(), off);
-    assert_eq!(error(r#"{"mode": true}"#), r#"invalid mode "true": expected standard, adaptive or off"#);
+    assert_eq!(error(r#"{"mode": true}"#), r#"invalid mode "true": expected standard, adaptive, paced or off"#);
 }
 
 // Rules C15, C17.
@@ -174,7 +182,7 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
     assert_eq!(error.key().as_deref(), Some("store.retry.quota.refil"));
     assert_eq!(error.suggestion().as_deref(), Some("store.retry.quota.refill"));
     assert!(error.setting().is_none());
-    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota";
+    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced";
     assert_eq!(
         read("wrong.retry").unwrap_err().to_string(),
         format!(r#"file "conf/settings.toml": invalid wrong.retry "7": expected a group of the keys {keys}"#)
@@ -211,7 +219,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         (r#"{"quota": {"cost": {}}}"#, "unknown key quota.cost: did you mean quota.costs?"),
         (
             r#"{"colour": "red"}"#,
-            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota",
+            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced",
         ),
         (
             r#"{"quota": {"costs": {"colour": 1}}}"#,
@@ -219,7 +227,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         ),
         (
             r#"{"": 1}"#,
-            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota",
+            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced",
         ),
     ] {
         assert_eq!(error(json), line);
@@ -245,7 +253,7 @@ fn a_setting_is_given_once_and_a_refill_as_a_whole() {
     );
     assert_eq!(
         error("[1]"),
-        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota"#
+        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced"#
     );
 }
 
@@ -255,7 +263,7 @@ fn a_mode_is_serialized_as_its_name() {
     assert_eq!(to_value(modes).unwrap(), json!(["standard", "adaptive", "off"]));
     assert_eq!(from_str::<[RetryMode; 3]>(r#"["LEGACY", " adaptive", "Off"]"#).unwrap(), modes);
     let error = from_str::<RetryMode>(r#""fast""#).unwrap_err().to_string();
-    assert!(error.starts_with(r#"invalid mode "fast": expected standard, adaptive or off"#), "{error}");
+    assert!(error.starts_with(r#"invalid mode "fast": expected standard, adaptive, paced or off"#), "{error}");
 }
 
 // Rule C15.

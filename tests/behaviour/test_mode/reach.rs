@@ -61,7 +61,7 @@ async fn every_strategy_has_fresh_state_inside_a_guard_and_its_own_outside() {
     check(&*LAZY).await;
     check(&ErasedStrategy::new(StandardRetryStrategy::new())).await;
     check(&ErasedStrategy::new(AdaptiveRetryStrategy::new())).await;
-    for mode in [RetryMode::Standard, RetryMode::Adaptive] {
+    for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
         check(&RetryConfig::new().mode(mode).try_max_attempts(5).unwrap().build()).await;
     }
     let scopes: ScopedRetryStrategy<u32> = ScopedRetryStrategy::new(StandardRetryStrategy::new);

@@ -1,14 +1,86 @@
 //! The state that all operations of an adaptive strategy share.
 
 use super::limiter::Limiter;
+use crate::strategy::Ready;
 use crate::strategy::send_queue::{SendQueue, Ticket};
+use crate::support::Shared;
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use std::time::Duration;
 
+/// The limiter of an adaptive strategy, apart from the strategy below it.
+#[derive(Debug)]
+pub(crate) struct AdaptiveLimiter(Shared<Gate>);
+
+/// What an operation holds of the limiter.
+#[derive(Debug, Default)]
+pub(crate) struct AdaptivePlace {
+    /// The place in the queue, while the operation waits for a send.
+    ticket: Option<Ticket>,
+    /// Whether the send was granted.
+    granted: bool,
+}
+
+impl AdaptivePlace {
+    /// Returns whether a send was granted.
+    #[inline]
+    pub(crate) const fn is_granted(&self) -> bool {
+        self.granted
+    }
+}
+
+impl AdaptiveLimiter {
+    pub(crate) const fn new() -> Self {
+        Self(Shared::new(Gate::new()))
+    }
+
+    /// Makes the limiter measure, if it does not yet.
+    #[inline]
+    pub(crate) fn begin(&self, clock: &dyn Clock) {
+        self.0.with(Gate::new, |gate| gate.begin(clock));
+    }
+
+    /// Learns from a response, whose operation gives up its place.
+    #[inline]
+    pub(crate) fn learn(&self, clock: &dyn Clock, throttled: bool, place: &AdaptivePlace) {
+        self.0.with(Gate::new, |gate| gate.learn(clock, throttled, place.ticket));
+    }
+
+    /// Returns whether an attempt may be sent.
+    #[inline]
+    pub(crate) fn ready(&self, place: &mut AdaptivePlace, clock: &dyn Clock) -> Ready {
+        self.0.with(Gate::new, |gate| {
+            if !gate.is_limiting() || place.is_granted() {
+                return Ready::Now;
+            }
+            let wait = gate.ask(clock, &mut place.ticket);
+            place.granted = wait.is_none();
+            wait.map_or(Ready::Now, Ready::After)
+        })
+    }
+
+    /// Gives up the place in the queue, if there is one: the attempt is sent without the limiter.
+    #[inline]
+    pub(crate) fn leave(&self, place: &mut AdaptivePlace) {
+        if place.ticket.is_some() {
+            self.0.with(Gate::new, |gate| gate.give_up(place.ticket.take(), false));
+        }
+    }
+
+    /// Gives back what was taken for an attempt that was not sent.
+    pub(crate) fn release(&self, place: &AdaptivePlace) {
+        self.0.with(Gate::new, |gate| gate.give_up(place.ticket, place.granted));
+    }
+
+    /// Returns the current limit on sends per second, or `None` before the first throttling.
+    pub(crate) fn send_rate(&self) -> Option<f64> {
+        self.0.with(Gate::new, Gate::send_rate)
+    }
+}
+
 /// The queue of sends behind a lock, and an atomic phase that shows whether the lock is needed.
 #[derive(Debug)]
-pub(super) struct Gate {
+struct Gate {
     /// One of the constants below. The phase only shows which steps are needed, and all other state is behind the lock.
     /// So relaxed ordering suffices: a thread that reads an old phase does what was correct a moment before.
     phase: AtomicU8,
@@ -25,7 +97,7 @@ const MEASURING: u8 = 1;
 const LIMITING: u8 = 2;
 
 impl Gate {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { phase: AtomicU8::new(IDLE), queue: Mutex::new(None) }
     }
 
@@ -35,13 +107,13 @@ impl Gate {
     }
 
     /// Returns the current limit on sends per second, or `None` before the first throttling.
-    pub(super) fn send_rate(&self) -> Option<f64> {
+    fn send_rate(&self) -> Option<f64> {
         self.lock().as_ref().map(SendQueue::limit).filter(|limiter| limiter.is_enabled()).map(Limiter::rate)
     }
 
     /// Begins an operation. The first one creates the limiter, which measures time from then on.
     #[inline]
-    pub(super) fn begin(&self, clock: &dyn Clock) {
+    fn begin(&self, clock: &dyn Clock) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
             self.create(clock);
         }
@@ -57,20 +129,20 @@ impl Gate {
 
     /// Returns whether sends are limited.
     #[inline]
-    pub(super) fn is_limiting(&self) -> bool {
+    fn is_limiting(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == LIMITING
     }
 
     /// Asks for a send. Returns how long to wait before asking again, or `None` if the send is granted.
     #[inline]
-    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Option<Duration> {
+    fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = clock.now();
         self.lock().as_mut().and_then(|queue| queue.ask(now, ticket))
     }
 
     /// Learns from a response. If its operation still has a place in the queue, it gives the place up.
     #[inline]
-    pub(super) fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
+    fn learn(&self, clock: &dyn Clock, throttled: bool, ticket: Option<Ticket>) {
         let now = clock.now();
         if let Some(queue) = &mut *self.lock() {
             queue.leave(ticket);
@@ -84,7 +156,7 @@ impl Gate {
 
     /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
     #[inline]
-    pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
+    fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {
             queue.give_up(ticket, is_granted);
         }

@@ -6,17 +6,16 @@ mod rate;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use gate::{AdaptiveLimiter, AdaptivePlace};
+
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::send_queue::Ticket;
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StrategyName,
 };
-use crate::support::Shared;
 use crate::time::Clock;
-use gate::Gate;
 use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a limit on the rate of sends, which it learns from throttling.
@@ -74,7 +73,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct AdaptiveRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     standard: StandardRetryStrategy<B, Q>,
-    gate: Shared<Gate>,
+    limiter: AdaptiveLimiter,
 }
 
 impl AdaptiveRetryStrategy {
@@ -99,7 +98,7 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     /// static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::aws_2_0());
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
-        Self { standard, gate: Shared::new(Gate::new()) }
+        Self { standard, limiter: AdaptiveLimiter::new() }
     }
 
     /// Returns the standard strategy below the limiter.
@@ -120,7 +119,7 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
 
     /// Returns the current limit on sends per second, or `None` before the first throttling.
     pub fn send_rate(&self) -> Option<f64> {
-        self.gate.with(Gate::new, Gate::send_rate)
+        self.limiter.send_rate()
     }
 }
 
@@ -128,40 +127,12 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
 #[derive(Debug)]
 pub struct AdaptiveRetryToken {
     standard: StandardRetryToken,
-    /// The place in the queue, while the operation waits for a send.
-    ticket: Option<Ticket>,
-    /// Whether the send was granted.
-    granted: bool,
+    place: AdaptivePlace,
 }
 
 impl AdaptiveRetryToken {
-    pub(crate) const fn new(standard: StandardRetryToken) -> Self {
-        Self { standard, ticket: None, granted: false }
-    }
-}
-
-impl<B, Q> AdaptiveRetryStrategy<B, Q> {
-    /// Makes the limiter measure, if it does not yet.
-    #[inline]
-    pub(crate) fn begin(&self, clock: &dyn Clock) {
-        self.gate.with(Gate::new, |gate| gate.begin(clock));
-    }
-
-    /// Learns from a response, and returns the token without its place in the queue.
-    #[inline]
-    pub(crate) fn learn(&self, token: AdaptiveRetryToken, throttled: bool, clock: &dyn Clock) -> StandardRetryToken {
-        if self.standard.issued(&token.standard) {
-            self.gate.with(Gate::new, |gate| gate.learn(clock, throttled, token.ticket));
-        }
-        token.standard
-    }
-
-    /// Gives up the token's place in the queue, if it has one: its attempt is sent without the limiter.
-    #[inline]
-    pub(crate) fn leave(&self, token: &mut AdaptiveRetryToken) {
-        if token.ticket.is_some() && self.standard.issued(&token.standard) {
-            self.gate.with(Gate::new, |gate| gate.give_up(token.ticket.take(), false));
-        }
+    fn new(standard: StandardRetryToken) -> Self {
+        Self { standard, place: AdaptivePlace::default() }
     }
 }
 
@@ -187,7 +158,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
 
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<AdaptiveRetryToken, RetryError> {
-        self.begin(clock);
+        self.limiter.begin(clock);
         self.standard.acquire_initial_token(clock).map(AdaptiveRetryToken::new)
     }
 
@@ -197,9 +168,11 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<AdaptiveRetryToken, RetryError> {
-        let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
-        let token = self.learn(token, throttled, clock);
-        self.standard.refresh_retry_token(token, failure, clock).map(AdaptiveRetryToken::new)
+        if self.standard.issued(&token.standard) {
+            let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
+            self.limiter.learn(clock, throttled, &token.place);
+        }
+        self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
     }
 
     fn record_success(
@@ -209,25 +182,21 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         clock: &dyn Clock,
     ) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, success, clock)?;
-        self.gate.with(Gate::new, |gate| gate.learn(clock, false, token.ticket));
+        self.limiter.learn(clock, false, &token.place);
         Ok(())
     }
 
     #[inline]
     fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        self.gate.with(Gate::new, |gate| {
-            if !gate.is_limiting() || token.granted || !self.standard.issued(&token.standard) {
-                return Ready::Now;
-            }
-            let wait = gate.ask(clock, &mut token.ticket);
-            token.granted = wait.is_none();
-            wait.map_or(Ready::Now, Ready::After)
-        })
+        if !self.standard.issued(&token.standard) {
+            return Ready::Now;
+        }
+        self.limiter.ready(&mut token.place, clock)
     }
 
     fn release(&self, token: AdaptiveRetryToken) {
         if self.standard.issued(&token.standard) {
-            self.gate.with(Gate::new, |gate| gate.give_up(token.ticket, token.granted));
+            self.limiter.release(&token.place);
         }
         self.standard.release(token.standard);
     }

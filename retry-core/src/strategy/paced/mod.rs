@@ -2,27 +2,26 @@
 
 mod accepted;
 mod estimator;
+mod limiter;
 mod pace;
 mod pacer;
 
 pub use estimator::GoodputEstimator;
+pub(crate) use limiter::{PacedLimiter, PacedPlace};
 
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
-use crate::policy::{RetryErrorType, Success};
+use crate::policy::Success;
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::send_queue::Ticket;
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StrategyName,
 };
-use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::time::Clock;
-use pacer::Pacer;
 use std::time::Duration;
 
-/// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
-const STRETCH: f64 = 0.1;
+/// The default of the maximum number of attempts that may be throttled.
+pub(crate) const MAX_THROTTLED: u32 = 20;
 
 /// The [standard strategy](StandardRetryStrategy) with a limiter that finds the rate that the server accepts, and sends at
 /// that rate.
@@ -75,8 +74,7 @@ pub struct PacedRetryStrategy<B = ExponentialBackoff, Q = TokenBucket> {
     standard: StandardRetryStrategy<B, Q>,
     max_throttled: u32,
     has_ramp: bool,
-    stretch: RandomNumbers,
-    pacer: Shared<Pacer>,
+    limiter: PacedLimiter,
 }
 
 impl PacedRetryStrategy {
@@ -103,10 +101,9 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
         Self {
             standard,
-            max_throttled: 20,
+            max_throttled: MAX_THROTTLED,
             has_ramp: true,
-            stretch: RandomNumbers::new(),
-            pacer: Shared::new(Pacer::new()),
+            limiter: PacedLimiter::new(RandomNumbers::new()),
         }
     }
 
@@ -133,7 +130,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
-        self.stretch = RandomNumbers::seeded(seed);
+        self.limiter.stretch = RandomNumbers::seeded(seed);
         self
     }
 
@@ -155,19 +152,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 
     /// Returns the current limit on sends per second, or `None` while sends are not limited.
     pub fn send_rate(&self) -> Option<f64> {
-        self.pacer.with(Pacer::new, Pacer::send_rate)
+        self.limiter.send_rate()
     }
-}
-
-/// Returns the factor that belongs to a random number, from 1 up to 1 + [`STRETCH`].
-fn stretch(random: u64) -> f64 {
-    let part = f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-    STRETCH.mul_add(part, 1.0)
-}
-
-/// Returns a wait times a factor of at least 1. It saturates.
-fn stretched(wait: Duration, factor: f64) -> Duration {
-    Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(wait)
 }
 
 /// The token of a [`PacedRetryStrategy`].
@@ -176,15 +162,12 @@ pub struct PacedRetryToken {
     standard: StandardRetryToken,
     /// The number of attempts that were throttled.
     throttled: u32,
-    /// The place in the queue, while the operation waits for a send.
-    ticket: Option<Ticket>,
-    /// The number of rejections that were known when the send was granted. `None` if sends were not limited then.
-    granted: Option<u32>,
+    place: PacedPlace,
 }
 
 impl PacedRetryToken {
-    const fn new(standard: StandardRetryToken, throttled: u32) -> Self {
-        Self { standard, throttled, ticket: None, granted: None }
+    fn new(standard: StandardRetryToken, throttled: u32) -> Self {
+        Self { standard, throttled, place: PacedPlace::default() }
     }
 }
 
@@ -210,7 +193,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
 
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<PacedRetryToken, RetryError> {
-        self.pacer.with(Pacer::new, |pacer| pacer.begin(clock, self.has_ramp));
+        self.limiter.begin(clock, || self.has_ramp);
         self.standard.acquire_initial_token(clock).map(|standard| PacedRetryToken::new(standard, 0))
     }
 
@@ -220,63 +203,39 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<PacedRetryToken, RetryError> {
-        let PacedRetryToken { standard, throttled, ticket, granted } = token;
-        if !self.standard.issued(&standard) {
+        let PacedRetryToken { standard: token, throttled, place } = token;
+        let standard = &self.standard;
+        if !standard.issued(&token) {
             return Err(RetryError::ForeignToken);
         }
-        let is_throttled = failure.error_type() == Some(RetryErrorType::Throttling);
-        let stretch = failure.retry_after().map_or(1.0, |_| stretch(self.stretch.next()));
-        self.pacer.with(Pacer::new, |pacer| {
-            pacer.give_up(ticket, false);
-            if is_throttled {
-                let wait = failure.retry_after().and_then(|hint| self.standard.hinted_wait(hint));
-                pacer.reject(clock, granted, wait.map(|wait| stretched(wait, stretch)));
-            } else {
-                pacer.accept(clock);
-            }
-        });
-        if is_throttled {
-            let throttled = throttled.saturating_add(1);
-            let standard = self
-                .standard
-                .grant_unpaid(standard, failure, (throttled, self.max_throttled), |hint| stretched(hint, stretch))?;
-            Ok(PacedRetryToken::new(standard, throttled))
-        } else {
-            let (settings, backoff) = (self.standard.settings(), self.standard.backoff_strategy());
-            let standard = self.standard.judge(&settings, backoff, standard, failure, clock, throttled)?;
-            Ok(PacedRetryToken::new(standard, throttled))
-        }
+        let (settings, backoff) = (standard.settings(), standard.backoff_strategy());
+        let Some(delay) = self.limiter.learn(&settings, backoff, &place, failure, clock) else {
+            let next = standard.judge(&settings, backoff, token, failure, clock, throttled)?;
+            return Ok(PacedRetryToken::new(next, throttled));
+        };
+        let throttled = throttled.saturating_add(1);
+        let next = standard.grant_unpaid(token, failure, (throttled, self.max_throttled), delay)?;
+        Ok(PacedRetryToken::new(next, throttled))
     }
 
     #[inline]
     fn record_success(&self, token: PacedRetryToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, success, clock)?;
-        self.pacer.with(Pacer::new, |pacer| {
-            pacer.give_up(token.ticket, false);
-            pacer.accept(clock);
-        });
+        self.limiter.accept(&token.place, clock);
         Ok(())
     }
 
     #[inline]
     fn ready(&self, token: &mut PacedRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        self.pacer.with(Pacer::new, |pacer| {
-            if !pacer.is_pacing() || token.granted.is_some() || !self.standard.issued(&token.standard) {
-                return Ready::Now;
-            }
-            match pacer.ask(clock, &mut token.ticket) {
-                Ok(rejections) => {
-                    token.granted = Some(rejections);
-                    Ready::Now
-                }
-                Err(wait) => Ready::After(wait),
-            }
-        })
+        if !self.standard.issued(&token.standard) {
+            return Ready::Now;
+        }
+        self.limiter.ready(&mut token.place, clock)
     }
 
     fn release(&self, token: PacedRetryToken) {
         if self.standard.issued(&token.standard) {
-            self.pacer.with(Pacer::new, |pacer| pacer.give_up(token.ticket, token.granted.is_some()));
+            self.limiter.release(&token.place);
         }
         self.standard.release(token.standard);
     }

@@ -67,9 +67,9 @@ impl Pacer {
 
     /// Begins an operation. With the ramp, the first one begins to limit sends.
     #[inline]
-    pub(super) fn begin(&self, clock: &dyn Clock, has_ramp: bool) {
+    pub(super) fn begin(&self, clock: &dyn Clock, has_ramp: impl FnOnce() -> bool) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
-            self.begin_the_first(clock, has_ramp);
+            self.begin_the_first(clock, has_ramp());
         }
     }
 
@@ -104,7 +104,7 @@ impl Pacer {
         let Some(queue) = &mut *queue else { return Ok(0) };
         let (pace, now) = queue.limit_at(now);
         self.drain(pace, now);
-        let wait = queue.ask(now, ticket);
+        let wait = queue.ask_at(now, ticket);
         let pace = queue.limit_mut();
         if let Some(wait) = wait {
             pace.waited_at = now;

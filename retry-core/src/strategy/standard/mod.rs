@@ -10,6 +10,7 @@ pub use costs::{Refund, RetryCosts};
 pub use hint_limit::HintLimit;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
+pub(crate) use token::hinted_wait;
 
 pub(crate) use max_attempts::MaxAttempts;
 

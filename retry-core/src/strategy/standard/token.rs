@@ -141,14 +141,14 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// Grants a retry without backoff and cost. It waits for what `delay` makes of the wait that the server asked for.
-    /// `counted` of at most `most` attempts were made.
+    /// Grants a retry without backoff and cost. `counted` of at most `most` attempts were made. `delay` is the delay after
+    /// the wait that the server asked for, or `None` if that wait is longer than allowed.
     pub(crate) fn grant_unpaid(
         &self,
         token: StandardRetryToken,
         failure: &Failure,
         (counted, most): (u32, u32),
-        delay: impl FnOnce(Duration) -> Duration,
+        delay: Option<Duration>,
     ) -> Result<StandardRetryToken, RetryError> {
         self.checked(&token, failure)?;
         #[cfg(feature = "test")]
@@ -157,23 +157,23 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         if counted >= most {
             return Err(RetryError::MaxAttempts);
         }
-        let delay = match failure.retry_after().map(|hint| self.hinted_wait(hint)) {
-            None => Duration::ZERO,
-            Some(Some(wait)) => delay(wait),
-            Some(None) => return Err(RetryError::RetryAfterTooLong),
-        };
+        let delay = delay.ok_or(RetryError::RetryAfterTooLong)?;
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
         let source = if delay.is_zero() { DelaySource::Backoff } else { DelaySource::RetryAfter };
         Ok(token.next(delay, source, 0))
     }
+}
 
-    /// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.
-    pub(crate) fn hinted_wait(&self, hint: Duration) -> Option<Duration> {
-        let is_allowed = self.settings.max_retry_after.is_none_or(|max| hint <= max);
-        is_allowed.then(|| self.settings.hint_limit.wait(Duration::ZERO, self.backoff.max_backoff(), hint))
-    }
+/// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.
+pub(crate) fn hinted_wait(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    hint: Duration,
+) -> Option<Duration> {
+    let is_allowed = settings.max_retry_after.is_none_or(|max| hint <= max);
+    is_allowed.then(|| settings.hint_limit.wait(Duration::ZERO, backoff.max_backoff(), hint))
 }
 
 /// Returns the delay before this retry if the server asks for a wait.

@@ -1,0 +1,132 @@
+//! The limiter of a paced strategy, apart from the strategy below it.
+
+use super::pacer::Pacer;
+use crate::backoff::BackoffStrategy;
+use crate::policy::RetryErrorType;
+use crate::strategy::send_queue::Ticket;
+use crate::strategy::standard::{StandardRetrySettings, hinted_wait};
+use crate::strategy::{Failure, Ready};
+use crate::support::Shared;
+use crate::support::random::RandomNumbers;
+use crate::time::Clock;
+use std::time::Duration;
+
+/// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
+const STRETCH: f64 = 0.1;
+
+/// A limiter that sends at the rate that the server accepts.
+#[derive(Debug)]
+pub(crate) struct PacedLimiter {
+    pacer: Shared<Pacer>,
+    pub(super) stretch: RandomNumbers,
+}
+
+/// What an operation holds of the limiter.
+#[derive(Debug, Default)]
+pub(crate) struct PacedPlace {
+    /// The place in the queue, while the operation waits for a send.
+    ticket: Option<Ticket>,
+    /// The number of rejections that were known when the send was granted. `None` if sends were not limited then.
+    granted: Option<u32>,
+}
+
+impl PacedPlace {
+    /// Returns whether a send was granted.
+    #[inline]
+    pub(crate) const fn is_granted(&self) -> bool {
+        self.granted.is_some()
+    }
+}
+
+impl PacedLimiter {
+    /// Creates a limiter that stretches waits by these random numbers.
+    pub(crate) const fn new(stretch: RandomNumbers) -> Self {
+        Self { pacer: Shared::new(Pacer::new()), stretch }
+    }
+
+    /// Begins an operation. With the ramp, the first one begins to limit sends.
+    #[inline]
+    pub(crate) fn begin(&self, clock: &dyn Clock, has_ramp: impl FnOnce() -> bool) {
+        self.pacer.with(Pacer::new, |pacer| pacer.begin(clock, has_ramp));
+    }
+
+    /// Returns whether an attempt may be sent.
+    #[inline]
+    pub(crate) fn ready(&self, place: &mut PacedPlace, clock: &dyn Clock) -> Ready {
+        self.pacer.with(Pacer::new, |pacer| {
+            if !pacer.is_pacing() || place.is_granted() {
+                return Ready::Now;
+            }
+            match pacer.ask(clock, &mut place.ticket) {
+                Ok(rejections) => {
+                    place.granted = Some(rejections);
+                    Ready::Now
+                }
+                Err(wait) => Ready::After(wait),
+            }
+        })
+    }
+
+    /// Learns from a success.
+    #[inline]
+    pub(crate) fn accept(&self, place: &PacedPlace, clock: &dyn Clock) {
+        self.pacer.with(Pacer::new, |pacer| {
+            pacer.give_up(place.ticket, false);
+            pacer.accept(clock);
+        });
+    }
+
+    /// Learns from a failure. If it is throttling, returns the delay of the next attempt, or `None` in place of it if the
+    /// server asks for more than is allowed.
+    #[expect(clippy::option_option, reason = "a delay that is too long is not the same as none")]
+    pub(crate) fn learn(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        place: &PacedPlace,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Option<Option<Duration>> {
+        let delay = (failure.error_type() == Some(RetryErrorType::Throttling)).then(|| match failure.retry_after() {
+            None => Some(Duration::ZERO),
+            Some(hint) => {
+                hinted_wait(settings, backoff, hint).map(|wait| stretched(wait, stretch(self.stretch.next())))
+            }
+        });
+        self.pacer.with(Pacer::new, |pacer| {
+            pacer.give_up(place.ticket, false);
+            match delay {
+                Some(wait) => pacer.reject(clock, place.granted, wait),
+                None => pacer.accept(clock),
+            }
+        });
+        delay
+    }
+
+    /// Gives up the place in the queue: the attempt is sent without the limiter.
+    #[inline]
+    pub(crate) fn leave(&self, place: &mut PacedPlace) {
+        self.pacer.with(Pacer::new, |pacer| pacer.give_up(place.ticket.take(), false));
+    }
+
+    /// Gives back what was taken for an attempt that was not sent.
+    pub(crate) fn release(&self, place: &PacedPlace) {
+        self.pacer.with(Pacer::new, |pacer| pacer.give_up(place.ticket, place.is_granted()));
+    }
+
+    /// Returns the current limit on sends per second, or `None` while sends are not limited.
+    pub(crate) fn send_rate(&self) -> Option<f64> {
+        self.pacer.with(Pacer::new, Pacer::send_rate)
+    }
+}
+
+/// Returns the factor that belongs to a random number, from 1 up to 1 + [`STRETCH`].
+fn stretch(random: u64) -> f64 {
+    let part = f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX);
+    STRETCH.mul_add(part, 1.0)
+}
+
+/// Returns a wait times a factor of at least 1. It saturates.
+fn stretched(wait: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(wait)
+}
