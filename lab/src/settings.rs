@@ -2,6 +2,7 @@
 
 use crate::report::{Plot, Report, Spread, Table, quantile_of};
 use retry_core::RetryErrorType::{self, Conflict, ServerSide, Throttling, Timeout};
+use retry_core::config::RetryMode;
 use retry_core::strategy::{HintLimit, Refund, StandardRetrySettings};
 use retry_core::{BackoffStrategy, ExponentialBackoff, RetryConfig, StandardRetryStrategy, TokenBucket};
 use serde_json::Value;
@@ -23,7 +24,8 @@ const LISTED: u32 = 10;
 pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Duration>) -> Report {
     let configured = config.build_on(StandardRetryStrategy::new().seed(0));
     let backoff = configured.backoff_strategy();
-    let parts = Parts { settings: configured.settings(), backoff: &backoff, quota: configured.quota() };
+    let max_throttled = (configured.mode() == RetryMode::Paced).then(|| configured.paced_max_throttled().max(1));
+    let parts = Parts { settings: configured.settings(), max_throttled, backoff: &backoff, quota: configured.quota() };
     let (schedule, plot) = parts.schedule();
     Report {
         scenario: "settings".to_owned(),
@@ -38,17 +40,31 @@ pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Dur
 /// The parts of a strategy.
 struct Parts<'a> {
     settings: StandardRetrySettings,
+    /// The maximum of throttled attempts in the mode `paced`, which repeats them without backoff and cost.
+    max_throttled: Option<u32>,
     backoff: &'a ExponentialBackoff,
     quota: &'a TokenBucket,
 }
 
 impl Parts<'_> {
-    fn retries(&self) -> u32 {
-        self.settings.max_attempts - 1
+    /// Returns the maximum of throttled attempts, if they are repeated without backoff and cost.
+    fn unpaid(&self, class: RetryErrorType) -> Option<u32> {
+        self.max_throttled.filter(|_| class == Throttling)
+    }
+
+    fn attempts(&self, class: RetryErrorType) -> u32 {
+        self.unpaid(class).unwrap_or(self.settings.max_attempts)
+    }
+
+    fn retries(&self, class: RetryErrorType) -> u32 {
+        self.attempts(class) - 1
     }
 
     /// Returns the longest backoff before a retry, counted from 0.
     fn longest(&self, retry: u32, class: RetryErrorType) -> Duration {
+        if self.unpaid(class).is_some() {
+            return Duration::ZERO;
+        }
         let factor = 1_u32.checked_shl(retry).unwrap_or(u32::MAX);
         self.backoff.base(class).saturating_mul(factor).min(self.backoff.cap())
     }
@@ -73,8 +89,8 @@ impl Parts<'_> {
         let measures = ["p10, s", "p50, s", "p90, s", "p99, s", "at most, s"];
         let mut table = Table::new("schedule", &["failure", "retry"], &measures);
         let mut plot = Plot::new("schedule", "Delay before each retry", "retry", "seconds");
-        for (class, name) in CLASSES {
-            for retry in 0..self.retries().min(LISTED) {
+        for (class, name) in CLASSES.into_iter().filter(|(class, _)| self.unpaid(*class).is_none()) {
+            for retry in 0..self.retries(class).min(LISTED) {
                 let draw = |_| self.backoff.compute_next_backoff_delay(retry, class).as_secs_f64();
                 let mut delays: Vec<f64> = (0..DRAWS).map(draw).collect();
                 delays.sort_by(f64::total_cmp);
@@ -98,17 +114,17 @@ impl Parts<'_> {
             "quota drains above failures of, %",
         ];
         let mut table = Table::new("bounds", &["failure"], &measures);
-        let attempts = f64::from(self.settings.max_attempts);
         for (class, name) in CLASSES {
-            let waits = self.sum(|retry| Some(self.longest(retry, class)));
-            let asked = self.sum(|retry| self.longest_asked(retry, class));
-            let whole = attempt_timeout
-                .and_then(|timeout| asked?.checked_add(timeout.checked_mul(self.settings.max_attempts)?));
-            let cost = self.settings.costs.of(class);
+            let attempts = self.attempts(class);
+            let waits = self.sum(class, |retry| Some(self.longest(retry, class)));
+            let asked = self.sum(class, |retry| self.longest_asked(retry, class));
+            let whole = attempt_timeout.and_then(|timeout| asked?.checked_add(timeout.checked_mul(attempts)?));
+            let is_paid = self.unpaid(class).is_none();
+            let cost = if is_paid { self.settings.costs.of(class) } else { 0 };
             let paid = self.quota.capacity().checked_div(cost).map(f64::from);
-            let drains = drain_rate(&self.settings, class).map(|rate| rate * 100.0);
+            let drains = drain_rate(&self.settings, class).filter(|_| is_paid).map(|rate| rate * 100.0);
             let values = [
-                Some(attempts),
+                Some(f64::from(attempts)),
                 waits.map(|time| time.as_secs_f64()),
                 asked.map(|time| time.as_secs_f64()),
                 whole.map(|time| time.as_secs_f64()),
@@ -121,11 +137,11 @@ impl Parts<'_> {
     }
 
     /// Adds up the delays of all retries. `None` means no limit.
-    fn sum(&self, delay: impl Fn(u32) -> Option<Duration>) -> Option<Duration> {
+    fn sum(&self, class: RetryErrorType, delay: impl Fn(u32) -> Option<Duration>) -> Option<Duration> {
         // A delay that has doubled 64 times is at the cap.
-        let doubling = self.retries().min(64);
+        let doubling = self.retries(class).min(64);
         let sum = (0..doubling).try_fold(Duration::ZERO, |sum, retry| sum.checked_add(delay(retry)?))?;
-        let rest = self.retries() - doubling;
+        let rest = self.retries(class) - doubling;
         if rest == 0 { Some(sum) } else { sum.checked_add(delay(doubling)?.checked_mul(rest)?) }
     }
 }
@@ -168,6 +184,7 @@ pub fn drain_rate(settings: &StandardRetrySettings, class: RetryErrorType) -> Op
 mod tests {
     use super::{drain_rate, drift, report};
     use retry_core::RetryErrorType::{Conflict, ServerSide, Throttling, Timeout};
+    use retry_core::config::RetryMode;
     use retry_core::strategy::StandardRetrySettings;
     use retry_core::{RetryConfig, StandardRetryStrategy};
     use serde_json::Value;
@@ -211,6 +228,21 @@ mod tests {
         let schedule = report.table("schedule").unwrap();
         let median = schedule.value(&["other", "2"], "p50, s").unwrap().mid.unwrap();
         assert!((median - 0.1).abs() < 0.003, "half of 200 ms, {median}");
+    }
+
+    #[test]
+    fn throttled_attempts_of_the_mode_paced_have_bounds_of_their_own() {
+        let config = RetryConfig::new().mode(RetryMode::Paced).paced_max_throttled(9);
+        let report = report(Value::Null, &config, Some(Duration::from_secs(2)));
+        let bounds = report.table("bounds").unwrap();
+        let value = |class, measure| bounds.value(&[class], measure).unwrap().mid;
+        assert_eq!(value("throttling", "attempts, at most"), Some(9.0));
+        assert_eq!(value("throttling", "waits end after, s"), Some(0.0));
+        assert_eq!(value("throttling", "waits that the server asks for end after, s"), Some(2400.0));
+        assert_eq!(value("throttling", "full quota is empty after retries"), None);
+        assert_eq!(value("throttling", "quota drains above failures of, %"), None);
+        assert_eq!(value("other", "attempts, at most"), Some(5.0));
+        assert!(report.table("schedule").unwrap().rows.iter().all(|row| row.keys[0] != "throttling"));
     }
 
     #[test]
