@@ -32,6 +32,7 @@ mod policy;
 mod properties;
 mod scoped;
 mod script;
+mod shared_pace;
 mod standard;
 mod stored;
 mod strategy_names;

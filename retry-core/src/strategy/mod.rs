@@ -20,7 +20,7 @@ pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use name::StrategyName;
-pub use paced::{GoodputEstimator, PacedRetryStrategy, PacedRetryToken};
+pub use paced::{GoodputEstimator, PacedAnswers, PacedRetryStrategy, PacedRetryToken};
 pub(crate) use paced::{MAX_THROTTLED, PacedLimiter, PacedPlace};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};

@@ -1,5 +1,7 @@
 //! An estimate of the rate that a server accepts, from what it accepted and rejected.
 
+mod text;
+
 use crate::time::Timestamp;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
@@ -12,10 +14,6 @@ const SEARCH_START: f64 = 0.8;
 const SEARCH_DOUBLES: f64 = 0.25;
 /// The time in which the rate doubles once the limit has proved to be higher than the estimate.
 const PROVEN_DOUBLES: f64 = 0.4;
-/// The part of the estimate to which a rejection cuts the rate.
-const CUT: f64 = 0.7;
-/// The time in which the rate returns from a cut to the estimate.
-const RETURN: f64 = 2.0;
 /// The factor by which the rate grows in each second beyond the estimate.
 const CLIMB: f64 = 1.16;
 /// What the rate gains in each second beyond the estimate, besides [`CLIMB`]. It lets clients with a small share catch up.
@@ -36,6 +34,22 @@ const ROUGH_CUT: f64 = 0.5;
 const MEASURED: (f64, u32) = (0.5, 16);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
+
+/// How the rate returns from a cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cut {
+    /// The part of the estimate to which a rejection cuts the rate.
+    to: f64,
+    /// The time in which the rate returns to the estimate.
+    within: f64,
+}
+
+impl Cut {
+    /// For one sender, which frees a part of the limit for others.
+    const ONE: Self = Self { to: 0.7, within: 2.0 };
+    /// For the sum of all senders, who have their shares of it.
+    const ALL: Self = Self { to: 0.9, within: 2.5 };
+}
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
 ///
@@ -82,6 +96,7 @@ const LOWEST: f64 = 0.2;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
+    cut: Cut,
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
@@ -110,7 +125,21 @@ enum Phase {
 impl GoodputEstimator {
     /// Creates an estimator that knows nothing, and begins with the ramp.
     pub const fn new(now: Timestamp) -> Self {
+        Self::with(Cut::ONE, now)
+    }
+
+    /// Creates an estimator for the sum of what many processes send, such as a fleet. It knows nothing, and begins with the
+    /// ramp.
+    ///
+    /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. The rate of a single process frees a
+    /// part of the limit for others when it is cut, which makes shares fair. Here, the shares are determined otherwise.
+    pub const fn for_all(now: Timestamp) -> Self {
+        Self::with(Cut::ALL, now)
+    }
+
+    const fn with(cut: Cut, now: Timestamp) -> Self {
         Self {
+            cut,
             phase: Phase::Ramp,
             since: now,
             estimate: 0.0,
@@ -210,7 +239,7 @@ impl GoodputEstimator {
     pub fn rate(&self, now: Timestamp) -> f64 {
         let rate = self.rate_of_phase(now);
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
-        let cut = CUT * self.estimate;
+        let cut = self.cut.to * self.estimate;
         rate.min((cut * 0.5_f64.powf(f64::from(beyond) + 1.0)).max(cut.min(PROBES)))
     }
 
@@ -221,10 +250,11 @@ impl GoodputEstimator {
             Phase::Ramp => (FIRST_RATE * (elapsed / RAMP_DOUBLES).exp2()).min(most.max(FIRST_RATE)),
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
-                let rate = if elapsed < RETURN {
-                    self.estimate * (1.0 - (1.0 - CUT) * (1.0 - elapsed / RETURN).powi(3))
+                let Cut { to, within } = self.cut;
+                let rate = if elapsed < within {
+                    self.estimate * (1.0 - (1.0 - to) * (1.0 - elapsed / within).powi(3))
                 } else {
-                    let beyond = elapsed - RETURN;
+                    let beyond = elapsed - within;
                     self.estimate * CLIMB.powf(beyond) + CLIMB_BY * beyond
                 };
                 rate.min(most.max(self.estimate))

@@ -1,5 +1,6 @@
 //! The limiter of a paced strategy, apart from the strategy below it.
 
+use super::PacedAnswers;
 use super::pacer::Pacer;
 use crate::backoff::BackoffStrategy;
 use crate::policy::RetryErrorType;
@@ -112,6 +113,11 @@ impl PacedLimiter {
     /// Gives back what was taken for an attempt that was not sent.
     pub(crate) fn release(&self, place: &PacedPlace) {
         self.pacer.with(Pacer::new, |pacer| pacer.give_up(place.ticket, place.is_granted()));
+    }
+
+    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
+    pub(crate) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool) -> PacedAnswers {
+        self.pacer.with(Pacer::new, |pacer| pacer.impose(clock, rate, is_cut))
     }
 
     /// Returns the current limit on sends per second, or `None` while sends are not limited.

@@ -156,6 +156,37 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     }
 }
 
+impl<B, Q> PacedRetryStrategy<B, Q> {
+    /// Sends at a rate that comes from elsewhere, in sends per second, such as a share of the limit of many processes.
+    /// Returns what the server answered so far, for those who determine the rate. `None` returns to the strategy's own
+    /// estimate, which goes on meanwhile.
+    ///
+    /// If the new rate `is_cut`, because requests were rejected, the rejections of requests that were sent before do not
+    /// count any more.
+    ///
+    /// A rate that is not a positive number counts as 0.001 sends per second.
+    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        // NaN is not greater, either.
+        let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
+        self.limiter.impose(clock, rate, is_cut)
+    }
+}
+
+/// The lowest rate from elsewhere, in sends per second.
+const LOWEST_PACE: f64 = 0.001;
+
+/// What a server answered to a [`PacedRetryStrategy`] while it limited sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PacedAnswers {
+    /// The requests that the server accepted. A failure other than throttling counts as accepted.
+    pub accepted: u64,
+    /// The requests that were throttled, without those that were sent before the last cut was known.
+    pub rejected: u64,
+    /// How often an operation had to wait for its send.
+    pub waits: u64,
+}
+
 /// The token of a [`PacedRetryStrategy`].
 #[derive(Debug)]
 pub struct PacedRetryToken {

@@ -1,6 +1,6 @@
 //! The limit on sends that follows the estimate.
 
-use super::GoodputEstimator;
+use super::{GoodputEstimator, PacedAnswers};
 use crate::strategy::send_queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
@@ -13,7 +13,11 @@ const UNUSED: f64 = 0.05;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) estimator: GoodputEstimator,
-    /// The number of rejections that the estimator got.
+    /// A rate from elsewhere, in sends per second, which is used in place of the estimator's.
+    imposed: Option<f64>,
+    /// What the server answered, and whether operations had to wait, since the limit began.
+    pub(super) answers: PacedAnswers,
+    /// The number of rejections that the estimator got, and of cuts that came from elsewhere.
     pub(super) rejections: u32,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
@@ -32,6 +36,8 @@ impl Pace {
         let rate = estimator.rate(now);
         Self {
             estimator,
+            imposed: None,
+            answers: PacedAnswers::default(),
             rejections: 0,
             rate,
             sends: 0.0,
@@ -42,14 +48,38 @@ impl Pace {
         }
     }
 
-    /// Counts a rejection, unless the request was sent before the last rejection was known.
+    /// Counts accepted requests.
+    pub(super) fn accept(&mut self, now: Timestamp, requests: u32) {
+        self.answers.accepted += u64::from(requests);
+        self.estimator.accept(now, requests);
+    }
+
+    /// Counts a rejection, unless the request was sent before the last rejection or cut was known.
     pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<u32>) {
         if sent_after == Some(self.rejections) {
             self.refill(now);
+            self.answers.rejected += 1;
             self.estimator.reject(now);
-            self.rate = self.estimator.rate(now);
+            self.rate = self.rate_at(now);
+            // A rate from elsewhere has not changed, so other requests that were sent at it count, too.
+            if self.imposed.is_none() {
+                self.rejections = self.rejections.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Sets the rate, or returns to the estimator's. After a cut, rejections of requests that were sent before do not count.
+    pub(super) fn impose(&mut self, now: Timestamp, rate: Option<f64>, is_cut: bool) {
+        self.refill(now);
+        self.imposed = rate;
+        self.rate = self.rate_at(now);
+        if is_cut {
             self.rejections = self.rejections.wrapping_add(1);
         }
+    }
+
+    fn rate_at(&self, now: Timestamp) -> f64 {
+        self.imposed.unwrap_or_else(|| self.estimator.rate(now))
     }
 
     /// Returns the rate at the last question or throttling, in sends per second.
@@ -81,7 +111,7 @@ impl SendLimit for Pace {
         let since = self.filled.max(self.held_until);
         let elapsed = now.saturating_since(since).as_secs_f64();
         if elapsed > 0.0 {
-            self.rate = self.estimator.rate(now);
+            self.rate = self.rate_at(now);
             self.sends = (self.sends + elapsed * self.rate).min((UNUSED * self.rate).max(1.0));
         }
         self.filled = self.filled.max(now);

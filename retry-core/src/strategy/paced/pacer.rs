@@ -1,8 +1,8 @@
 //! The state that all operations of a paced strategy share.
 
-use super::GoodputEstimator;
 use super::accepted::AcceptedCounters;
 use super::pace::Pace;
+use super::{GoodputEstimator, PacedAnswers};
 use crate::strategy::send_queue::{SendQueue, Ticket};
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};
@@ -108,6 +108,7 @@ impl Pacer {
         let pace = queue.limit_mut();
         if let Some(wait) = wait {
             pace.waited_at = now;
+            pace.answers.waits += 1;
             return Err(wait);
         }
         if now.saturating_since(pace.waited_at) > UNUSED_FOR {
@@ -116,12 +117,24 @@ impl Pacer {
         Ok(pace.rejections)
     }
 
+    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
+    pub(super) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool) -> PacedAnswers {
+        let now = clock.now();
+        let mut queue = self.lock();
+        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
+        let (pace, now) = queue.limit_at(now);
+        self.drain(pace, now);
+        pace.impose(now, rate, is_cut);
+        self.phase.store(PACING, Ordering::Relaxed);
+        pace.answers
+    }
+
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
     fn drain(&self, pace: &mut Pace, now: Timestamp) {
         if self.accepted.0.load(Ordering::Relaxed) > 0 {
             // After a pause, these are the last answers before it.
             let now = if now.saturating_since(pace.filled) > FRESH { pace.filled } else { now };
-            pace.estimator.accept(now, self.accepted.0.swap(0, Ordering::Relaxed));
+            pace.accept(now, self.accepted.0.swap(0, Ordering::Relaxed));
         }
     }
 

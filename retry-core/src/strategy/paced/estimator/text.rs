@@ -1,0 +1,95 @@
+//! An estimator as text, so that it can be kept in a store and go on in another process.
+
+use super::{Cut, GoodputEstimator, KEPT, Phase, Recent};
+use crate::support::InvalidSetting;
+use crate::time::Timestamp;
+use std::fmt::{self, Display, Formatter};
+use std::str::{FromStr, SplitWhitespace};
+use std::time::Duration;
+
+/// The number of the format. A text of another format is not read.
+const FORMAT: u32 = 1;
+
+/// Writes the state in one line, to be read by [`FromStr`]. Points in time are nanoseconds since the origin of the clock, so
+/// the reader needs the same clock, such as that of a store.
+impl Display for GoodputEstimator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { cut, phase, since, estimate, epoch, began_with_rejection, accepted, recent, rejected_in_a_row } =
+            self;
+        let (phase, from, doubles) = match *phase {
+            Phase::Ramp => (0, 0.0, 0.0),
+            Phase::Search { from, doubles } => (1, from, doubles),
+            Phase::Track => (2, 0.0, 0.0),
+        };
+        let nanos = |at: &Timestamp| at.since_origin().as_nanos();
+        write!(f, "{FORMAT} {} {} {phase} {from} {doubles} {} {estimate} ", cut.to, cut.within, nanos(since))?;
+        write!(f, "{} {} {accepted} {rejected_in_a_row} ", nanos(epoch), u8::from(*began_with_rejection))?;
+        write!(f, "{}", recent.quarter)?;
+        recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
+    }
+}
+
+/// Reads what [`Display`] wrote.
+impl FromStr for GoodputEstimator {
+    type Err = InvalidSetting;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSetting> {
+        read(text).ok_or_else(|| InvalidSetting::new("estimator", text, "the text of a `GoodputEstimator`"))
+    }
+}
+
+fn read(text: &str) -> Option<GoodputEstimator> {
+    let mut words = text.split_whitespace();
+    let words = &mut words;
+    if next::<u32>(words)? != FORMAT {
+        return None;
+    }
+    let cut = Cut { to: part(words)?, within: positive(words)? };
+    let phase: u8 = next(words)?;
+    let (from, doubles) = (positive(words)?, positive(words)?);
+    let phase = match phase {
+        0 => Phase::Ramp,
+        1 if doubles > 0.0 => Phase::Search { from, doubles },
+        2 => Phase::Track,
+        _ => return None,
+    };
+    let (since, estimate, epoch) = (time(words)?, positive(words)?, time(words)?);
+    let began_with_rejection = next::<u8>(words)? == 1;
+    let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
+    let (quarter, mut counts) = (next(words)?, [0; KEPT]);
+    for count in &mut counts {
+        *count = next(words)?;
+    }
+    let recent = Recent { quarter, counts };
+    let is_whole = words.next().is_none();
+    is_whole.then_some(GoodputEstimator {
+        cut,
+        phase,
+        since,
+        estimate,
+        epoch,
+        began_with_rejection,
+        accepted,
+        recent,
+        rejected_in_a_row,
+    })
+}
+
+fn next<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+/// Reads a finite number of at least 0.
+fn positive(words: &mut SplitWhitespace<'_>) -> Option<f64> {
+    next(words).filter(|number: &f64| number.is_finite() && *number >= 0.0)
+}
+
+/// Reads a number from 0 to 1.
+fn part(words: &mut SplitWhitespace<'_>) -> Option<f64> {
+    positive(words).filter(|number| *number <= 1.0)
+}
+
+fn time(words: &mut SplitWhitespace<'_>) -> Option<Timestamp> {
+    let nanos: u64 = next(words)?;
+    Some(Timestamp::from_origin(Duration::from_nanos(nanos)))
+}

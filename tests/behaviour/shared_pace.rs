@@ -1,0 +1,160 @@
+//! A paced strategy whose rate comes from elsewhere, and an estimator that moves from process to process.
+
+use crate::support::{ByHand, millis, secs};
+use proptest::prelude::*;
+use retry_core::strategy::{GoodputEstimator, PacedRetryToken};
+use retry_core::time::Timestamp;
+use retry_core::{Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use std::time::Duration;
+
+const THROTTLED: RetryDirective = RetryDirective::fail(Some(RetryErrorType::Throttling));
+
+/// Sends as many requests as the strategy permits for so many milliseconds.
+fn send(strategy: &PacedRetryStrategy, clock: &ByHand, time: u64) -> Vec<PacedRetryToken> {
+    let mut sent = Vec::new();
+    let mut waiting = strategy.acquire_initial_token(clock).unwrap();
+    for _ in 0..time {
+        while strategy.ready(&mut waiting, clock, None).wait().is_none() {
+            sent.push(std::mem::replace(&mut waiting, strategy.acquire_initial_token(clock).unwrap()));
+        }
+        clock.advance(millis(1));
+    }
+    strategy.release(waiting);
+    sent
+}
+
+fn reject(strategy: &PacedRetryStrategy, clock: &ByHand, token: PacedRetryToken) {
+    strategy.refresh_retry_token(token, &Failure::from_directive(THROTTLED), clock).unwrap_err();
+}
+
+// Rule L10.
+#[test]
+fn a_rate_from_elsewhere_is_kept_whatever_is_rejected() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new().ramp(false);
+    strategy.pace_at(Some(200.0), false, &clock);
+    let sent = send(&strategy, &clock, 1000);
+    assert!((199..=201).contains(&sent.len()), "{}", sent.len());
+    assert_eq!(strategy.send_rate(), Some(200.0));
+    for token in sent {
+        reject(&strategy, &clock, token);
+    }
+    assert_eq!(strategy.send_rate(), Some(200.0));
+    assert_eq!(send(&strategy, &clock, 1000).len() / 2, 100);
+
+    // Its own estimate knows of the rejections, and takes over.
+    strategy.pace_at(None, false, &clock);
+    assert!(strategy.send_rate().is_some_and(|rate| rate < 100.0), "{:?}", strategy.send_rate());
+}
+
+// Rule L10.
+#[test]
+fn it_counts_what_was_answered_and_how_often_operations_waited() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new();
+    let answers = strategy.pace_at(Some(100.0), false, &clock);
+    assert_eq!((answers.accepted, answers.rejected, answers.waits), (0, 0, 0));
+    let sent = send(&strategy, &clock, 300);
+    let accepted = sent.len() as u64 - 10;
+    for (number, token) in sent.into_iter().enumerate() {
+        if number < 10 {
+            reject(&strategy, &clock, token);
+        } else {
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        }
+    }
+    let answers = strategy.pace_at(Some(50.0), false, &clock);
+    assert_eq!((answers.accepted, answers.rejected), (accepted, 10));
+    assert!(accepted >= 19);
+    assert!(answers.waits >= 30, "{answers:?}");
+}
+
+// Rule L10.
+#[test]
+fn after_a_cut_the_rejections_of_earlier_sends_do_not_count() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new();
+    strategy.pace_at(Some(100.0), false, &clock);
+    let mut sent = send(&strategy, &clock, 100);
+    reject(&strategy, &clock, sent.pop().unwrap());
+    // A lower rate alone is no cut: it may be a smaller share.
+    assert_eq!(strategy.pace_at(Some(50.0), false, &clock).rejected, 1);
+    reject(&strategy, &clock, sent.pop().unwrap());
+    assert_eq!(strategy.pace_at(Some(40.0), true, &clock).rejected, 2);
+    for token in sent {
+        reject(&strategy, &clock, token);
+    }
+    for token in send(&strategy, &clock, 100) {
+        reject(&strategy, &clock, token);
+    }
+    assert_eq!(strategy.pace_at(Some(40.0), false, &clock).rejected, 2 + 4);
+}
+
+// Rule L10.
+#[test]
+fn a_rate_that_is_no_positive_number_sends_hardly_anything() {
+    let clock = ByHand::at(secs(100));
+    for rate in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
+        let strategy = PacedRetryStrategy::new();
+        strategy.pace_at(Some(rate), false, &clock);
+        assert_eq!(send(&strategy, &clock, 2000).len(), 0, "{rate}");
+    }
+    let strategy = PacedRetryStrategy::new();
+    strategy.pace_at(Some(f64::INFINITY), false, &clock);
+    for _ in 0..1000 {
+        clock.advance(millis(1));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+    }
+}
+
+// Rule L11.
+#[test]
+fn the_estimator_for_all_cuts_less_and_returns_later() {
+    let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
+    let mut estimator = GoodputEstimator::for_all(at(0));
+    estimator.accept(at(900), 100);
+    estimator.reject(at(1000));
+    estimator.accept(at(1900), 100);
+    estimator.reject(at(2000));
+    for (time, rate) in [(2000, 90.0), (3250, 100.0 - 10.0 / 8.0), (4500, 100.0)] {
+        assert!((estimator.rate(at(time)) - rate).abs() < 1e-9, "{time}: {}", estimator.rate(at(time)));
+    }
+}
+
+proptest! {
+    // Rule L11.
+    #[test]
+    fn an_estimator_goes_on_from_its_text(events in prop::collection::vec((0..3_u8, 1..2_000_u64, 0..500_u32), 1..50)) {
+        let mut now = Timestamp::START.saturating_add(Duration::from_hours(1));
+        let mut one = GoodputEstimator::for_all(now);
+        let mut other = one;
+        for (event, millis, requests) in events {
+            now = now.saturating_add(Duration::from_millis(millis));
+            for estimator in [&mut one, &mut other] {
+                match event {
+                    0 => estimator.accept(now, requests),
+                    1 => estimator.reject(now),
+                    _ => estimator.pause(now),
+                }
+            }
+            other = other.to_string().parse().unwrap();
+            prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
+        }
+    }
+
+    // Rule L11.
+    #[test]
+    fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..18_usize) {
+        if let Ok(estimator) = text.parse::<GoodputEstimator>() {
+            prop_assert!(estimator.rate(Timestamp::START) >= 0.0);
+        }
+        // A word is missing or wrong.
+        let whole = GoodputEstimator::new(Timestamp::START).to_string();
+        let mut words: Vec<_> = whole.split(' ').collect();
+        words[word] = "x";
+        prop_assert!(words.join(" ").parse::<GoodputEstimator>().is_err());
+        words.remove(word);
+        prop_assert!(words.join(" ").parse::<GoodputEstimator>().is_err());
+    }
+}
