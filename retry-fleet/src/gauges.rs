@@ -11,6 +11,12 @@ pub(crate) fn set(fleet: &str, status: &FleetStatus) {
     gauge("retry_fleet_members", status.members.into());
     gauge("retry_fleet_balance", status.balance as f64);
     gauge("retry_fleet_held", status.held.into());
+    if let Some(rate) = status.rate {
+        gauge("retry_fleet_rate", rate);
+    }
+    if let Some(share) = status.share {
+        gauge("retry_fleet_share", share);
+    }
     gauge("retry_fleet_retries_enabled", if status.retries_enabled { 1.0 } else { 0.0 });
 }
 

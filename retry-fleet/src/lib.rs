@@ -6,6 +6,8 @@ mod events;
 #[cfg(all(not(loom), feature = "tokio"))]
 mod gauges;
 #[cfg(not(loom))]
+mod limit;
+#[cfg(not(loom))]
 mod member;
 #[cfg(not(loom))]
 pub mod protocol;

@@ -1,10 +1,12 @@
 //! One process of a fleet, without I/O: what it tells the store, when, and what it makes of the answers.
 
 use crate::events;
+use crate::limit::LimitPart;
 use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
 use crate::quota::FleetQuota;
 use crate::random::Random;
 use crate::switch::FleetSwitch;
+use retry_core::PacedRetryStrategy;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
@@ -13,6 +15,8 @@ use std::time::Duration;
 
 /// The time between two calls, on average.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// The time between two calls with a limit, on average.
+const LIMIT_INTERVAL: Duration = Duration::from_millis(250);
 /// The part by which an interval is longer or shorter, by chance.
 const SPREAD: f64 = 0.25;
 /// The number of calls per second that all processes together make at most, on average.
@@ -46,6 +50,7 @@ pub struct Member {
     members: u32,
     is_lost: bool,
     quota: Option<QuotaPart>,
+    limit: Option<LimitPart>,
     switch: Option<Held<FleetSwitch>>,
     /// What to turn the switch to with the next call.
     turn: Option<Duration>,
@@ -72,7 +77,7 @@ struct QuotaPart {
 }
 
 /// What a process knows about its fleet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FleetStatus {
     /// Whether the store answers. `None` before the first answer.
@@ -83,6 +88,10 @@ pub struct FleetStatus {
     pub balance: i64,
     /// What this process holds.
     pub held: u32,
+    /// The limit on sends of the whole fleet, in sends per second, if it has one.
+    pub rate: Option<f64>,
+    /// The share of this process, in sends per second, if its sends are limited.
+    pub share: Option<f64>,
     /// Whether the retries of the fleet are on.
     pub retries_enabled: bool,
 }
@@ -103,6 +112,7 @@ impl Member {
             members: 1,
             is_lost: false,
             quota: None,
+            limit: None,
             switch: None,
             turn: None,
             is_early: false,
@@ -124,6 +134,16 @@ impl Member {
             told: None,
             has_told_share: false,
         });
+        self
+    }
+
+    /// Sets the strategy whose sends are limited together with those of the other processes.
+    #[must_use]
+    pub fn limit<B: 'static, Q: 'static>(
+        mut self,
+        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
+    ) -> Self {
+        self.limit = Some(LimitPart::new(strategy, self.called_at));
         self
     }
 
@@ -173,6 +193,12 @@ impl Member {
         call.epoch.clone_from(&self.epoch);
         call.is_leaving = is_leaving;
         call.off_for = self.turn.take();
+        call.limit = self.limit.as_mut().map(|part| {
+            if !is_joined && self.calls == 1 {
+                part.join(now);
+            }
+            part.call(now)
+        });
         let (members, is_lost) = (self.members, self.is_lost);
         call.quota = self
             .quota
@@ -203,6 +229,11 @@ impl Member {
             switch.set(reply.retries_enabled);
         }
         self.schedule(now);
+        if let Some((part, reply)) = self.limit.as_mut().zip(reply.limit.as_ref())
+            && part.answered(reply, self.members, now)
+        {
+            self.next_call_at = now;
+        }
     }
 
     /// Notes that a call was not answered, for this reason. After 3 s without an answer, the process goes on alone: with
@@ -212,22 +243,29 @@ impl Member {
             self.is_lost = true;
             events::store_lost(&self.fleet, &reason.to_string());
         }
-        if self.is_lost || self.epoch.is_none() {
-            self.go_alone();
+        if self.is_lost {
+            self.go_alone(now);
+        } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some()) {
+            // The rate of the moment may be far above the estimate, and nobody corrects it now.
+            part.go_alone(true, now);
         }
         self.schedule(now);
     }
 
     /// Goes on without the store, because it is lost or nobody will ask it any more.
-    pub(crate) fn go_alone(&mut self) {
+    pub(crate) fn go_alone(&mut self, now: Timestamp) {
+        let members = self.epoch.as_ref().filter(|_| !self.has_left).map(|_| self.members);
         if let Some(part) = &mut self.quota {
-            let members = self.epoch.as_ref().filter(|_| !self.has_left).map(|_| self.members);
             part.go_alone(members);
+        }
+        if let Some(part) = &mut self.limit {
+            part.go_alone(members.is_some(), now);
         }
     }
 
     fn schedule(&mut self, now: Timestamp) {
-        let interval = INTERVAL.as_secs_f64().max(f64::from(self.members) / CALLS_PER_SECOND);
+        let interval = if self.limit.is_some() { LIMIT_INTERVAL } else { INTERVAL };
+        let interval = interval.as_secs_f64().max(f64::from(self.members) / CALLS_PER_SECOND);
         let factor = 1.0 + SPREAD * (2.0 * self.random.uniform() - 1.0);
         self.next_call_at = now.saturating_add(Duration::from_secs_f64(interval * factor));
     }
@@ -239,6 +277,8 @@ impl Member {
             members: self.members,
             balance: self.quota.as_ref().map_or(0, |part| part.balance),
             held: self.quota.as_ref().map_or(0, |part| part.quota.stock().level().available),
+            rate: self.limit.as_ref().and_then(LimitPart::fleet_rate),
+            share: self.limit.as_ref().and_then(LimitPart::rate),
             retries_enabled: self.switch.as_ref().is_none_or(|switch| switch.is_on()),
         }
     }

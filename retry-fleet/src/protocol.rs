@@ -69,6 +69,9 @@ pub struct QuotaCall {
 /// What a process tells about the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitCall {
+    /// The number of the step whose rate the process knew when it sent these requests. Rejections of requests that were sent
+    /// before the last cut was known do not count.
+    pub version: u64,
     /// The requests that were accepted in all.
     pub accepted: u64,
     /// The requests that were rejected in all.
@@ -90,6 +93,10 @@ pub struct Post {
     pub rejected: u64,
     /// The rate for the whole fleet, in sends per second.
     pub rate: f64,
+    /// The estimate of the server's limit, in requests per second.
+    pub estimate: f64,
+    /// Whether the rate was cut, because requests were rejected.
+    pub is_cut: bool,
     /// The state of the estimator.
     pub state: String,
 }
@@ -133,8 +140,13 @@ pub struct QuotaReply {
 /// What the store answers about the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitReply {
-    /// The rate for the whole fleet, in sends per second. `None` if nobody has posted one.
-    pub rate: Option<f64>,
+    /// The number of the next step.
+    pub version: u64,
+    /// The number of the step that followed the last cut.
+    pub cut: u64,
+    /// The rate for the whole fleet, in sends per second, and the estimate of the server's limit. `None` if nobody has
+    /// posted them.
+    pub rate: Option<(f64, f64)>,
     /// What the processes want that do not wait for sends, in thousandths of a send per second.
     pub satisfied: u64,
     /// The number of processes that wait for sends.
@@ -150,6 +162,8 @@ pub struct Step {
     pub version: u64,
     /// The time of the store, in milliseconds.
     pub now: u64,
+    /// The time since the last step, in milliseconds.
+    pub elapsed: u64,
     /// The requests of the fleet that were accepted since the last step.
     pub accepted: u64,
     /// The requests of the fleet that were rejected since the last step.

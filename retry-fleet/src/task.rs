@@ -5,7 +5,7 @@ use crate::quota::FleetQuota;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
 use crate::switch::FleetSwitch;
-use retry_core::{Clock, TokioTimer};
+use retry_core::{Clock, PacedRetryStrategy, TokioTimer};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::future::poll_fn;
@@ -55,6 +55,17 @@ impl<S: Store> Fleet<S> {
     #[must_use]
     pub fn quota(mut self, quota: impl Deref<Target = FleetQuota> + Send + Sync + 'static) -> Self {
         self.member = self.member.quota(quota);
+        self
+    }
+
+    /// Shares the limit of a server among the processes: one rejection teaches all. The strategy is a static or an `Arc`, and
+    /// each process limits its own sends to its share.
+    #[must_use]
+    pub fn limit<B: 'static, Q: 'static>(
+        mut self,
+        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
+    ) -> Self {
+        self.member = self.member.limit(strategy);
         self
     }
 
@@ -244,7 +255,7 @@ impl<S: Store> Task<S> {
 
 impl<S> Drop for Task<S> {
     fn drop(&mut self) {
-        self.member.go_alone();
+        self.member.go_alone(TokioTimer.now());
         if let Some(quota) = self.member.quota_of() {
             quota.set_joined(false);
         }

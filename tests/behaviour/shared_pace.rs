@@ -115,11 +115,20 @@ fn the_estimator_for_all_cuts_less_and_returns_later() {
     let mut estimator = GoodputEstimator::for_all(at(0));
     estimator.accept(at(900), 100);
     estimator.reject(at(1000));
-    estimator.accept(at(1900), 100);
-    estimator.reject(at(2000));
-    for (time, rate) in [(2000, 90.0), (3250, 100.0 - 10.0 / 8.0), (4500, 100.0)] {
+    estimator.accept(at(2900), 200);
+    estimator.reject(at(3000));
+    for (time, rate) in [(3000, 90.0), (4250, 100.0 - 10.0 / 8.0), (5500, 100.0)] {
         assert!((estimator.rate(at(time)) - rate).abs() < 1e-9, "{time}: {}", estimator.rate(at(time)));
     }
+    // Less than two seconds later, a rejection only cuts the rate again.
+    estimator.accept(at(4900), 100);
+    estimator.reject(at(4900));
+    assert_eq!((estimator.estimate(), estimator.rate(at(4900))), (Some(100.0), 90.0));
+    // Half a second's requests more than those of a single process prove a higher limit.
+    estimator.accept(at(5000), 100 + 2 + 10 + 50);
+    assert!(estimator.rate(at(5400)) < 100.0, "{}", estimator.rate(at(5400)));
+    estimator.accept(at(5000), 1);
+    assert!(estimator.rate(at(5400)) > 180.0, "{}", estimator.rate(at(5400)));
 }
 
 proptest! {
@@ -145,7 +154,7 @@ proptest! {
 
     // Rule L11.
     #[test]
-    fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..18_usize) {
+    fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..17_usize) {
         if let Ok(estimator) = text.parse::<GoodputEstimator>() {
             prop_assert!(estimator.rate(Timestamp::START) >= 0.0);
         }

@@ -5,17 +5,19 @@
 --       7 quota 1/0, 8 capacity, 9 cost, 10 seen, 11 back, 12 want, 13 held, 14 hint,
 --       15 limit 1/0, 16 accepted, 17 rejected, 18 demand or -1,
 --       19 posted version or '', 20 accepted, 21 rejected, 22 rate, 23 state,
---       24 switch off for so many ms, 0 for on, or ''
+--       24 switch off for so many ms, 0 for on, or '',
+--       25 known version of the limit, 26 posted estimate, 27 posted cut 1/0
 -- Reply: epoch, members, off 1/0, given, balance, room, capacity, rate or '', satisfied, waiting,
---        step version or '', now, accepted, rejected, state or ''
+--        step version or '', now, accepted, rejected, state or '', version, cut, estimate or '',
+--        ms since the last step
 local key, switch = KEYS[1], KEYS[2]
 local function arg(i) return tonumber(ARGV[i]) or 0 end
 
 local names = {'now', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
-  'rate', 'state', 'version', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied', 'waiting'}
+  'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied', 'waiting'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
 for i, name in ipairs(names) do
-  if name == 'epoch' or name == 'rate' or name == 'state' then h[name] = read[i] or '' else h[name] = tonumber(read[i]) end
+  if name == 'epoch' or name == 'rate' or name == 'estimate' or name == 'state' then h[name] = read[i] or '' else h[name] = tonumber(read[i]) end
 end
 
 local time = redis.call('TIME')
@@ -23,9 +25,9 @@ local now = math.max(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1
 local id, known, ttl, leaving = 'm:' .. ARGV[1], ARGV[2] ~= '', arg(4), ARGV[5] == '1'
 local has_quota, has_limit = ARGV[7] == '1', ARGV[15] == '1'
 
-if h.epoch == '' then h = {epoch = ARGV[3], rate = '', state = ''} end
+if h.epoch == '' then h = {epoch = ARGV[3], rate = '', estimate = '', state = ''} end
 h.now, h.members, h.held = now, h.members or 0, h.held or 0
-h.version, h.stepped, h.offered_until = h.version or 0, h.stepped or now, h.offered_until or 0
+h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
 
 -- A member: until, given, returned, holds, accepted, rejected, demand.
@@ -94,21 +96,24 @@ if has_quota then
   room = math.max(0, h.capacity - h.balance - h.held)
 end
 
-local step = {'', '0', '0', '0', ''}
+local step = {'', '0', '0', '0', '', '0'}
 if has_limit then
   h.accepted = h.accepted + math.max(0, arg(16) - m[5])
-  h.rejected = h.rejected + math.max(0, arg(17) - m[6])
+  -- A process that does not know of the last cut yet has sent at the rate before it.
+  if arg(25) >= h.cut then h.rejected = h.rejected + math.max(0, arg(17) - m[6]) end
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
   if m[7] == -1 then h.waiting = h.waiting - 1 else h.satisfied = h.satisfied - m[7] end
   m[7] = arg(18)
   if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
   if ARGV[19] ~= '' and arg(19) == h.version then
     h.accepted, h.rejected = math.max(0, h.accepted - arg(20)), math.max(0, h.rejected - arg(21))
-    h.rate, h.state, h.version, h.stepped, h.offered_until = ARGV[22], ARGV[23], h.version + 1, now, 0
+    h.rate, h.estimate, h.state = ARGV[22], ARGV[26], ARGV[23]
+    h.version, h.stepped, h.offered_until = h.version + 1, now, 0
+    if ARGV[27] == '1' then h.cut = h.version end
   end
   if not leaving and now >= h.offered_until and (h.version == 0 or now >= h.stepped + 250) then
     h.offered_until = now + 1000
-    step = {h.version, now, h.accepted, h.rejected, h.state}
+    step = {h.version, now, h.accepted, h.rejected, h.state, now - h.stepped}
   end
 end
 
@@ -140,4 +145,5 @@ redis.call('PEXPIRE', key, 3600000)
 local function whole(x) return string.format('%.0f', x or 0) end
 return {h.epoch, whole(h.members), off, whole(m[2]), whole(h.balance), whole(room), whole(h.capacity),
   h.rate, whole(h.satisfied), whole(h.waiting),
-  step[1] == '' and '' or whole(step[1]), whole(step[2]), whole(step[3]), whole(step[4]), step[5]}
+  step[1] == '' and '' or whole(step[1]), whole(step[2]), whole(step[3]), whole(step[4]), step[5],
+  whole(h.version), whole(h.cut), h.estimate, whole(step[6])}

@@ -47,9 +47,10 @@ struct Quota {
 
 #[derive(Clone, Debug, Default)]
 struct Limit {
-    rate: Option<f64>,
+    rate: Option<(f64, f64)>,
     state: Option<String>,
     version: u64,
+    cut: u64,
     stepped: u64,
     offered_until: u64,
     accepted: u64,
@@ -212,7 +213,10 @@ impl State {
 impl Limit {
     fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
         self.accepted += asked.accepted.saturating_sub(member.accepted);
-        self.rejected += asked.rejected.saturating_sub(member.rejected);
+        // A process that does not know of the last cut yet has sent at the rate before it.
+        if asked.version >= self.cut {
+            self.rejected += asked.rejected.saturating_sub(member.rejected);
+        }
         member.accepted = member.accepted.max(asked.accepted);
         member.rejected = member.rejected.max(asked.rejected);
         self.forget(member.demand);
@@ -224,17 +228,22 @@ impl Limit {
         if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
             self.accepted = self.accepted.saturating_sub(posted.accepted);
             self.rejected = self.rejected.saturating_sub(posted.rejected);
-            self.rate = Some(posted.rate);
+            self.rate = Some((posted.rate, posted.estimate));
             self.state = Some(posted.state.clone());
             (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
+            if posted.is_cut {
+                self.cut = self.version;
+            }
         }
         let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped + STEP);
         let step = (is_due && !is_leaving).then(|| {
             self.offered_until = now + STEP_PATIENCE;
             let (accepted, rejected) = (self.accepted, self.rejected);
-            Step { version: self.version, now, accepted, rejected, state: self.state.clone() }
+            let elapsed = now - self.stepped;
+            Step { version: self.version, now, elapsed, accepted, rejected, state: self.state.clone() }
         });
-        LimitReply { rate: self.rate, satisfied: self.satisfied, waiting: self.waiting, step }
+        let Self { version, cut, rate, satisfied, waiting, .. } = *self;
+        LimitReply { version, cut, rate, satisfied, waiting, step }
     }
 
     /// Forgets what a process wanted.

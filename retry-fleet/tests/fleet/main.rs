@@ -1,4 +1,5 @@
 //! Tests of the parts of a fleet that need no server.
 
+mod limit;
 mod model;
 mod support;

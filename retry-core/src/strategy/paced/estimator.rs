@@ -30,25 +30,28 @@ const CLOSED_BY: u32 = 3;
 const PROBES: f64 = 4.0;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
-/// What makes a measurement: a time in seconds, or a number of accepted requests.
-const MEASURED: (f64, u32) = (0.5, 16);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
 
-/// How the rate returns from a cut.
+/// What differs between one sender and all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Cut {
+struct Tuning {
     /// The part of the estimate to which a rejection cuts the rate.
-    to: f64,
-    /// The time in which the rate returns to the estimate.
-    within: f64,
+    cut: f64,
+    /// The time in which the rate returns from a cut to the estimate, in seconds.
+    returns: f64,
+    /// What makes a measurement: a time in seconds, or a number of accepted requests.
+    measured: (f64, u32),
+    /// The time by which answers may be told late, in seconds.
+    lag: f64,
 }
 
-impl Cut {
-    /// For one sender, which frees a part of the limit for others.
-    const ONE: Self = Self { to: 0.7, within: 2.0 };
-    /// For the sum of all senders, who have their shares of it.
-    const ALL: Self = Self { to: 0.9, within: 2.5 };
+impl Tuning {
+    /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
+    const ONE: Self = Self { cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0 };
+    /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
+    /// short measurement would be wrong.
+    const ALL: Self = Self { cut: 0.9, returns: 2.5, measured: (2.0, u32::MAX), lag: 0.5 };
 }
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
@@ -96,7 +99,7 @@ impl Cut {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
-    cut: Cut,
+    tuning: Tuning,
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
@@ -125,21 +128,37 @@ enum Phase {
 impl GoodputEstimator {
     /// Creates an estimator that knows nothing, and begins with the ramp.
     pub const fn new(now: Timestamp) -> Self {
-        Self::with(Cut::ONE, now)
+        Self::with(Tuning::ONE, now)
     }
 
     /// Creates an estimator for the sum of what many processes send, such as a fleet. It knows nothing, and begins with the
     /// ramp.
     ///
-    /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. The rate of a single process frees a
-    /// part of the limit for others when it is cut, which makes shares fair. Here, the shares are determined otherwise.
+    /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. A single process frees a part of the
+    /// limit for others when its rate is cut, which makes shares fair. Here, the shares are determined otherwise. The
+    /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
+    /// a second's requests more.
     pub const fn for_all(now: Timestamp) -> Self {
-        Self::with(Cut::ALL, now)
+        Self::with(Tuning::ALL, now)
     }
 
-    const fn with(cut: Cut, now: Timestamp) -> Self {
+    /// Creates an estimator [for all](GoodputEstimator::for_all) that knows an estimate, in sends per second, because an
+    /// earlier one was lost. Its first measurement can only lower the estimate.
+    ///
+    /// An estimate that is not a positive number counts as 0.2 sends per second.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates")]
+    pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
+        let mut estimator = Self::for_all(now);
+        estimator.phase = Phase::Track;
+        // NaN is not greater, either.
+        estimator.estimate = if estimate > LOWEST { estimate.min(f64::MAX) } else { LOWEST };
+        estimator.recent.spread(estimator.estimate as u32);
+        estimator
+    }
+
+    const fn with(tuning: Tuning, now: Timestamp) -> Self {
         Self {
-            cut,
+            tuning,
             phase: Phase::Ramp,
             since: now,
             estimate: 0.0,
@@ -171,7 +190,7 @@ impl GoodputEstimator {
         self.recent.add(now, requests);
         if self.phase == Phase::Track && self.began_with_rejection {
             let (factor, more) = PROOF;
-            if f64::from(self.accepted) > factor * self.estimate * seconds(self.epoch, now) + more {
+            if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
                 self.since = now;
             }
@@ -231,7 +250,7 @@ impl GoodputEstimator {
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
     /// server accepts again belongs to the measurement.
     fn is_measured(&self, now: Timestamp) -> bool {
-        let (time, requests) = MEASURED;
+        let (time, requests) = self.tuning.measured;
         self.accepted >= requests || self.accepted > 0 && seconds(self.epoch, now) >= time
     }
 
@@ -239,7 +258,7 @@ impl GoodputEstimator {
     pub fn rate(&self, now: Timestamp) -> f64 {
         let rate = self.rate_of_phase(now);
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
-        let cut = self.cut.to * self.estimate;
+        let cut = self.tuning.cut * self.estimate;
         rate.min((cut * 0.5_f64.powf(f64::from(beyond) + 1.0)).max(cut.min(PROBES)))
     }
 
@@ -250,11 +269,11 @@ impl GoodputEstimator {
             Phase::Ramp => (FIRST_RATE * (elapsed / RAMP_DOUBLES).exp2()).min(most.max(FIRST_RATE)),
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
-                let Cut { to, within } = self.cut;
-                let rate = if elapsed < within {
-                    self.estimate * (1.0 - (1.0 - to) * (1.0 - elapsed / within).powi(3))
+                let Tuning { cut, returns, .. } = self.tuning;
+                let rate = if elapsed < returns {
+                    self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
-                    let beyond = elapsed - within;
+                    let beyond = elapsed - returns;
                     self.estimate * CLIMB.powf(beyond) + CLIMB_BY * beyond
                 };
                 rate.min(most.max(self.estimate))

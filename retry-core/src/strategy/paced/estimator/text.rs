@@ -1,6 +1,6 @@
 //! An estimator as text, so that it can be kept in a store and go on in another process.
 
-use super::{Cut, GoodputEstimator, KEPT, Phase, Recent};
+use super::{GoodputEstimator, KEPT, Phase, Recent, Tuning};
 use crate::support::InvalidSetting;
 use crate::time::Timestamp;
 use std::fmt::{self, Display, Formatter};
@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 /// the reader needs the same clock, such as that of a store.
 impl Display for GoodputEstimator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { cut, phase, since, estimate, epoch, began_with_rejection, accepted, recent, rejected_in_a_row } =
+        let Self { tuning, phase, since, estimate, epoch, began_with_rejection, accepted, recent, rejected_in_a_row } =
             self;
         let (phase, from, doubles) = match *phase {
             Phase::Ramp => (0, 0.0, 0.0),
@@ -22,7 +22,8 @@ impl Display for GoodputEstimator {
             Phase::Track => (2, 0.0, 0.0),
         };
         let nanos = |at: &Timestamp| at.since_origin().as_nanos();
-        write!(f, "{FORMAT} {} {} {phase} {from} {doubles} {} {estimate} ", cut.to, cut.within, nanos(since))?;
+        let kind = u8::from(*tuning == Tuning::ALL);
+        write!(f, "{FORMAT} {kind} {phase} {from} {doubles} {} {estimate} ", nanos(since))?;
         write!(f, "{} {} {accepted} {rejected_in_a_row} ", nanos(epoch), u8::from(*began_with_rejection))?;
         write!(f, "{}", recent.quarter)?;
         recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
@@ -44,7 +45,11 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     if next::<u32>(words)? != FORMAT {
         return None;
     }
-    let cut = Cut { to: part(words)?, within: positive(words)? };
+    let tuning = match next::<u8>(words)? {
+        0 => Tuning::ONE,
+        1 => Tuning::ALL,
+        _ => return None,
+    };
     let phase: u8 = next(words)?;
     let (from, doubles) = (positive(words)?, positive(words)?);
     let phase = match phase {
@@ -63,7 +68,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let recent = Recent { quarter, counts };
     let is_whole = words.next().is_none();
     is_whole.then_some(GoodputEstimator {
-        cut,
+        tuning,
         phase,
         since,
         estimate,
@@ -82,11 +87,6 @@ fn next<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
 /// Reads a finite number of at least 0.
 fn positive(words: &mut SplitWhitespace<'_>) -> Option<f64> {
     next(words).filter(|number: &f64| number.is_finite() && *number >= 0.0)
-}
-
-/// Reads a number from 0 to 1.
-fn part(words: &mut SplitWhitespace<'_>) -> Option<f64> {
-    positive(words).filter(|number| *number <= 1.0)
 }
 
 fn time(words: &mut SplitWhitespace<'_>) -> Option<Timestamp> {

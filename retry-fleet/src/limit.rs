@@ -1,0 +1,202 @@
+//! The limit of a fleet, as one process sees it.
+
+use crate::protocol::{LimitCall, LimitReply, Post, Step};
+use retry_core::strategy::{GoodputEstimator, PacedAnswers};
+use retry_core::time::Timestamp;
+use retry_core::{Clock, PacedRetryStrategy};
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Deref;
+use std::time::Duration;
+
+/// The rate of a process before its first answer, in sends per second: about one request at a time.
+const NEWCOMER: f64 = 10.0;
+/// The time for which a process counts as waiting after an operation had to wait.
+const WAITING: Duration = Duration::from_secs(1);
+/// The shortest time over which a demand is measured.
+const MEASURED: Duration = Duration::from_millis(100);
+/// What a process may soon send more than it does now, as a factor.
+const GROWTH: f64 = 1.25;
+
+/// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
+const LONGEST_STEP: u64 = 2_000;
+/// The part of the estimate that is used while the store is lost, because nobody measures then.
+const ALONE: f64 = 0.97;
+
+/// A strategy whose rate the fleet sets.
+trait Paced {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers;
+}
+
+struct Strategy<S>(S);
+
+impl<B, Q, S: Deref<Target = PacedRetryStrategy<B, Q>>> Paced for Strategy<S> {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers {
+        struct At(Timestamp);
+        impl Clock for At {
+            fn now(&self) -> Timestamp {
+                self.0
+            }
+        }
+        self.0.pace_at(rate, is_cut, &At(now))
+    }
+}
+
+/// What the process knows about the limit.
+pub(crate) struct LimitPart {
+    strategy: Box<dyn Paced + Send + Sync>,
+    /// The rate of this process. `None` for its own estimate.
+    rate: Option<f64>,
+    /// The rate of the fleet and the estimate, as they were last told.
+    fleet: Option<(f64, f64)>,
+    version: u64,
+    cut: u64,
+    answers: PacedAnswers,
+    measured_at: Timestamp,
+    waited_at: Option<Timestamp>,
+    /// What the process wants, in sends per second. `None` if it waits for sends.
+    demand: Option<f64>,
+    posted: Option<Post>,
+}
+
+impl LimitPart {
+    pub(crate) fn new<B, Q>(
+        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
+        now: Timestamp,
+    ) -> Self
+    where
+        B: 'static,
+        Q: 'static,
+    {
+        Self {
+            strategy: Box::new(Strategy(strategy)),
+            rate: None,
+            fleet: None,
+            version: 0,
+            cut: 0,
+            answers: PacedAnswers::default(),
+            measured_at: now,
+            waited_at: None,
+            demand: None,
+            posted: None,
+        }
+    }
+
+    /// Begins to limit sends, as a newcomer.
+    pub(crate) fn join(&mut self, now: Timestamp) {
+        self.pace_at(Some(NEWCOMER), false, now);
+    }
+
+    fn pace_at(&mut self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers {
+        self.rate = rate;
+        self.strategy.pace_at(rate, is_cut, now)
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates"
+    )]
+    pub(crate) fn call(&mut self, now: Timestamp) -> LimitCall {
+        let answers = self.pace_at(self.rate, false, now);
+        let elapsed = now.saturating_since(self.measured_at);
+        if answers.waits > self.answers.waits {
+            self.waited_at = Some(now);
+        }
+        if self.waited_at.is_some_and(|at| now.saturating_since(at) < WAITING) {
+            self.demand = None;
+        } else if elapsed >= MEASURED {
+            let sent = answers.accepted + answers.rejected - self.answers.accepted - self.answers.rejected;
+            self.demand = Some(GROWTH * sent as f64 / elapsed.as_secs_f64());
+        }
+        if elapsed >= MEASURED {
+            (self.answers, self.measured_at) = (answers, now);
+        }
+        LimitCall {
+            version: self.version,
+            accepted: answers.accepted,
+            rejected: answers.rejected,
+            demand: self.demand.map(|demand| (1_000.0 * demand) as u32),
+            posted: self.posted.take(),
+        }
+    }
+
+    /// Takes a reply. Returns whether there is a new rate to post at once.
+    pub(crate) fn answered(&mut self, reply: &LimitReply, members: u32, now: Timestamp) -> bool {
+        let is_cut = reply.cut != self.cut && reply.cut > 0;
+        (self.version, self.cut) = (reply.version, reply.cut);
+        if let Some(step) = &reply.step {
+            self.posted = Some(self.step(step, reply));
+        }
+        if let Some(rate) = reply.rate {
+            self.fleet = Some(rate);
+            let share = self.share(rate.0, reply, members);
+            self.pace_at(Some(share), is_cut, now);
+        }
+        self.posted.is_some()
+    }
+
+    /// Returns the fair share of a rate: what everyone gets who waits for sends, after those who want less.
+    #[expect(clippy::cast_precision_loss, reason = "such demands are no limit")]
+    fn share(&self, rate: f64, reply: &LimitReply, members: u32) -> f64 {
+        let satisfied = reply.satisfied as f64 / 1_000.0 - self.demand.unwrap_or(0.0);
+        let waiting = reply.waiting + u32::from(self.demand.is_some());
+        let share = (rate - satisfied) / f64::from(waiting.max(1));
+        share.max(rate / f64::from(members)).min(rate)
+    }
+
+    /// Computes the next rate from what the whole fleet was answered.
+    fn step(&self, step: &Step, reply: &LimitReply) -> Post {
+        let now = Timestamp::from_origin(Duration::from_millis(step.now));
+        let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
+        let estimate = known.as_ref().map_or(self.fleet.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
+        // After a gap, nobody knows what was sent in it at which rate, so only the estimate goes on.
+        let known = known.filter(|_| step.elapsed < LONGEST_STEP);
+        let mut estimator = known.unwrap_or_else(|| match estimate {
+            Some(estimate) => GoodputEstimator::for_all_at(estimate, now),
+            None => GoodputEstimator::for_all(now),
+        });
+        estimator.accept(now, u32::try_from(step.accepted).unwrap_or(u32::MAX));
+        if step.rejected > 0 {
+            estimator.reject(now);
+        } else if reply.waiting == 0 {
+            estimator.pause(now);
+        }
+        let rate = estimator.rate(now);
+        Post {
+            version: step.version,
+            accepted: step.accepted,
+            rejected: step.rejected,
+            rate,
+            estimate: estimator.estimate().unwrap_or(rate),
+            is_cut: step.rejected > 0,
+            state: estimator.to_string(),
+        }
+    }
+
+    /// Goes on without the store: with the share of the estimate, which does not depend on the moment. A process that is not
+    /// in the fleet has an estimate of its own.
+    pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
+        self.posted = None;
+        let share = self.rate.zip(self.fleet).map(|(share, (rate, estimate))| share * ALONE * estimate / rate);
+        // The share stays if the store is lost for longer.
+        self.fleet = self.fleet.map(|(_, estimate)| (ALONE * estimate, estimate));
+        self.pace_at(share.filter(|_| is_member), false, now);
+    }
+
+    /// Returns the rate of this process, in sends per second.
+    pub(crate) const fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+
+    /// Returns the rate of the fleet, in sends per second.
+    pub(crate) fn fleet_rate(&self) -> Option<f64> {
+        self.fleet.map(|(rate, _)| rate)
+    }
+}
+
+impl Debug for LimitPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitPart").field("rate", &self.rate).field("fleet", &self.fleet).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,141 @@
+//! One limit for many processes, against a server that accepts so many requests in a second.
+
+use crate::support::at;
+use retry_core::time::Timestamp;
+use retry_core::{Clock, Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success};
+use retry_fleet::Member;
+use retry_fleet::store::MemoryStore;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+struct At(Timestamp);
+
+impl Clock for At {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// A process that has more to send than it may.
+struct Sender {
+    member: Member,
+    strategy: Arc<PacedRetryStrategy>,
+    waiting: retry_core::strategy::PacedRetryToken,
+    accepted: u32,
+    rejected: u32,
+}
+
+/// A token bucket.
+struct Server {
+    rate: f64,
+    tokens: f64,
+    now: u64,
+}
+
+impl Server {
+    fn accepts(&mut self, now: u64) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "they are small")]
+        let passed = (now - self.now) as f64 / 1_000.0;
+        self.tokens = (self.tokens + passed * self.rate).min(self.rate);
+        self.now = now;
+        let accepts = self.tokens >= 1.0;
+        if accepts {
+            self.tokens -= 1.0;
+        }
+        accepts
+    }
+}
+
+const ROUND_TRIP: u64 = 20;
+const STORE: u64 = 5;
+
+/// Lets the processes send for some seconds, and returns what was accepted and rejected of each in the last 30 s.
+fn run(processes: usize, rate: f64, seconds: u64, store_is_away: std::ops::Range<u64>) -> Vec<(u32, u32)> {
+    let mut store = MemoryStore::new();
+    let mut server = Server { rate, tokens: rate, now: 0 };
+    let mut senders: Vec<_> = (0..processes)
+        .map(|number| {
+            let strategy = Arc::new(PacedRetryStrategy::new());
+            let member = Member::new("orders", format!("p{number}"), at(0)).limit(Arc::clone(&strategy));
+            let waiting = strategy.acquire_initial_token(&At(at(0))).unwrap();
+            Sender { member, strategy, waiting, accepted: 0, rejected: 0 }
+        })
+        .collect();
+    // Answers of the server and of the store, by their time.
+    let mut answers = BinaryHeap::new();
+    let (mut tokens, mut replies) = (Vec::new(), Vec::new());
+    let mut busy = vec![false; processes];
+    for now in 0..seconds * 1_000 {
+        while answers.peek().is_some_and(|Reverse((time, _, _, _))| *time <= now) {
+            let Some(Reverse((_, kind, number, index))) = answers.pop() else { unreachable!() };
+            let sender: &mut Sender = &mut senders[number];
+            if kind == 0 {
+                let (token, accepted): &mut (Option<_>, bool) = &mut tokens[index];
+                let token = token.take().unwrap();
+                let is_counted = now >= (seconds - 30) * 1_000;
+                if *accepted {
+                    sender.strategy.record_success(token, &Success::default(), &At(at(now))).unwrap();
+                    sender.accepted += u32::from(is_counted);
+                } else {
+                    let throttled = RetryDirective::fail(Some(RetryErrorType::Throttling));
+                    let failure = Failure::from_directive(throttled);
+                    sender.strategy.refresh_retry_token(token, &failure, &At(at(now))).unwrap_err();
+                    sender.rejected += u32::from(is_counted);
+                }
+            } else {
+                busy[number] = false;
+                let reply: &Option<_> = &replies[index];
+                match reply {
+                    Some(reply) => sender.member.answered(at(now), reply),
+                    None => sender.member.unanswered(at(now), &"no answer"),
+                }
+            }
+        }
+        for (number, sender) in senders.iter_mut().enumerate() {
+            if !busy[number] && sender.member.next_call_at() <= at(now) {
+                busy[number] = true;
+                let call = sender.member.call(at(now), false);
+                let is_away = store_is_away.contains(&(now / 1_000));
+                replies.push((!is_away).then(|| store.call(now, &call)));
+                answers.push(Reverse((now + STORE, 1, number, replies.len() - 1)));
+            }
+            while sender.strategy.ready(&mut sender.waiting, &At(at(now)), None).wait().is_none() {
+                let next = sender.strategy.acquire_initial_token(&At(at(now))).unwrap();
+                let token = std::mem::replace(&mut sender.waiting, next);
+                tokens.push((Some(token), server.accepts(now)));
+                answers.push(Reverse((now + ROUND_TRIP, 0, number, tokens.len() - 1)));
+            }
+        }
+    }
+    senders.into_iter().map(|sender| (sender.accepted, sender.rejected)).collect()
+}
+
+/// Returns the share that was rejected, Jain's index of fairness, and the part of the limit that was used.
+fn outcome(counts: &[(u32, u32)], rate: f64) -> (f64, f64, f64) {
+    let accepted: f64 = counts.iter().map(|(accepted, _)| f64::from(*accepted)).sum();
+    let rejected: f64 = counts.iter().map(|(_, rejected)| f64::from(*rejected)).sum();
+    let squares: f64 = counts.iter().map(|(accepted, _)| f64::from(*accepted).powi(2)).sum();
+    #[expect(clippy::cast_precision_loss, reason = "they are few")]
+    let fairness = accepted * accepted / (counts.len() as f64 * squares);
+    (rejected / (accepted + rejected), fairness, accepted / (30.0 * rate))
+}
+
+// Rules F9, F10.
+#[test]
+fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
+    for (processes, rate) in [(1, 100.0), (10, 500.0), (100, 500.0)] {
+        let (rejected, fairness, used) = outcome(&run(processes, rate, 90, 0..0), rate);
+        let outcome = format!("{processes} processes: {rejected} rejected, fairness {fairness}, {used} used");
+        assert!(rejected < 0.02 && fairness > 0.98 && used > 0.97, "{outcome}");
+    }
+}
+
+// Rule F11.
+#[test]
+fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
+    let (rejected, fairness, used) = outcome(&run(100, 500.0, 90, 65..85), 500.0);
+    let outcome = format!("{rejected} rejected, fairness {fairness}, {used} used");
+    println!("{outcome}");
+    assert!(rejected < 0.05 && fairness > 0.98 && used > 0.95, "{outcome}");
+}
