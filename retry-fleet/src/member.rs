@@ -203,7 +203,7 @@ impl Member {
         call.quota = self
             .quota
             .as_mut()
-            .map(|part| if is_leaving { part.leave() } else { part.call(elapsed, members, is_joined && !is_lost) });
+            .map(|part| if is_leaving { part.leave() } else { part.call(elapsed, members, is_lost) });
         call
     }
 
@@ -309,13 +309,13 @@ impl QuotaPart {
         recent.max(share / cost * cost).min((2 * cost).max(recent)).min(self.capacity)
     }
 
-    fn call(&mut self, elapsed: Duration, members: u32, is_connected: bool) -> QuotaCall {
+    fn call(&mut self, elapsed: Duration, members: u32, is_lost: bool) -> QuotaCall {
         let cost = self.quota.cost_setting();
         self.recent = self.recent * (-elapsed.as_secs_f64()).exp2() + f64::from(self.quota.take_asked());
         self.quota.wake.reset();
         let target = self.target(members);
         let mut want = 0;
-        if is_connected {
+        if !is_lost {
             // What is less than half a retry is not worth the trouble.
             if self.quota.stock().level().available > target.saturating_add(cost / 2) {
                 self.back += u64::from(self.quota.stock().take_above(target));

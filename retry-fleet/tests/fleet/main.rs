@@ -2,4 +2,7 @@
 
 mod limit;
 mod model;
+mod quota;
 mod support;
+#[cfg(feature = "tokio")]
+mod task;

@@ -1,0 +1,216 @@
+//! A member that runs on tokio, in virtual time.
+
+use retry_core::RetryQuota;
+use retry_core::time::StdTimer;
+use retry_fleet::protocol::{Call, Reply};
+use retry_fleet::store::{MemoryStore, Store, StoreError};
+use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// A store that processes share, which can be turned away.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    store: MemoryStore,
+    calls: Vec<Duration>,
+    away: Away,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Away {
+    #[default]
+    No,
+    Refuses,
+    Silent,
+}
+
+impl Shared {
+    fn set_away(&self, away: Away) {
+        self.0.lock().unwrap().away = away;
+    }
+
+    fn calls(&self) -> usize {
+        self.0.lock().unwrap().calls.len()
+    }
+
+    fn balance(&self) -> i64 {
+        self.0.lock().unwrap().store.balance().unwrap()
+    }
+
+    fn members(&self) -> usize {
+        self.0.lock().unwrap().store.members()
+    }
+
+    /// Turns the switch as an operator does.
+    fn turn_off_for(&self, off_for: Duration) {
+        let mut state = self.0.lock().unwrap();
+        let mut call = Call::new("operator", "e");
+        (call.off_for, call.is_leaving) = (Some(off_for), true);
+        let now = now();
+        state.store.call(now, &call);
+    }
+}
+
+/// The time of the store, in milliseconds.
+fn now() -> u64 {
+    use retry_core::Clock;
+    u64::try_from(retry_core::TokioTimer.now().since_origin().as_millis()).unwrap()
+}
+
+impl Store for Shared {
+    async fn call(&mut self, fleet: &str, call: &Call) -> Result<Reply, StoreError> {
+        assert_eq!(fleet, "orders");
+        let away = {
+            let mut state = self.0.lock().unwrap();
+            state.calls.push(Duration::from_millis(now()));
+            state.away
+        };
+        match away {
+            Away::No => {
+                sleep(Duration::from_millis(2)).await;
+                Ok(self.0.lock().unwrap().store.call(now(), call))
+            }
+            Away::Refuses => Err(StoreError::new("connection refused")),
+            Away::Silent => std::future::pending().await,
+        }
+    }
+}
+
+fn quota() -> Arc<FleetQuota> {
+    Arc::new(FleetQuota::new(1_000))
+}
+
+fn pay(quota: &FleetQuota) -> bool {
+    quota.try_acquire(14, &StdTimer)
+}
+
+// Rule F3.
+#[tokio::test(start_paused = true)]
+async fn a_process_joins_at_once_and_fetches_early_when_it_runs_low() {
+    let (store, quota) = (Shared::default(), quota());
+    let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+    assert_eq!(membership.status().is_connected, None);
+    sleep(Duration::from_millis(5)).await;
+    assert_eq!((membership.status().is_connected, quota.available()), (Some(true), 28));
+    while pay(&quota) {}
+    sleep(Duration::from_millis(30)).await;
+    assert!(pay(&quota), "it was fetched within 30 ms");
+    assert_eq!(store.calls(), 2);
+    sleep(Duration::from_mins(1)).await;
+    assert!((50..75).contains(&store.calls()), "{} calls in a minute", store.calls());
+}
+
+// Rule F2.
+#[tokio::test(start_paused = true)]
+async fn leaving_gives_back_what_the_process_holds_and_so_does_dropping_the_membership() {
+    let store = Shared::default();
+    for is_dropped in [false, true] {
+        let quota = quota();
+        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+        sleep(Duration::from_millis(5)).await;
+        assert_eq!((store.balance(), store.members()), (972, 1));
+        if is_dropped {
+            drop(membership);
+            sleep(Duration::from_millis(5)).await;
+        } else {
+            membership.leave().await;
+        }
+        assert_eq!((store.balance(), store.members(), quota.available()), (1_000, 0, 0));
+        quota.refund(1_000);
+        assert_eq!(quota.available(), 14, "it has its pocket again");
+        assert!(Fleet::new("orders", store.clone()).quota(quota).join().is_ok());
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_joins_one_fleet_only() {
+    let quota = quota();
+    let first = Fleet::new("orders", Shared::default()).quota(Arc::clone(&quota)).join();
+    let second = Fleet::new("orders", Shared::default()).quota(quota).join();
+    assert_eq!(second.unwrap_err(), JoinError::AlreadyJoined);
+    drop(first);
+}
+
+#[test]
+fn without_a_runtime_joining_is_an_error() {
+    let error = Fleet::new("orders", Shared::default()).join().unwrap_err();
+    assert_eq!(error.to_string(), "can't join the fleet: call `join` on a tokio runtime");
+}
+
+// Rule F6.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itself() {
+    for away in [Away::Refuses, Away::Silent] {
+        let (store, quota) = (Shared::default(), quota());
+        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+        sleep(Duration::from_millis(5)).await;
+        store.set_away(away);
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!(membership.status().is_connected, Some(false));
+        let started = Instant::now();
+        assert!(pay(&quota) && pay(&quota) && !pay(&quota), "it goes on with what it holds");
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        store.set_away(Away::No);
+        sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(membership.status().is_connected, Some(true));
+        assert!(pay(&quota));
+    }
+}
+
+// Rule F6.
+#[test]
+fn a_process_whose_runtime_has_ended_goes_on_alone() {
+    let (store, quota) = (Shared::default(), quota());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let membership = runtime.block_on(async {
+        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+        sleep(Duration::from_millis(5)).await;
+        membership
+    });
+    drop(runtime);
+    while pay(&quota) {}
+    quota.refund(10_000);
+    assert_eq!(quota.available(), 1_000, "the fair share of the only process");
+    drop(membership);
+}
+
+static TURNED: AtomicU32 = AtomicU32::new(0);
+
+// Rule F8.
+#[tokio::test(start_paused = true)]
+async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_stays_when_the_store_is_lost() {
+    let store = Shared::default();
+    let switch = Arc::new(FleetSwitch::new(|_| {
+        TURNED.fetch_add(1, Ordering::Relaxed);
+    }));
+    let member = Fleet::new("orders", store.clone()).switch(Arc::clone(&switch)).join().unwrap();
+    let other = Fleet::new("orders", store.clone()).join().unwrap();
+    sleep(Duration::from_secs(5)).await;
+    assert!(switch.is_on() && TURNED.load(Ordering::Relaxed) == 0);
+
+    store.turn_off_for(Duration::from_secs(20));
+    sleep(Duration::from_millis(1_500)).await;
+    assert!(!switch.is_on() && !member.status().retries_enabled);
+    store.set_away(Away::Silent);
+    sleep(Duration::from_secs(30)).await;
+    assert!(!switch.is_on(), "the last value stays");
+    store.set_away(Away::No);
+    sleep(Duration::from_millis(2_500)).await;
+    assert!(switch.is_on(), "its time is over");
+    assert_eq!(TURNED.load(Ordering::Relaxed), 2, "it is only told of changes");
+
+    other.turn_retries_off(Duration::from_mins(10)).await.unwrap();
+    sleep(Duration::from_millis(1_500)).await;
+    assert!(!switch.is_on());
+    other.turn_retries_on().await.unwrap();
+    sleep(Duration::from_millis(1_500)).await;
+    assert!(switch.is_on());
+    store.set_away(Away::Refuses);
+    assert_eq!(other.turn_retries_off(Duration::MAX).await.unwrap_err().to_string(), "connection refused");
+}
