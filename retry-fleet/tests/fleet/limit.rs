@@ -121,7 +121,7 @@ fn outcome(counts: &[(u32, u32)], rate: f64) -> (f64, f64, f64) {
     (rejected / (accepted + rejected), fairness, accepted / (30.0 * rate))
 }
 
-// Rules F9, F10.
+// Rules F8, F9.
 #[test]
 fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
     for (processes, rate) in [(1, 100.0), (10, 500.0), (100, 500.0)] {
@@ -131,7 +131,7 @@ fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
     }
 }
 
-// Rule F11.
+// Rule F10.
 #[test]
 fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
     let (rejected, fairness, used) = outcome(&run(100, 500.0, 90, 65..85), 500.0);

@@ -165,7 +165,31 @@ fn refunds_fill_what_the_fleet_has_spent_and_nothing_else() {
     assert_eq!(bench.process.refund(100), 28);
 }
 
-// Rule F6.
+// Rule F2.
+#[test]
+fn what_is_refunded_twice_is_not_kept() {
+    let mut bench = Bench::new(FleetQuota::new(100));
+    bench.call();
+    let mut other = Process::new("p2", FleetQuota::new(100), bench.now);
+    let call = other.member.call(at(bench.now), false);
+    other.answered(bench.now, &bench.store.call(bench.now, &call));
+    while bench.process.pay(14) {}
+    bench.call();
+    while bench.process.pay(14) {}
+    bench.call();
+    let call = other.member.call(at(bench.now), false);
+    other.answered(bench.now, &bench.store.call(bench.now, &call));
+    // Both are told of the same room.
+    assert!(bench.process.refund(100) > 0 && other.refund(100) > 0);
+    for _ in 0..3 {
+        bench.call();
+        let call = other.member.call(at(bench.now), false);
+        other.answered(bench.now, &bench.store.call(bench.now, &call));
+    }
+    assert!(bench.balance() + i64::from(bench.held()) + i64::from(other.quota.available()) <= 100);
+}
+
+// Rule F5.
 #[test]
 fn after_three_seconds_without_an_answer_the_process_keeps_its_fair_share_and_asks_for_nothing() {
     let mut bench = Bench::new(FleetQuota::new(1_000));
@@ -188,7 +212,7 @@ fn after_three_seconds_without_an_answer_the_process_keeps_its_fair_share_and_as
     assert!(bench.balance() <= before, "no burst when it is back");
 }
 
-// Rule F6.
+// Rule F5.
 #[test]
 fn a_process_that_never_reached_the_store_has_its_pocket() {
     let mut bench = Bench::new(FleetQuota::new(1_000));
@@ -200,7 +224,7 @@ fn a_process_that_never_reached_the_store_has_its_pocket() {
     assert_eq!((bench.held(), bench.process.member.status().is_connected), (14, None));
 }
 
-// Rule F7.
+// Rule F6.
 #[test]
 fn of_two_capacities_that_of_the_store_counts_until_no_process_asks_for_it() {
     let mut bench = Bench::new(FleetQuota::new(1_000));

@@ -143,7 +143,7 @@ fn without_a_runtime_joining_is_an_error() {
     assert_eq!(error.to_string(), "can't join the fleet: call `join` on a tokio runtime");
 }
 
-// Rule F6.
+// Rule F5.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itself() {
     for away in [Away::Refuses, Away::Silent] {
@@ -163,7 +163,7 @@ async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itse
     }
 }
 
-// Rule F6.
+// Rule F5.
 #[test]
 fn a_process_whose_runtime_has_ended_goes_on_alone() {
     let (store, quota) = (Shared::default(), quota());
@@ -182,7 +182,7 @@ fn a_process_whose_runtime_has_ended_goes_on_alone() {
 
 static TURNED: AtomicU32 = AtomicU32::new(0);
 
-// Rule F8.
+// Rule F7.
 #[tokio::test(start_paused = true)]
 async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_stays_when_the_store_is_lost() {
     let store = Shared::default();
