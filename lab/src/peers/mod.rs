@@ -6,6 +6,7 @@
 //! The budget of reqwest is tower's [`TpsBudget`](::tower::retry::budget::TpsBudget) with the same numbers as its default.
 //! reqwest's policy around it cannot be called without its HTTP client, so it has no row of its own.
 
+mod aws_smithy;
 mod backon;
 mod clock;
 mod tokio_retry2;
@@ -24,7 +25,8 @@ const RETRIES: u8 = 3;
 
 /// Returns the policies of all peers.
 pub fn policies() -> Vec<Policy> {
-    vec![backon::policy(), tokio_retry2::policy(), tower::policy()]
+    let [standard, adaptive] = aws_smithy::policies();
+    vec![backon::policy(), tokio_retry2::policy(), tower::policy(), standard, adaptive]
 }
 
 /// A function that makes attempts, each with the time limit of its call.

@@ -43,18 +43,21 @@ fn each_peer_waits_as_it_documents() {
     assert_within(&delays(0, 1), [(1.0, 2.0), (2.0, 4.0), (4.0, 8.0)]);
     assert_within(&delays(1, 1), [(0.5, 1.502), (1.0, 3.002), (2.0, 6.002)]);
     assert_within(&delays(2, 1), [(0.05, 0.1), (0.1, 0.2), (0.2, 0.4)]);
+    // aws-smithy-runtime has full jitter, in both modes as long as nothing is throttled.
+    assert_within(&delays(3, 1), [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0)]);
+    assert_within(&delays(4, 1), [(0.0, 1.0), (0.0, 2.0), (0.0, 4.0)]);
 }
 
 #[test]
 fn a_success_is_not_repeated() {
-    for peer in 0..3 {
+    for peer in 0..policies().len() {
         assert_eq!(attempts(peer, 5, Ok(())).len(), 5);
     }
 }
 
 #[test]
 fn runs_repeat_and_calls_differ() {
-    for peer in 0..3 {
+    for peer in 0..policies().len() {
         let drawn = delays(peer, 2);
         assert_eq!(drawn, delays(peer, 2));
         assert!((drawn[0] - drawn[4]).abs() > 1e-6, "the jitter of another call");
@@ -85,15 +88,48 @@ fn the_budget_of_tower_fills_as_time_passes() {
 }
 
 #[test]
+fn the_quota_of_a_client_of_aws_smithy_runtime_pays_for_fifty_retries_after_failures() {
+    // 500, of which a retry after a transient error costs 10, as does one after a status of 500.
+    for peer in [3, 4] {
+        for outcome in [CallError::Failed, CallError::TimedOut] {
+            assert_eq!(attempts(peer, 40, Err(outcome)).len(), 40 + 50);
+        }
+        // Another client has a quota of its own.
+        assert_eq!(attempts(peer, 40, Err(CallError::Failed)).len(), 40 + 50);
+    }
+}
+
+#[test]
+fn a_client_of_aws_smithy_runtime_waits_as_a_throttling_server_asks() {
+    let retry_after = Some(Duration::from_millis(2_500));
+    let times = attempts(3, 1, Err(CallError::Throttled { retry_after }));
+    let expected = [0, 2_500, 5_000, 7_500].map(Duration::from_millis);
+    assert_eq!(times, expected);
+}
+
+#[test]
+fn the_adaptive_mode_of_aws_smithy_runtime_delays_first_attempts_once_a_server_has_throttled() {
+    let first_attempts = |peer, outcome| {
+        let times = attempts(peer, 30, outcome);
+        times.last().copied().unwrap_or_default()
+    };
+    assert_eq!(first_attempts(4, Ok(())), Duration::ZERO);
+    // The quota is empty after 100 retries, so the last calls have one attempt each.
+    let throttled = Err(CallError::Throttled { retry_after: Some(Duration::ZERO) });
+    assert_eq!(first_attempts(3, throttled), Duration::ZERO);
+    assert!(first_attempts(4, throttled) > Duration::from_secs(10));
+}
+
+#[test]
 fn an_attempt_that_hangs_is_cut() {
-    for peer in 0..3 {
+    for peer in 0..policies().len() {
         let world = World::new();
         let caller = policies()[peer].caller(1);
         let client = world.clone();
         world.spawn(async move {
             let call = Call::new(&client, std::future::pending).attempt_timeout(Duration::from_secs(1));
             assert_eq!(caller.call(call).await, Err(CallError::TimedOut));
-            assert!(client.elapsed() > Duration::from_secs(4));
+            assert!(client.elapsed() > Duration::from_secs(4), "four attempts of a second");
         });
         world.run();
         assert!(world.elapsed() > Duration::from_secs(4));
