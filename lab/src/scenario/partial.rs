@@ -16,6 +16,7 @@ use crate::study::{Workers, outcomes};
 use crate::world::Random;
 use retry_core::quota::NoQuota;
 use retry_core::strategy::{Refund, RetryCosts};
+use retry_core::time::Timer;
 use retry_core::{RetryQuota, StandardRetryStrategy};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
@@ -34,6 +35,9 @@ pub struct Options {
     pub probabilities: Vec<f64>,
     /// The number of operations of a run, after as many that are not measured: 20,000.
     pub operations: u64,
+    /// The operations that begin in a second, as a Poisson process: none, so that each begins when the one before is done
+    /// and no time passes but that of backoff. A quota that fills with time needs a rate.
+    pub rate: Option<f64>,
     /// The number of operations by which each step of the search for the drain rate is decided: 100,000.
     pub drain_operations: u64,
     /// The number of steps of that search, each of which halves the interval: 14.
@@ -47,6 +51,7 @@ impl Default for Options {
         Self {
             probabilities: (0..=50).map(|step| f64::from(step) / 50.0).collect(),
             operations: 20_000,
+            rate: None,
             drain_operations: 100_000,
             drain_steps: 14,
             seeds: 20,
@@ -58,7 +63,14 @@ impl Options {
     /// Returns options for a run of a second.
     pub fn short() -> Self {
         let probabilities = vec![0.0, 0.1, 0.2, 0.3, 0.5, 1.0];
-        Self { probabilities, operations: 2_000, drain_operations: 20_000, drain_steps: 10, seeds: 3 }
+        Self {
+            probabilities,
+            operations: 2_000,
+            drain_operations: 20_000,
+            drain_steps: 10,
+            seeds: 3,
+            ..Self::default()
+        }
     }
 }
 
@@ -106,17 +118,26 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let outcome = Rc::new(Cell::new(Outcome::default()));
     let (world, counted, operations) = (World::new(), Rc::clone(&outcome), options.operations);
     let (client, failing) = (world.clone(), Failing::new(case.probability, seed));
+    let (rate, mut arrivals) = (options.rate, Random::new(seed, "arrivals"));
     world.spawn(async move {
-        for operation in 0..2 * operations {
-            let before = failing.attempts.get();
-            let result = caller.call(failing.call(&client)).await;
-            if operation >= operations {
-                let Outcome { operations, succeeded, attempts } = counted.get();
-                counted.set(Outcome {
-                    operations: operations + 1,
-                    succeeded: succeeded + u64::from(result.is_ok()),
-                    attempts: attempts + failing.attempts.get() - before,
-                });
+        for number in 0..2 * operations {
+            let (caller, (call, attempts)) = (Rc::clone(&caller), failing.call(&client));
+            let counted = Rc::clone(&counted);
+            let operation = async move {
+                let result = caller.call(call).await;
+                if number >= operations {
+                    let mut outcome = counted.get();
+                    outcome.operations += 1;
+                    outcome.succeeded += u64::from(result.is_ok());
+                    outcome.attempts += attempts.get();
+                    counted.set(outcome);
+                }
+            };
+            if let Some(rate) = rate {
+                client.sleep(arrivals.interval(rate)).await;
+                client.spawn(operation);
+            } else {
+                operation.await;
             }
         }
     });
@@ -128,21 +149,23 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
 struct Failing {
     probability: f64,
     random: Rc<RefCell<Random>>,
-    attempts: Rc<Cell<u64>>,
 }
 
 impl Failing {
     fn new(probability: f64, seed: u64) -> Self {
-        Self { probability, random: Rc::new(RefCell::new(Random::new(seed, "failures"))), attempts: Rc::default() }
+        Self { probability, random: Rc::new(RefCell::new(Random::new(seed, "failures"))) }
     }
 
-    fn call(&self, world: &World) -> Call {
-        let (probability, random, attempts) = (self.probability, Rc::clone(&self.random), Rc::clone(&self.attempts));
-        Call::new(world, move || {
-            attempts.set(attempts.get() + 1);
+    /// Creates a call of the server, and the number of its attempts.
+    fn call(&self, world: &World) -> (Call, Rc<Cell<u64>>) {
+        let (probability, random, attempts) = (self.probability, Rc::clone(&self.random), Rc::new(Cell::new(0)));
+        let counted = Rc::clone(&attempts);
+        let call = Call::new(world, move || {
+            counted.set(counted.get() + 1);
             let fails = random.borrow_mut().occurs(probability);
             std::future::ready(if fails { Err(CallError::Failed) } else { Ok(()) })
-        })
+        });
+        (call, attempts)
     }
 }
 
@@ -169,7 +192,7 @@ pub fn drift(strategy: fn(u32) -> StandardRetryStrategy, probability: f64, opera
     let client = world.clone();
     world.spawn(async move {
         for _ in 0..operations {
-            let _ = caller.call(failing.call(&client)).await;
+            let _ = caller.call(failing.call(&client).0).await;
         }
     });
     world.run();

@@ -7,6 +7,7 @@ use crate::study::{OneByOne, Workers};
 use retry_core::RetryErrorType::ServerSide;
 use retry_core::StandardRetryStrategy;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Runs jobs in the opposite order.
 struct LastFirst;
@@ -172,6 +173,22 @@ fn three_retries_succeed_and_load_the_server_as_probability_says() {
         assert!((1.0..1.02).contains(&load), "{policy}: an empty quota pays for no retry, {load}");
     }
     assert!(measure("10 % of successes", "50", attempts) < 1.1);
+}
+
+#[test]
+fn a_quota_that_fills_with_time_pays_for_more_retries_of_rarer_operations() {
+    let load = |rate: f64| {
+        let policy = Policy::strategy("refilled", |seed| {
+            StandardRetryStrategy::new().seed(seed).quota_refill(100, Duration::from_secs(1))
+        });
+        let options = partial::Options { operations: 2_000, rate: Some(rate), ..partial::Options::default() };
+        let outcome = partial::run(&options, &partial::Case { policy, probability: 1.0 }, 1);
+        assert_eq!((outcome.operations, outcome.succeeded), (2_000, 0));
+        outcome.attempts as f64 / 2_000.0
+    };
+    // 20 retries in a second, so 2 and 0.2 for each operation.
+    assert!((load(10.0) - 3.0).abs() < 0.1, "{}", load(10.0));
+    assert!((load(100.0) - 1.2).abs() < 0.1, "{}", load(100.0));
 }
 
 #[test]
