@@ -4,7 +4,7 @@
 //! chosen as its documentation shows. All of them make at most three retries, which is the default of backon.
 //!
 //! The budget of reqwest is tower's [`TpsBudget`](::tower::retry::budget::TpsBudget) with the same numbers as its default.
-//! reqwest's policy around it cannot be called without its HTTP client, so it has no row of its own.
+//! reqwest's policy around it is private and runs only inside its HTTP client, over sockets, so it has no row of its own.
 
 mod aws_smithy;
 mod backon;
