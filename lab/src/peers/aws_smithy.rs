@@ -133,8 +133,8 @@ impl Caller for Client {
     }
 }
 
-/// The client's side of the world, which is on one thread only: its time, and the job that the call which is polled
-/// wants to be done. A call does one thing after the other.
+/// The client's side of the world, which is on one thread only: the time since the Unix epoch, at which the world starts,
+/// and the job of the call that is polled.
 #[derive(Clone, Debug, Default)]
 struct Bridge {
     elapsed: Arc<Mutex<Duration>>,
@@ -146,6 +146,16 @@ struct Bridge {
 enum Job {
     Attempt(oneshot::Sender<Outcome>),
     Sleep(Duration, oneshot::Sender<()>),
+}
+
+impl Bridge {
+    /// # Panics
+    ///
+    /// Panics if the call has another job, because it does one thing after the other.
+    fn ask(&self, job: Job) {
+        let other = lock(&self.job).replace(job);
+        assert!(other.is_none(), "a call has two jobs at once, one of them is {other:?}");
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -161,7 +171,7 @@ impl TimeSource for Bridge {
 impl AsyncSleep for Bridge {
     fn sleep(&self, delay: Duration) -> Sleep {
         let (sender, done) = oneshot::channel();
-        *lock(&self.job) = Some(Job::Sleep(delay, sender));
+        self.ask(Job::Sleep(delay, sender));
         Sleep::new(async move { drop(done.await) })
     }
 }
@@ -175,7 +185,7 @@ impl HttpClient for Bridge {
 impl HttpConnector for Bridge {
     fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
         let (sender, done) = oneshot::channel();
-        *lock(&self.job) = Some(Job::Attempt(sender));
+        self.ask(Job::Attempt(sender));
         HttpConnectorFuture::new(async move {
             let outcome = done.await.map_err(|error| ConnectorError::user(error.into()))?;
             let status = match outcome {

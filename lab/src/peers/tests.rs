@@ -100,6 +100,26 @@ fn the_quota_of_a_client_of_aws_smithy_runtime_pays_for_fifty_retries_after_fail
 }
 
 #[test]
+fn a_success_of_a_client_of_aws_smithy_runtime_gives_back_the_last_payment_of_another_call() {
+    let (world, sent) = (World::new(), Rc::new(Cell::new(0_u32)));
+    let (client, caller, counted) = (world.clone(), policies()[3].caller(7), Rc::clone(&sent));
+    world.spawn(async move {
+        for call in 0..80 {
+            let (outcome, counted) = (if call % 2 == 0 { Err(CallError::Failed) } else { Ok(()) }, Rc::clone(&counted));
+            let attempt = move || {
+                counted.set(counted.get() + 1);
+                std::future::ready(outcome)
+            };
+            let _ = caller.call(Call::new(&client, attempt)).await;
+        }
+    });
+    world.run();
+    let retries = sent.get() - 80;
+    // 50 by the full quota, and one for each success after a call that paid. With a refund of 1 it would be 53.
+    assert!((80..=90).contains(&retries), "{retries}");
+}
+
+#[test]
 fn a_client_of_aws_smithy_runtime_waits_as_a_throttling_server_asks() {
     let retry_after = Some(Duration::from_millis(2_500));
     let times = attempts(3, 1, Err(CallError::Throttled { retry_after }));
