@@ -184,7 +184,7 @@ fn a_quota_that_fills_with_time_pays_for_more_retries_of_rarer_operations() {
         let options = partial::Options { operations: 2_000, rate: Some(rate), ..partial::Options::default() };
         let outcome = partial::run(&options, &partial::Case { policy, probability: 1.0 }, 1);
         assert_eq!((outcome.operations, outcome.succeeded), (2_000, 0));
-        outcome.attempts as f64 / 2_000.0
+        super::share(outcome.attempts, outcome.operations)
     };
     // 20 retries in a second, so 2 and 0.2 for each operation.
     assert!((load(10.0) - 3.0).abs() < 0.1, "{}", load(10.0));
