@@ -28,7 +28,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
@@ -149,6 +149,8 @@ enum Job {
 }
 
 impl Bridge {
+    /// Hands a job over to the call that is polled.
+    ///
     /// # Panics
     ///
     /// Panics if the call has another job, because it does one thing after the other.
@@ -158,7 +160,7 @@ impl Bridge {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
