@@ -15,6 +15,8 @@ pub mod protocol;
 mod quota;
 #[cfg(not(loom))]
 mod random;
+#[cfg(all(not(loom), feature = "redis1"))]
+pub mod redis1;
 #[cfg(loom)]
 #[path = "quota/stock.rs"]
 mod stock;

@@ -97,7 +97,7 @@ pub struct Post {
     pub estimate: f64,
     /// Whether the rate was cut, because requests were rejected.
     pub is_cut: bool,
-    /// The state of the estimator.
+    /// The state of the estimator, which is not empty.
     pub state: String,
 }
 

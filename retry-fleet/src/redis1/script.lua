@@ -11,13 +11,24 @@
 --        step version or '', now, accepted, rejected, state or '', version, cut, estimate or '',
 --        ms since the last step
 local key, switch = KEYS[1], KEYS[2]
-local function arg(i) return tonumber(ARGV[i]) or 0 end
+-- Numbers are doubles here. Whole numbers up to this one, and sums of two of them, are exact. What a process tells is cut
+-- to it.
+local most = 2 ^ 52
+local function arg(i) return math.min(tonumber(ARGV[i]) or 0, most) end
+-- What somebody else wrote into the hash and is not such a number counts as missing, "inf" and "nan" included.
+local function number(text, least)
+  local x = tonumber(text or '')
+  if x and x >= least and x <= 2 * most then return x end
+end
+local is_text = {epoch = true, rate = true, estimate = true, state = true}
 
 local names = {'now', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
-  'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied', 'waiting'}
+  'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
+  'waiting'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
 for i, name in ipairs(names) do
-  if name == 'epoch' or name == 'rate' or name == 'estimate' or name == 'state' then h[name] = read[i] or '' else h[name] = tonumber(read[i]) end
+  if is_text[name] then h[name] = read[i] or ''
+  else h[name] = number(read[i], name == 'balance' and -2 * most or 0) end
 end
 
 local time = redis.call('TIME')
@@ -25,7 +36,10 @@ local now = math.max(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1
 local id, known, ttl, leaving = 'm:' .. ARGV[1], ARGV[2] ~= '', arg(4), ARGV[5] == '1'
 local has_quota, has_limit = ARGV[7] == '1', ARGV[15] == '1'
 
-if h.epoch == '' then h = {epoch = ARGV[3], rate = '', estimate = '', state = ''} end
+if h.epoch == '' then
+  redis.call('DEL', key)
+  h = {epoch = ARGV[3], rate = '', estimate = '', state = ''}
+end
 h.now, h.members, h.held = now, h.members or 0, h.held or 0
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
@@ -33,12 +47,15 @@ h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 
 -- A member: until, given, returned, holds, accepted, rejected, demand.
 local function parse(text)
   local m = {}
-  for word in string.gmatch(text, '%S+') do m[#m + 1] = tonumber(word) end
+  for word in string.gmatch(text, '%S+') do m[#m + 1] = number(word, -1) end
   if #m == 7 then return m end
 end
+local function forget(m)
+  if m[7] == -1 then h.waiting = math.max(0, h.waiting - 1) else h.satisfied = math.max(0, h.satisfied - m[7]) end
+end
 local function leave(m)
-  h.members, h.held = math.max(0, h.members - 1), h.held - m[4]
-  if m[7] == -1 then h.waiting = h.waiting - 1 elseif m[7] > 0 then h.satisfied = h.satisfied - m[7] end
+  h.members, h.held = math.max(0, h.members - 1), math.max(0, h.held - m[4])
+  forget(m)
 end
 
 -- Processes whose time is over leave. What they hold counts as spent.
@@ -61,7 +78,7 @@ if is_new then
   if known then m[2] = arg(10) end
   h.members = h.members + 1
 end
-m[1] = now + ttl
+m[1] = math.min(now + ttl, most)
 
 local room = 0
 if has_quota then
@@ -72,37 +89,37 @@ if has_quota then
   h.capacity = h.capacity or capacity
   -- The capacity changes when no process has asked for it for a while.
   if capacity == h.capacity then
-    h.capacity_until = now + ttl
+    h.capacity_until = m[1]
   elseif now > (h.capacity_until or 0) then
-    h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, now + ttl
+    h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, m[1]
   end
   if is_new and known then h.balance = h.balance - held end
   h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
   m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
-  h.held = h.held - m[4]
+  h.held = math.max(0, h.held - m[4])
   if leaving then
     -- A leaving process takes no more grants, so those that it has not seen come back.
     h.balance, m[2] = h.balance + m[2] - seen, seen
   end
   local unseen = m[2] - seen
-  h.balance = math.min(h.balance, h.capacity - h.held - held - unseen)
+  h.balance = math.max(-most, math.min(h.balance, h.capacity - h.held - held - unseen))
   if not leaving then
-    local most = math.max(2 * cost, math.floor(h.balance / 4))
-    local grant = math.max(0, math.min(want - unseen, h.balance, most))
+    local part = math.max(2 * cost, math.floor(h.balance / 4))
+    local grant = math.max(0, math.min(want - unseen, h.balance, part))
     m[2], h.balance, unseen = m[2] + grant, h.balance - grant, unseen + grant
   end
-  m[4] = held + unseen
-  h.held = h.held + m[4]
-  room = math.max(0, h.capacity - h.balance - h.held)
+  m[4] = math.min(held + unseen, most)
+  h.held = math.min(h.held + m[4], most)
+  room = h.capacity - h.balance - h.held
 end
 
 local step = {'', '0', '0', '0', '', '0'}
 if has_limit then
-  h.accepted = h.accepted + math.max(0, arg(16) - m[5])
+  h.accepted = math.min(h.accepted + math.max(0, arg(16) - m[5]), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
-  if arg(25) >= h.cut then h.rejected = h.rejected + math.max(0, arg(17) - m[6]) end
+  if arg(25) >= h.cut then h.rejected = math.min(h.rejected + math.max(0, arg(17) - m[6]), most) end
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
-  if m[7] == -1 then h.waiting = h.waiting - 1 else h.satisfied = h.satisfied - m[7] end
+  forget(m)
   m[7] = arg(18)
   if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
   if ARGV[19] ~= '' and arg(19) == h.version then
@@ -143,7 +160,11 @@ redis.call('HSET', key, unpack(write))
 redis.call('PEXPIRE', key, 3600000)
 
 local function whole(x) return string.format('%.0f', x or 0) end
-return {h.epoch, whole(h.members), off, whole(m[2]), whole(h.balance), whole(room), whole(h.capacity),
-  h.rate, whole(h.satisfied), whole(h.waiting),
+local function u32(x) return whole(math.min(math.max(0, x or 0), 4294967295)) end
+local rate, estimate = number(h.rate, 0), number(h.estimate, 0)
+local has_rate = rate and estimate
+return {h.epoch, u32(h.members), off, whole(m[2]), whole(h.balance), u32(room), u32(h.capacity),
+  has_rate and string.format('%.17g', rate) or '', whole(h.satisfied), u32(h.waiting),
   step[1] == '' and '' or whole(step[1]), whole(step[2]), whole(step[3]), whole(step[4]), step[5],
-  whole(h.version), whole(h.cut), h.estimate, whole(step[6])}
+  whole(h.version), whole(h.cut), has_rate and string.format('%.17g', estimate) or '',
+  whole(math.max(0, tonumber(step[6])))}

@@ -9,6 +9,10 @@ use std::time::Duration;
 const STEP: u64 = 250;
 /// How long a step is waited for, in milliseconds. After that, another process gets it.
 const STEP_PATIENCE: u64 = 1_000;
+/// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
+const MOST: i64 = 1 << 52;
+/// The largest rate that counts.
+const MOST_RATE: f64 = (1_u64 << 53) as f64;
 
 /// The state of one fleet, in memory.
 ///
@@ -130,14 +134,15 @@ impl State {
     }
 
     fn leave(&mut self, member: &Member) {
-        self.held -= member.holds;
+        self.held = (self.held - member.holds).max(0);
         self.limit.forget(member.demand);
     }
 
     fn call(&mut self, call: &Call) -> Reply {
         let until = self.now.saturating_add(millis(call.ttl));
-        let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default());
-        let limit = call.limit.as_ref();
+        let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default().up_to_most());
+        let limit = call.limit.clone().map(LimitCall::up_to_most);
+        let limit = limit.as_ref();
         let mut member = former.unwrap_or(Member {
             until,
             // A process that knows an epoch was given this by a store that has forgotten it. The pocket of a new process
@@ -150,14 +155,17 @@ impl State {
             demand: Some(0),
         });
         member.until = until;
-        let quota = call.quota.map(|quota| self.quota(call, &quota, &mut member, former.is_none()));
-        let limit = limit.map(|limit| {
+        let quota = call.quota.map(|_| self.quota(call, &quota, &mut member, former.is_none()));
+        let mut limit = limit.map(|limit| {
             let now = self.now;
             self.limit.call(now, limit, &mut member, call.is_leaving)
         });
         if call.is_leaving {
             self.leave(&member);
             self.members.remove(&call.member);
+            if let Some(reply) = &mut limit {
+                (reply.satisfied, reply.waiting) = (self.limit.satisfied, self.limit.waiting);
+            }
         } else {
             self.members.insert(call.member.clone(), member);
         }
@@ -184,14 +192,14 @@ impl State {
         quota.balance -= amount(asked.seen.saturating_sub(member.given));
         member.given = member.given.max(asked.seen);
         member.returned = member.returned.max(asked.back);
-        self.held -= member.holds;
+        self.held = (self.held - member.holds).max(0);
         if call.is_leaving {
             // A leaving process takes no more grants, so those that it has not seen come back.
             quota.balance += amount(member.given - asked.seen);
             member.given = asked.seen;
         }
         let mut unseen = amount(member.given - asked.seen);
-        quota.balance = quota.balance.min(quota.capacity - self.held - held - unseen);
+        quota.balance = quota.balance.min(quota.capacity - self.held - held - unseen).max(-MOST);
         if !call.is_leaving {
             let most = (2 * i64::from(asked.cost)).max(quota.balance.div_euclid(4));
             let grant = (i64::from(asked.want) - unseen).min(quota.balance).min(most).max(0);
@@ -199,8 +207,8 @@ impl State {
             quota.balance -= grant;
             unseen += grant;
         }
-        member.holds = held + unseen;
-        self.held += member.holds;
+        member.holds = (held + unseen).min(MOST);
+        self.held = (self.held + member.holds).min(MOST);
         QuotaReply {
             given: member.given,
             balance: quota.balance,
@@ -212,10 +220,10 @@ impl State {
 
 impl Limit {
     fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
-        self.accepted += asked.accepted.saturating_sub(member.accepted);
+        self.accepted = up_to_most(self.accepted + asked.accepted.saturating_sub(member.accepted));
         // A process that does not know of the last cut yet has sent at the rate before it.
         if asked.version >= self.cut {
-            self.rejected += asked.rejected.saturating_sub(member.rejected);
+            self.rejected = up_to_most(self.rejected + asked.rejected.saturating_sub(member.rejected));
         }
         member.accepted = member.accepted.max(asked.accepted);
         member.rejected = member.rejected.max(asked.rejected);
@@ -228,16 +236,18 @@ impl Limit {
         if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
             self.accepted = self.accepted.saturating_sub(posted.accepted);
             self.rejected = self.rejected.saturating_sub(posted.rejected);
-            self.rate = Some((posted.rate, posted.estimate));
-            self.state = Some(posted.state.clone());
+            let is_rate = |rate: f64| (0.0..=MOST_RATE).contains(&rate);
+            self.rate =
+                Some((posted.rate, posted.estimate)).filter(|(rate, estimate)| is_rate(*rate) && is_rate(*estimate));
+            self.state = Some(posted.state.clone()).filter(|state| !state.is_empty());
             (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
             if posted.is_cut {
                 self.cut = self.version;
             }
         }
-        let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped + STEP);
+        let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped.saturating_add(STEP));
         let step = (is_due && !is_leaving).then(|| {
-            self.offered_until = now + STEP_PATIENCE;
+            self.offered_until = now.saturating_add(STEP_PATIENCE);
             let (accepted, rejected) = (self.accepted, self.rejected);
             let elapsed = now - self.stepped;
             Step { version: self.version, now, elapsed, accepted, rejected, state: self.state.clone() }
@@ -253,6 +263,28 @@ impl Limit {
             Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
         }
     }
+}
+
+impl QuotaCall {
+    fn up_to_most(self) -> Self {
+        Self { seen: up_to_most(self.seen), back: up_to_most(self.back), ..self }
+    }
+}
+
+impl LimitCall {
+    fn up_to_most(mut self) -> Self {
+        self.version = up_to_most(self.version);
+        (self.accepted, self.rejected) = (up_to_most(self.accepted), up_to_most(self.rejected));
+        if let Some(posted) = &mut self.posted {
+            posted.version = up_to_most(posted.version);
+            (posted.accepted, posted.rejected) = (up_to_most(posted.accepted), up_to_most(posted.rejected));
+        }
+        self
+    }
+}
+
+fn up_to_most(count: u64) -> u64 {
+    count.min(MOST.unsigned_abs())
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -1,0 +1,159 @@
+//! A connection that is replaced when it no longer serves.
+//!
+//! redis-rs's own connection manager stays on a node that was demoted, and goes on with a peer that is silent. So this is
+//! ours, over the connections that redis-rs does not manage.
+
+use super::source::{Connection, Source};
+use crate::random::{Random, unique_name};
+use crate::store::StoreError;
+use redis::{RedisError, RedisResult, Value};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// The longest pause before the first new connection. It doubles with each failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The number of calls in a row without an answer after which the peer counts as silent.
+const SILENT: u32 = 2;
+
+/// The one connection of a store, or the attempt to get one.
+#[derive(Debug)]
+pub(super) struct Link {
+    source: Arc<Source>,
+    state: State,
+    /// The calls in a row that were sent and not answered.
+    unanswered: u32,
+    /// The connections in a row that failed or served no call.
+    failures: u32,
+    random: Random,
+}
+
+#[derive(Debug)]
+enum State {
+    /// There is no connection, for this reason, and no attempt before this time. The clock is the operating system's,
+    /// because tests can stop that of tokio, and no server stops with it.
+    Lost {
+        reason: String,
+        not_before: Instant,
+    },
+    Connecting(Connecting),
+    Connected(Connection),
+}
+
+/// A task that connects. It goes on when the call that waits for it is given up, and ends with the store.
+#[derive(Debug)]
+struct Connecting(JoinHandle<RedisResult<Connection>>);
+
+impl Drop for Connecting {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Link {
+    pub(super) fn new(source: Source) -> Self {
+        Self {
+            source: Arc::new(source),
+            state: State::Lost { reason: String::new(), not_before: Instant::now() },
+            unanswered: 0,
+            failures: 0,
+            random: Random::from_name(&unique_name()),
+        }
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub(super) const fn is_connected(&self) -> bool {
+        matches!(self.state, State::Connected(_))
+    }
+
+    /// Returns the connection. While the pause before the next attempt to connect lasts, it returns an error at once.
+    ///
+    /// The caller sends one call, and tells the outcome to [`answered`](Self::answered). If it is given up before that, the
+    /// call counts as not answered.
+    pub(super) async fn connection(&mut self) -> Result<Connection, StoreError> {
+        if self.unanswered >= SILENT {
+            self.lose(format!("{} calls in a row were not answered", self.unanswered));
+        }
+        let connection = self.connected().await?;
+        self.unanswered += 1;
+        Ok(connection)
+    }
+
+    async fn connected(&mut self) -> Result<Connection, StoreError> {
+        if let State::Lost { reason, not_before } = &self.state {
+            let pause = not_before.saturating_duration_since(Instant::now());
+            if !pause.is_zero() {
+                return Err(StoreError::new(format!(
+                    "there is no connection to {}: {reason}; the next attempt to connect is in {pause:.1?}",
+                    self.source
+                )));
+            }
+            let runtime = Handle::try_current()
+                .map_err(|_| StoreError::new("can't connect to the store: call it on a tokio runtime"))?;
+            let source = Arc::clone(&self.source);
+            self.state = State::Connecting(Connecting(runtime.spawn(async move { source.connect().await })));
+        }
+        if let State::Connecting(connecting) = &mut self.state {
+            let reason = match (&mut connecting.0).await {
+                Ok(Ok(connection)) => {
+                    self.unanswered = 0;
+                    self.state = State::Connected(connection.clone());
+                    return Ok(connection);
+                }
+                Ok(Err(error)) => describe_setup(&error),
+                Err(_) => "the runtime of the attempt to connect has ended".into(),
+            };
+            let message = format!("can't connect to {}: {reason}", self.source);
+            self.lose(reason);
+            return Err(StoreError::new(message));
+        }
+        match &self.state {
+            State::Connected(connection) => Ok(connection.clone()),
+            // It was handled above.
+            State::Lost { .. } | State::Connecting(_) => Err(StoreError::new("there is no connection to the store")),
+        }
+    }
+
+    /// Notes the outcome of the last call.
+    pub(super) fn answered(&mut self, outcome: &RedisResult<Value>) {
+        match outcome {
+            Err(error) if error.is_timeout() => {}
+            Err(error) if wants_another_connection(error) => self.lose(error.to_string()),
+            Ok(_) | Err(_) => (self.unanswered, self.failures) = (0, 0),
+        }
+    }
+
+    fn lose(&mut self, reason: String) {
+        let most = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        self.unanswered = 0;
+        // Full jitter, so that the processes of a fleet do not come back at the same moment.
+        let not_before = Instant::now() + most.mul_f64(self.random.uniform());
+        self.state = State::Lost { reason, not_before };
+    }
+}
+
+/// Whether a call failed in a way that another connection can mend: this one is broken, or the node no longer takes writes.
+fn wants_another_connection(error: &RedisError) -> bool {
+    error.is_io_error()
+        || error.is_unrecoverable_error()
+        || ["READONLY", "MASTERDOWN"].iter().any(|code| has_code(error, code))
+}
+
+/// Returns whether a server answered with this code. Older servers wrap the code of a command in a script into the text of
+/// another error.
+pub(super) fn has_code(error: &RedisError, code: &str) -> bool {
+    error.code() == Some(code) || error.to_string().contains(&format!("-{code} "))
+}
+
+/// Describes why a connection was not made. Of an answer, only the code is told, because a server or a proxy may repeat the
+/// words of the command that it refuses, and one of them is the password.
+fn describe_setup(error: &RedisError) -> String {
+    error.code().map_or_else(|| error.to_string(), |code| format!("{code} ({})", error.category()))
+}

@@ -1,0 +1,223 @@
+//! The script and the store in memory are twins: random calls get equal replies.
+
+use crate::random::Random;
+use crate::server::RedisServer;
+use redis::{Commands, Connection};
+use retry_fleet::Store;
+use retry_fleet::protocol::{Call, LimitCall, Post, QuotaCall, Reply};
+use retry_fleet::redis1::RedisStore;
+use retry_fleet::store::MemoryStore;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const HASH: &str = "retry-fleet:{orders}";
+/// More than all entries together.
+const ALL: u32 = 1_000;
+/// Far in the future, so that the clock of the server stands still unless the test moves it.
+const START: u64 = 4_000_000_000_000;
+
+/// Calls of processes that forget, repeat, mix up and make up numbers.
+struct Calls {
+    random: Random,
+    epoch: Option<String>,
+    seen: BTreeMap<String, u64>,
+    version: u64,
+    last: Option<Call>,
+    made: u32,
+}
+
+impl Calls {
+    fn new(seed: u64) -> Self {
+        Self { random: Random(seed), epoch: None, seen: BTreeMap::new(), version: 0, last: None, made: 0 }
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        self.random.below(bound)
+    }
+
+    /// Returns a count that is mostly small and sometimes larger than the store can count.
+    fn count(&mut self, bound: u32) -> u64 {
+        match self.below(200) {
+            0 => u64::from(u32::MAX) + u64::from(self.below(1_000)),
+            1 => u64::MAX - u64::from(self.below(1_000)),
+            2 => (1 << 52) - 500 + u64::from(self.below(1_000)),
+            _ => u64::from(self.below(bound)),
+        }
+    }
+
+    fn small(&mut self, bound: u32) -> u32 {
+        if self.random.one_in(300) { u32::MAX - self.below(3) } else { self.below(bound) }
+    }
+
+    fn next(&mut self) -> Call {
+        self.made += 1;
+        if self.random.one_in(10)
+            && let Some(last) = &self.last
+        {
+            return last.clone();
+        }
+        // A few thousand processes join one after another, and a few are there at a time.
+        let (first, any) = (self.made / 500, self.below(6));
+        let member = format!("p{}", first + any);
+        let mut call = Call::new(member.clone(), format!("fresh{}", self.made));
+        call.epoch = match self.below(10) {
+            0 => None,
+            1 => Some("another".into()),
+            _ => self.epoch.clone(),
+        };
+        call.ttl = Duration::from_millis(u64::from(self.below(100)));
+        call.is_leaving = self.random.one_in(20);
+        call.look_at = if self.random.one_in(2) { ALL } else { 0 };
+        call.quota = (!self.random.one_in(5)).then(|| self.quota(&member));
+        call.limit = self.random.one_in(2).then(|| self.limit());
+        call.off_for = self.random.one_in(10).then(|| Duration::from_secs(self.random.below(2).into()) * 3_600);
+        self.last = Some(call.clone());
+        call
+    }
+
+    fn quota(&mut self, member: &str) -> QuotaCall {
+        let seen = self.seen.get(member).copied().unwrap_or(14);
+        QuotaCall {
+            capacity: if self.random.one_in(20) { self.small(2_000) } else { 1_000 },
+            cost: self.small(20).max(1),
+            seen: if self.random.one_in(10) { self.count(3_000) } else { seen },
+            back: if self.random.one_in(2) { 0 } else { self.count(1_000) },
+            want: self.small(100),
+            held: self.small(60),
+            hint: self.small(1_500),
+        }
+    }
+
+    fn limit(&mut self) -> LimitCall {
+        LimitCall {
+            version: if self.random.one_in(4) { self.count(50) } else { self.version },
+            accepted: self.count(10_000),
+            rejected: self.count(500),
+            demand: (!self.random.one_in(3)).then(|| self.small(100_000)),
+            posted: self.random.one_in(3).then(|| Post {
+                version: if self.random.one_in(4) { self.count(50) } else { self.version },
+                accepted: self.count(5_000),
+                rejected: self.count(200),
+                rate: f64::from(self.below(1_000_000)) / 7.0 * 10_f64.powi(i32::try_from(self.below(40)).unwrap() - 20),
+                estimate: f64::from(self.small(1_000_000)) / 3.0,
+                is_cut: self.random.one_in(2),
+                state: if self.random.one_in(20) { String::new() } else { format!("state {} \u{e9}", self.made) },
+            }),
+        }
+    }
+
+    /// Learns from a reply what the next calls should know, unless the reply is lost.
+    fn learn(&mut self, call: &Call, reply: &Reply) {
+        if self.random.one_in(4) {
+            return;
+        }
+        self.epoch = Some(reply.epoch.clone());
+        if let Some(quota) = reply.quota {
+            self.seen.insert(call.member.clone(), quota.given);
+        }
+        if let Some(step) = reply.limit.as_ref().and_then(|limit| limit.step.as_ref()) {
+            self.version = step.version;
+        }
+    }
+}
+
+/// What was seen in a run, which shows that the calls reached all parts of the script.
+#[derive(Debug, Default)]
+struct Seen {
+    grants: u32,
+    debts: u32,
+    steps: u32,
+    rates: u32,
+    off: u32,
+    gone: u32,
+    epochs: u32,
+    other_capacities: u32,
+}
+
+impl Seen {
+    fn note(&mut self, call: &Call, before: &MemoryStore, reply: &Reply, after: &MemoryStore) {
+        if let (Some(asked), Some(quota)) = (call.quota, reply.quota) {
+            self.grants += u32::from(quota.given > asked.seen);
+            self.debts += u32::from(quota.balance < 0);
+            self.other_capacities += u32::from(quota.capacity != 1_000);
+        }
+        if let Some(limit) = &reply.limit {
+            self.steps += u32::from(limit.step.as_ref().is_some_and(|step| step.state.is_some()));
+            self.rates += u32::from(limit.rate.is_some());
+        }
+        self.off += u32::from(!reply.retries_enabled);
+        self.gone += u32::from(after.members() + usize::from(call.is_leaving) < before.members());
+        self.epochs += u32::from(reply.epoch == call.fresh);
+    }
+
+    fn assert_everything(&self) {
+        let Self { grants, debts, steps, rates, off, gone, epochs, other_capacities } = *self;
+        for count in [grants, debts, steps, rates, off, gone, epochs, other_capacities] {
+            assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
+        }
+    }
+}
+
+async fn call(store: &mut RedisStore, call: &Call) -> Reply {
+    store.call("orders", call).await.unwrap()
+}
+
+/// Moves the clock of the store, by the field that keeps it from going back.
+fn set_now(server: &mut Connection, time: u64) {
+    let _: () = server.hset(HASH, "now", time).unwrap();
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_random_calls_get_equal_replies_from_the_script_and_its_twin() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let (mut seen, mut made) = (Seen::default(), 0);
+    for seed in 1..=4 {
+        let (mut calls, mut memory, mut time) = (Calls::new(seed), MemoryStore::new(), START * seed);
+        let _: () = redis::cmd("FLUSHALL").query(&mut direct).unwrap();
+        set_now(&mut direct, time);
+        for step in 0..27_000 {
+            if calls.random.one_in(3) {
+                let most = if calls.random.one_in(100) { 2_000 } else { 40 };
+                time += u64::from(calls.below(most));
+                set_now(&mut direct, time);
+            }
+            if calls.random.one_in(1_000) {
+                // The next call finds no state, and the switch stays.
+                let _: () = direct.del(HASH).unwrap();
+                set_now(&mut direct, time);
+                memory.forget();
+            }
+            let next = calls.next();
+            let reply = call(&mut store, &next).await;
+            let before = memory.clone();
+            let expected = memory.call(time, &next);
+            assert_eq!(reply, expected, "seed {seed}, step {step}: {next:?}\nbefore: {before:?}");
+            seen.note(&next, &before, &expected, &memory);
+            calls.learn(&next, &reply);
+            made += 1;
+        }
+    }
+    assert!(made >= 100_000);
+    seen.assert_everything();
+}
+
+#[tokio::test]
+async fn the_twins_agree_by_the_clock_of_the_server_too() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let (mut calls, mut memory) = (Calls::new(77), MemoryStore::new());
+    let mut times = (u64::MAX, 0);
+    for step in 0..5_000 {
+        let next = calls.next();
+        let reply = call(&mut store, &next).await;
+        let time: u64 = direct.hget(HASH, "now").unwrap();
+        times = (times.0.min(time), times.1.max(time));
+        assert_eq!(reply, memory.call(time, &next), "step {step}: {next:?}");
+        calls.learn(&next, &reply);
+    }
+    let seconds: (u64, u64) = redis::cmd("TIME").query(&mut direct).unwrap();
+    assert!(times.0 < times.1 && times.1 <= seconds.0 * 1_000 + seconds.1 / 1_000, "the times are not the server's");
+}

@@ -1,0 +1,11 @@
+//! The store in Redis, with real servers. Each test starts its own: run them by `.ci/servers`.
+
+mod connection;
+mod differential;
+mod fake;
+mod proxy;
+#[path = "../fleet/support.rs"]
+#[expect(dead_code, reason = "only the random numbers are used here")]
+mod random;
+#[path = "../../../tests/clients/redis1/server.rs"]
+mod server;
