@@ -211,6 +211,7 @@ impl Member {
     pub fn answered(&mut self, now: Timestamp, reply: &Reply) {
         self.answered_at = now;
         self.members = reply.members.max(1);
+        let has_joined = self.epoch.is_none();
         match &self.epoch {
             Some(epoch) if *epoch == reply.epoch => {}
             Some(_) => {
@@ -224,6 +225,9 @@ impl Member {
         }
         if let Some((part, reply)) = self.quota.as_mut().zip(reply.quota.as_ref()) {
             part.answered(reply, self.members, &self.fleet);
+            if has_joined {
+                part.pay_debt(reply.balance);
+            }
         }
         if let Some(switch) = &self.switch {
             switch.set(reply.retries_enabled);
@@ -367,6 +371,14 @@ impl QuotaPart {
             self.has_told_share = true;
             events::share_is_small(fleet, reply.capacity / members, cost);
         }
+    }
+
+    /// Gives back what is left of the pocket, as far as the fleet cannot pay for it. In an outage, processes that live for
+    /// seconds would send a retry each.
+    fn pay_debt(&mut self, balance: i64) {
+        let debt = u32::try_from(balance.min(0).unsigned_abs()).unwrap_or(u32::MAX);
+        let keep = self.quota.stock().level().available.saturating_sub(debt);
+        self.back += u64::from(self.quota.stock().take_above(keep));
     }
 
     /// Lets refunds fill the fair share, or the pocket of a process that is not in the fleet.

@@ -2,6 +2,7 @@
 
 mod limit;
 mod model;
+mod newcomers;
 mod quota;
 mod support;
 #[cfg(feature = "tokio")]
