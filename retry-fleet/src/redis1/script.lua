@@ -72,8 +72,7 @@ end
 
 local text = redis.call('HGET', key, id)
 local m = text and parse(text)
-local is_new = not m
-if is_new then
+if not m then
   m = {0, 0, arg(11), 0, arg(16), arg(17), 0}
   if known then m[2] = arg(10) end
   h.members = h.members + 1
@@ -93,7 +92,6 @@ if has_quota then
   elseif now > (h.capacity_until or 0) then
     h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, m[1]
   end
-  if is_new and known then h.balance = h.balance - held end
   h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
   m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
   h.held = math.max(0, h.held - m[4])

@@ -155,7 +155,7 @@ impl State {
             demand: Some(0),
         });
         member.until = until;
-        let quota = call.quota.map(|_| self.quota(call, &quota, &mut member, former.is_none()));
+        let quota = call.quota.map(|_| self.quota(call, &quota, &mut member));
         let mut limit = limit.map(|limit| {
             let now = self.now;
             self.limit.call(now, limit, &mut member, call.is_leaving)
@@ -173,7 +173,7 @@ impl State {
         Reply { epoch: self.epoch.clone(), members, retries_enabled: true, quota, limit }
     }
 
-    fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member, is_new: bool) -> QuotaReply {
+    fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member) -> QuotaReply {
         let (capacity, held, until) = (i64::from(asked.capacity), i64::from(asked.held), member.until);
         let quota = self.quota.get_or_insert_with(|| {
             let balance = if call.epoch.is_some() { asked.hint.min(asked.capacity) } else { asked.capacity };
@@ -184,9 +184,6 @@ impl State {
             quota.until = until;
         } else if self.now > quota.until {
             *quota = Quota { capacity, until, balance: quota.balance + capacity - quota.capacity };
-        }
-        if is_new && call.epoch.is_some() {
-            quota.balance -= held;
         }
         quota.balance += amount(asked.back.saturating_sub(member.returned));
         quota.balance -= amount(asked.seen.saturating_sub(member.given));

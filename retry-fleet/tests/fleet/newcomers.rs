@@ -21,11 +21,11 @@ fn process(name: &str, capacity: u32) -> Process {
 #[test]
 fn a_newcomer_keeps_no_pocket_that_the_fleet_cannot_pay_for() {
     let mut store = MemoryStore::new();
-    let mut first = process("first", 28);
+    let mut first = process("first", 42);
     call(&mut first, &mut store, 0);
     assert!(first.pay(14), "its pocket");
-    // 14 are left. The second process takes them, and the third one joins with a debt.
-    let (mut second, mut third) = (process("second", 28), process("third", 28));
+    // 14 are left in the store. The second process has them as its pocket, and the third one joins with a debt.
+    let (mut second, mut third) = (process("second", 42), process("third", 42));
     call(&mut second, &mut store, 10);
     assert_eq!((second.quota.available(), store.balance()), (14, Some(0)));
     call(&mut third, &mut store, 20);
@@ -37,8 +37,8 @@ fn a_newcomer_keeps_no_pocket_that_the_fleet_cannot_pay_for() {
 #[test]
 fn a_newcomer_keeps_the_part_of_its_pocket_that_the_fleet_can_pay_for() {
     let mut store = MemoryStore::new();
-    call(&mut process("first", 28), &mut store, 0);
-    let mut second = Process::new("second", FleetQuota::new(28).pocket(20), 0);
+    call(&mut process("first", 42), &mut store, 0);
+    let mut second = Process::new("second", FleetQuota::new(42).pocket(20), 0);
     call(&mut second, &mut store, 10);
     assert_eq!((second.quota.available(), store.balance()), (14, Some(-6)));
     assert_eq!((call(&mut second, &mut store, 1_000), store.balance()), (6, Some(0)));
