@@ -1,4 +1,108 @@
 //! One retry quota, one limit and one switch for many processes, kept in Redis or Valkey.
+//!
+//! A retry quota protects a server from one process. A fleet of a thousand processes has a thousand quotas, and each of
+//! them is full when an outage begins. With this crate, the processes of a fleet share:
+//!
+//! | what | how | effect |
+//! |---|---|---|
+//! | a quota | [`Fleet::quota`], a [`FleetQuota`] | all retries of the fleet are paid from one budget |
+//! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
+//! | a switch | [`Fleet::switch`], a [`FleetSwitch`] | retries off for the whole fleet, by any process or an operator |
+//!
+//! Decisions stay local and never wait for the network: each process holds a part of the quota and a share of the limit. A
+//! task calls the store every second, or every quarter of a second with a limit, and at once when the process runs low.
+//!
+//! # Setup
+//!
+//! ```no_run
+//! # #[cfg(feature = "redis1")]
+//! # mod program {
+//! use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+//! use retry_fleet::redis1::RedisStore;
+//! use retry_fleet::{Fleet, FleetQuota};
+//!
+//! static QUOTA: FleetQuota = FleetQuota::new(5_000);
+//! static ORDERS: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
+//!     StandardRetryStrategy::new().with_quota(&QUOTA);
+//!
+//! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = RedisStore::open("redis://127.0.0.1")?;
+//! let membership = Fleet::new("orders", store).quota(&QUOTA).join()?;
+//! // The program runs, and at its end:
+//! membership.leave().await;
+//! # Ok(())
+//! # }
+//! # }
+//! ```
+//!
+//! The functions are retried as before, with `#[retryable(strategy = ORDERS)]`. With a limit and a switch:
+//!
+//! ```
+//! use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
+//! use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError, Membership, Store};
+//!
+//! static QUOTA: FleetQuota = FleetQuota::new(5_000);
+//! static TABLE: PacedRetryStrategy<ExponentialBackoff, &FleetQuota> =
+//!     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(&QUOTA));
+//! static SWITCH: FleetSwitch = FleetSwitch::new(retry_core::set_retries_enabled);
+//!
+//! fn join(store: impl Store) -> Result<Membership, JoinError> {
+//!     Fleet::new("table", store).quota(&QUOTA).limit(&TABLE).switch(&SWITCH).join()
+//! }
+//! ```
+//!
+//! # When something fails
+//!
+//! | what happens | what the process does |
+//! |---|---|
+//! | the store does not answer for 3 s | it goes on with what it holds; refunds fill its fair share of the quota, and it sends its share of the estimated limit. It goes on asking, and comes back by itself |
+//! | the store was never reached | the quota has its pocket, one retry unless set; the limit is that of a single process |
+//! | the store was emptied, or a stale replica took over | the processes tell the store what they hold; at most one capacity more is spent |
+//! | the process crashes | what it held counts as spent, and successes of the others fill it |
+//! | the process stops for a while | after 30 s, the store forgets it, and knows it again with its next call |
+//! | the tokio runtime ends | as if the store were lost |
+//!
+//! Reconnecting takes nothing from a quota. Memory is bounded: a process keeps a few numbers, and the store one short field
+//! for each process.
+//!
+//! # For operators
+//!
+//! The state of a fleet is one hash, `retry-fleet:{NAME}`; the README of this crate describes its fields. The switch is a key
+//! of its own. To turn retries off for ten minutes, and on again:
+//!
+//! ```text
+//! redis-cli SET 'retry-fleet:{orders}:off' 1 EX 600
+//! redis-cli DEL 'retry-fleet:{orders}:off'
+//! ```
+//!
+//! # What it reports
+//!
+//! [`Membership::status`] returns what the process knows. With the feature `metrics`, it is published as gauges with the
+//! label `fleet`:
+//!
+//! | gauge | meaning |
+//! |---|---|
+//! | `retry_fleet_store_up` | 1 while the store answers, else 0 |
+//! | `retry_fleet_members` | the number of processes |
+//! | `retry_fleet_balance` | what the store can still give |
+//! | `retry_fleet_held` | what this process holds |
+//! | `retry_fleet_rate` | the limit of the fleet, in sends per second |
+//! | `retry_fleet_share` | the share of this process, in sends per second |
+//! | `retry_fleet_retries_enabled` | 1 while retries are on, else 0 |
+//!
+//! With the feature `tracing`, there are warnings with the target `retry_fleet`, each once until its opposite:
+//! `store_lost` and `store_back`, `store_emptied`, `quota_exhausted` and `quota_recovered`, `capacity_differs`,
+//! `share_is_small`, `switched`.
+//!
+//! # Without Redis or without tokio
+//!
+//! A [`Store`] of your own can keep the state elsewhere, if it can make a call in one atomic step, as
+//! [`MemoryStore`](store::MemoryStore) does. A [`Member`] is one process without I/O and without a runtime, for a runtime
+//! of your own and for simulations.
+//!
+//! # Tests
+//!
+//! Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own and is cut off the store.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(not(loom))]
