@@ -3,18 +3,23 @@
 use bytes::Bytes;
 use clients_tests::{BROKEN, CUT_SHORT, FINAL, FullBacklog, Reaction, Server, UNKNOWN_HOST, UNSENT, refused_address};
 use http_body_util::{BodyExt, Full};
-use hyper::Request;
+use hyper::body::Incoming;
+use hyper::{Request, Response};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
 use retry_clients::hyper_util01;
-use retry_core::classify::{Classification, chain};
-use retry_core::{RetryDirective, RetryErrorType, RetryPolicy};
+use retry_core::classify::{Classification, chain, http};
+use retry_core::tower::RetryLayer;
+use retry_core::{
+    RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
+};
 use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use tower::{Service, ServiceBuilder, ServiceExt};
 
 /// Sends one request, and reads the whole answer. Errors of the answer's body are hyper's.
 async fn post<C>(connector: C, url: &str) -> Result<Bytes, Box<dyn StdError + Send + Sync>>
@@ -110,4 +115,30 @@ async fn the_policy_judges_the_clients_own_error() {
     let directive = hyper_util01::policy().idempotent(false).evaluate(&outcome);
     assert_eq!(directive, RetryDirective::retry(RetryErrorType::Other));
     assert_eq!(chain::first_known(&io::Error::other("another error"), hyper_util01::link), None);
+}
+
+// Rule W1.
+#[tokio::test]
+async fn the_layer_retries_the_requests_of_the_client_in_a_stack() {
+    let reset = Reaction::SendAndReset("");
+    let server = Server::start_script([reset, Reaction::Answer(503, "", ""), Reaction::Answer(200, "", "done")]);
+    let strategy = StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(2));
+    let judge = |outcome: &Result<Response<Incoming>, Error>| {
+        let policy = StandardRetryPolicy::new().idempotent(true);
+        match outcome {
+            Ok(response) if response.status().is_success() => RetryDirective::succeed(),
+            Ok(response) => {
+                policy.evaluate_error(&http::response(response.status(), response.headers(), SystemTime::now()))
+            }
+            Err(error) => policy.evaluate_error(&hyper_util01::classify(error)),
+        }
+    };
+    let mut stack = ServiceBuilder::new()
+        .layer(RetryLayer::new(&strategy).policy(policy_fn(judge)))
+        .service(Client::builder(TokioExecutor::new()).build(HttpConnector::new()));
+    let request = Request::get(&server.url).body(Full::<Bytes>::default()).unwrap();
+    let response = stack.ready().await.unwrap().call(request).await.unwrap();
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "done");
+    assert_eq!(server.requests(), 3);
+    assert!(strategy.quota().available() < 500, "the retries were paid for");
 }
