@@ -2,8 +2,8 @@
 
 use crate::events;
 use crate::limit::LimitPart;
-use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
-use crate::quota::FleetQuota;
+use crate::protocol::{Call, Reply};
+use crate::quota::{FleetQuota, QuotaPart};
 use crate::random::Random;
 use crate::switch::FleetSwitch;
 use retry_core::PacedRetryStrategy;
@@ -28,9 +28,6 @@ const EARLY_CALLS_PER_SECOND: f64 = 10_000.0;
 /// The time without an answer after which the store counts as lost.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A part of a fleet that a program holds: a reference to a static, or an `Arc`.
-pub(crate) type Held<T> = Box<dyn Deref<Target = T> + Send + Sync>;
-
 /// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for a runtime of your own, or
 /// in simulations.
 ///
@@ -51,29 +48,12 @@ pub struct Member {
     is_lost: bool,
     quota: Option<QuotaPart>,
     limit: Option<LimitPart>,
-    switch: Option<Held<FleetSwitch>>,
+    switch: Option<Box<dyn Deref<Target = FleetSwitch> + Send + Sync>>,
     /// What to turn the switch to with the next call.
     turn: Option<Duration>,
     /// Whether the next call is an early one.
     is_early: bool,
     has_left: bool,
-}
-
-/// What the process knows about the quota.
-struct QuotaPart {
-    quota: Held<FleetQuota>,
-    /// What it has been given in all, the pocket included.
-    seen: u64,
-    /// What it has given back in all.
-    back: u64,
-    /// The cost of the retries that were asked for recently; older ones count less.
-    recent: f64,
-    /// The last known balance and capacity of the fleet.
-    balance: i64,
-    capacity: u32,
-    /// The capacity that was told to differ.
-    told: Option<u32>,
-    has_told_share: bool,
 }
 
 /// What a process knows about its fleet.
@@ -123,17 +103,7 @@ impl Member {
     /// Sets the quota. A quota belongs to one member.
     #[must_use]
     pub fn quota(mut self, quota: impl Deref<Target = FleetQuota> + Send + Sync + 'static) -> Self {
-        let (seen, capacity) = (quota.pocket_setting().into(), quota.capacity());
-        self.quota = Some(QuotaPart {
-            quota: Box::new(quota),
-            seen,
-            back: 0,
-            recent: 0.0,
-            balance: 0,
-            capacity,
-            told: None,
-            has_told_share: false,
-        });
+        self.quota = Some(QuotaPart::new(Box::new(quota)));
         self
     }
 
@@ -175,7 +145,7 @@ impl Member {
     /// It is ready at most once before each call. Only the waker of the last context is kept.
     pub fn poll_woken(&mut self, context: &Context<'_>, now: Timestamp) -> Poll<()> {
         let Some(part) = self.quota.as_ref().filter(|_| !self.is_early) else { return Poll::Pending };
-        if !part.quota.wake.is_woken(context.waker()) {
+        if !part.quota().wake.is_woken(context.waker()) {
             return Poll::Pending;
         }
         self.is_early = true;
@@ -279,8 +249,8 @@ impl Member {
         FleetStatus {
             is_connected: self.epoch.as_ref().map(|_| !self.is_lost),
             members: self.members,
-            balance: self.quota.as_ref().map_or(0, |part| part.balance),
-            held: self.quota.as_ref().map_or(0, |part| part.quota.stock().level().available),
+            balance: self.quota.as_ref().map_or(0, QuotaPart::balance),
+            held: self.quota.as_ref().map_or(0, QuotaPart::held),
             rate: self.limit.as_ref().and_then(LimitPart::fleet_rate),
             share: self.limit.as_ref().and_then(LimitPart::rate),
             retries_enabled: self.switch.as_ref().is_none_or(|switch| switch.is_on()),
@@ -290,101 +260,12 @@ impl Member {
     /// Returns the quota.
     #[cfg(feature = "tokio")]
     pub(crate) fn quota_of(&self) -> Option<&FleetQuota> {
-        self.quota.as_ref().map(|part| &**part.quota)
+        self.quota.as_ref().map(QuotaPart::quota)
     }
 }
 
 impl Debug for Member {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("Member").field("fleet", &self.fleet).field("status", &self.status()).finish_non_exhaustive()
-    }
-}
-
-impl QuotaPart {
-    /// Returns what the process would like to hold: a whole number of retries.
-    ///
-    /// In quiet times these are two retries, if the fair share is that large. A process that retries holds what it needs
-    /// for more than a second.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates")]
-    fn target(&self, members: u32) -> u32 {
-        let cost = self.quota.cost_setting();
-        let share = self.capacity / members;
-        let recent = ((self.recent / f64::from(cost)).round() as u32).saturating_mul(cost);
-        recent.max(share / cost * cost).min((2 * cost).max(recent)).min(self.capacity)
-    }
-
-    fn call(&mut self, elapsed: Duration, members: u32, is_lost: bool) -> QuotaCall {
-        let cost = self.quota.cost_setting();
-        self.recent = self.recent * (-elapsed.as_secs_f64()).exp2() + f64::from(self.quota.take_asked());
-        self.quota.wake.reset();
-        let target = self.target(members);
-        let mut want = 0;
-        if !is_lost {
-            // What is less than half a retry is not worth the trouble.
-            if self.quota.stock().level().available > target.saturating_add(cost / 2) {
-                self.back += u64::from(self.quota.stock().take_above(target));
-            }
-            want = target.saturating_sub(self.quota.stock().level().available);
-        }
-        self.quota_call(want)
-    }
-
-    /// Gives everything back.
-    fn leave(&mut self) -> QuotaCall {
-        self.quota.set_low(0);
-        self.quota.stock().grant(0, 0);
-        self.back += u64::from(self.quota.stock().take_above(0));
-        self.quota_call(0)
-    }
-
-    fn quota_call(&self, want: u32) -> QuotaCall {
-        QuotaCall {
-            capacity: self.quota.capacity(),
-            cost: self.quota.cost_setting(),
-            seen: self.seen,
-            back: self.back,
-            want,
-            held: self.quota.stock().level().available,
-            hint: u32::try_from(self.balance.max(0)).unwrap_or(u32::MAX),
-        }
-    }
-
-    fn answered(&mut self, reply: &QuotaReply, members: u32, fleet: &str) {
-        let cost = self.quota.cost_setting();
-        // The fleet's room is shared, or else the refunds of all processes together would fill it many times.
-        let share = u32::try_from(2 * u64::from(reply.room) / u64::from(members)).unwrap_or(u32::MAX);
-        let room = reply.room.min(share.max(cost));
-        let granted = u32::try_from(reply.given.saturating_sub(self.seen)).unwrap_or(u32::MAX);
-        self.quota.stock().grant(granted, room);
-        self.seen += u64::from(granted);
-        (self.balance, self.capacity) = (reply.balance, reply.capacity);
-        // Without a balance, an early call would be in vain.
-        let low = if reply.balance > 0 { (self.target(members) / 2).max(cost) } else { 0 };
-        self.quota.set_low(low);
-        self.quota.note_balance(reply.balance, reply.capacity);
-
-        if reply.capacity != self.quota.capacity() && self.told != Some(reply.capacity) {
-            self.told = Some(reply.capacity);
-            events::capacity_differs(fleet, self.quota.capacity(), reply.capacity);
-        }
-        if reply.capacity / members < cost && !self.has_told_share {
-            self.has_told_share = true;
-            events::share_is_small(fleet, reply.capacity / members, cost);
-        }
-    }
-
-    /// Gives back what is left of the pocket, as far as the fleet cannot pay for it. In an outage, processes that live for
-    /// seconds would send a retry each.
-    fn pay_debt(&mut self, balance: i64) {
-        let debt = u32::try_from(balance.min(0).unsigned_abs()).unwrap_or(u32::MAX);
-        let keep = self.quota.stock().level().available.saturating_sub(debt);
-        self.back += u64::from(self.quota.stock().take_above(keep));
-    }
-
-    /// Lets refunds fill the fair share, or the pocket of a process that is not in the fleet.
-    fn go_alone(&mut self, members: Option<u32>) {
-        self.quota.set_low(0);
-        let share = members.map_or(self.quota.pocket_setting(), |members| self.capacity / members);
-        self.quota.stock().fill_up_to(share);
     }
 }

@@ -1,6 +1,9 @@
 //! The quota of a fleet, as one process sees it.
 
-pub(crate) mod stock;
+mod part;
+mod stock;
+
+pub(crate) use part::QuotaPart;
 
 use crate::wake::Wake;
 #[cfg(feature = "test")]

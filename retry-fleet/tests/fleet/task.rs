@@ -178,6 +178,15 @@ fn a_process_whose_runtime_has_ended_goes_on_alone() {
     quota.refund(10_000);
     assert_eq!(quota.available(), 1_000, "the fair share of the only process");
     drop(membership);
+
+    // What it held counts as spent if it joins again, because the store knows it by another name.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+        sleep(Duration::from_millis(5)).await;
+        assert_eq!(i64::from(quota.available()) + store.balance(), 1_000 - 28);
+        drop(membership);
+    });
 }
 
 static TURNED: AtomicU32 = AtomicU32::new(0);
