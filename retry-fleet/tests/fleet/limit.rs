@@ -7,6 +7,7 @@ use retry_fleet::Member;
 use retry_fleet::store::MemoryStore;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::Arc;
 
 struct At(Timestamp);
@@ -22,6 +23,9 @@ struct Sender {
     member: Member,
     strategy: Arc<PacedRetryStrategy>,
     waiting: retry_core::strategy::PacedRetryToken,
+    /// The time between two requests that it wants to send, in milliseconds, and the time of the next one.
+    interval: u64,
+    next_at: u64,
     accepted: u32,
     rejected: u32,
 }
@@ -51,7 +55,13 @@ const ROUND_TRIP: u64 = 20;
 const STORE: u64 = 5;
 
 /// Lets the processes send for some seconds, and returns what was accepted and rejected of each in the last 30 s.
-fn run(processes: usize, rate: f64, seconds: u64, store_is_away: std::ops::Range<u64>) -> Vec<(u32, u32)> {
+fn run(processes: usize, rate: f64, seconds: u64, store_is_away: Range<u64>) -> Vec<(u32, u32)> {
+    run_with(&vec![0; processes], rate, seconds, store_is_away)
+}
+
+/// Lets processes send that want to send at these intervals, in milliseconds. 0 is as much as they can.
+fn run_with(intervals: &[u64], rate: f64, seconds: u64, store_is_away: Range<u64>) -> Vec<(u32, u32)> {
+    let processes = intervals.len();
     let mut store = MemoryStore::new();
     let mut server = Server { rate, tokens: rate, now: 0 };
     let mut senders: Vec<_> = (0..processes)
@@ -59,7 +69,7 @@ fn run(processes: usize, rate: f64, seconds: u64, store_is_away: std::ops::Range
             let strategy = Arc::new(PacedRetryStrategy::new());
             let member = Member::new("orders", format!("p{number}"), at(0)).limit(Arc::clone(&strategy));
             let waiting = strategy.acquire_initial_token(&At(at(0))).unwrap();
-            Sender { member, strategy, waiting, accepted: 0, rejected: 0 }
+            Sender { member, strategy, waiting, interval: intervals[number], next_at: 0, accepted: 0, rejected: 0 }
         })
         .collect();
     // Answers of the server and of the store, by their time.
@@ -73,7 +83,7 @@ fn run(processes: usize, rate: f64, seconds: u64, store_is_away: std::ops::Range
             if kind == 0 {
                 let (token, accepted): &mut (Option<_>, bool) = &mut tokens[index];
                 let token = token.take().unwrap();
-                let is_counted = now >= (seconds - 30) * 1_000;
+                let is_counted = now >= seconds.saturating_sub(30) * 1_000;
                 if *accepted {
                     sender.strategy.record_success(token, &Success::default(), &At(at(now))).unwrap();
                     sender.accepted += u32::from(is_counted);
@@ -100,7 +110,10 @@ fn run(processes: usize, rate: f64, seconds: u64, store_is_away: std::ops::Range
                 replies.push((!is_away).then(|| store.call(now, &call)));
                 answers.push(Reverse((now + STORE, 1, number, replies.len() - 1)));
             }
-            while sender.strategy.ready(&mut sender.waiting, &At(at(now)), None).wait().is_none() {
+            while sender.next_at <= now
+                && sender.strategy.ready(&mut sender.waiting, &At(at(now)), None).wait().is_none()
+            {
+                sender.next_at += sender.interval;
                 let next = sender.strategy.acquire_initial_token(&At(at(now))).unwrap();
                 let token = std::mem::replace(&mut sender.waiting, next);
                 tokens.push((Some(token), server.accepts(now)));
@@ -138,4 +151,25 @@ fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
     let outcome = format!("{rejected} rejected, fairness {fairness}, {used} used");
     println!("{outcome}");
     assert!(rejected < 0.05 && fairness > 0.98 && used > 0.95, "{outcome}");
+}
+
+// Rule F9.
+#[test]
+fn processes_that_want_less_leave_the_rest_to_the_others() {
+    // Three want 5, 10 and 20 per second, and two as much as they can.
+    let counts = run_with(&[200, 100, 50, 0, 0], 100.0, 60, 0..0);
+    let accepted: Vec<_> = counts.iter().map(|(accepted, _)| f64::from(*accepted) / 30.0).collect();
+    for (accepted, wanted) in accepted.iter().zip([5.0, 10.0, 20.0, 32.5, 32.5]) {
+        assert!((accepted / wanted - 1.0).abs() < 0.06, "{accepted} instead of {wanted}");
+    }
+}
+
+// Rule F9.
+#[test]
+fn before_its_first_answer_a_process_sends_ten_requests_per_second() {
+    let counts = run(3, 1_000.0, 2, 0..2);
+    assert!(counts.iter().all(|(accepted, _)| (18..=20).contains(accepted)), "{counts:?}");
+    // The store is lost after three seconds, and the process has an estimate of its own.
+    let counts = run(1, 1_000.0, 12, 0..12);
+    assert!(counts[0].0 > 5_000, "{counts:?}");
 }
