@@ -3,6 +3,10 @@
 mod connection;
 mod differential;
 mod fake;
+#[cfg(unix)]
+mod faults;
+#[cfg(unix)]
+mod process;
 mod proxy;
 #[path = "../fleet/support.rs"]
 #[expect(dead_code, reason = "only the random numbers are used here")]

@@ -1,0 +1,378 @@
+//! Eight operating-system processes, and what can happen to them and to their store.
+
+use crate::process::{COST, Process, Record};
+use crate::proxy::Proxy;
+use crate::server::{PATIENCE, RedisServer};
+use redis::{Commands, Connection, FromRedisValue};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const PROCESSES: usize = 8;
+const CAPACITY: u32 = 10_000;
+const HASH: &str = "retry-fleet:{orders}";
+/// Longer than a process waits before it goes on alone.
+const LONG: Duration = Duration::from_millis(4_500);
+const SHORT: Duration = Duration::from_millis(1_000);
+
+/// The processes of a fleet, those that are gone included.
+struct World {
+    proxy: Proxy,
+    files: TempDir,
+    processes: Vec<Process>,
+    /// The records of the processes that were killed.
+    killed: Vec<Record>,
+    started: u32,
+    /// How often the store has lost its memory, or a part of it.
+    losses: u64,
+}
+
+impl World {
+    /// Starts the processes, and waits until they have used up the quota.
+    fn start(server: &RedisServer) -> Self {
+        Self::start_with_clocks(server, &[Duration::ZERO; PROCESSES])
+    }
+
+    fn start_with_clocks(server: &RedisServer, ahead: &[Duration]) -> Self {
+        let mut world = Self {
+            proxy: Proxy::start(server.port),
+            files: tempfile::tempdir().unwrap(),
+            processes: Vec::new(),
+            killed: Vec::new(),
+            started: 0,
+            losses: 0,
+        };
+        for ahead in ahead {
+            world.start_process(*ahead);
+        }
+        world.wait_until("the quota is used up", |world| {
+            let (spent, refunded) = world.sums();
+            spent > u64::from(CAPACITY) * 95 / 100 + refunded
+        });
+        world
+    }
+
+    fn start_process(&mut self, clock_ahead: Duration) {
+        self.started += 1;
+        let record = self.files.path().join(self.started.to_string());
+        self.processes.push(Process::start(&self.proxy.url(), CAPACITY, record, clock_ahead));
+    }
+
+    /// Returns what all processes have spent and were refunded. What is refunded meanwhile counts.
+    fn sums(&self) -> (u64, u64) {
+        let records = || self.processes.iter().map(Process::record).chain(self.killed.iter().copied());
+        let spent = records().map(|record| record.spent).sum();
+        (spent, records().map(|record| record.refunded).sum())
+    }
+
+    /// What is spent is at most the capacity, for each memory of the store, the refunds and the pockets.
+    fn check(&self) {
+        let (spent, refunded) = self.sums();
+        let allowed = u64::from(CAPACITY) * (1 + self.losses) + refunded + u64::from(self.started * COST);
+        assert!(
+            spent <= allowed,
+            "{spent} are spent, {allowed} are allowed: {} losses, {refunded} refunded",
+            self.losses
+        );
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let started = Instant::now();
+        while !is_so(self) {
+            self.check();
+            assert!(started.elapsed() < PATIENCE, "waited in vain: {what}; {:?}", self.records());
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn records(&self) -> Vec<Record> {
+        self.processes.iter().map(Process::record).collect()
+    }
+
+    /// Lets time pass, in which the processes are checked, and must not stand still.
+    fn pass(&self, time: Duration) {
+        let (before, started) = (self.records(), Instant::now());
+        while started.elapsed() < time {
+            self.check();
+            sleep(Duration::from_millis(50));
+        }
+        self.wait_until("all processes go on", |world| {
+            world.records().iter().zip(&before).all(|(now, before)| now.ticks > before.ticks + 5)
+        });
+    }
+
+    fn wait_until_alone(&self) {
+        self.wait_until("all processes have noticed that the store is lost", |world| {
+            world.records().iter().all(|record| record.connection == 2)
+        });
+    }
+
+    /// Waits until the store has heard of all processes after this moment, and they of it.
+    fn wait_until_back(&self, server: &mut Connection) {
+        let now: Option<u64> = server.hget(HASH, "now").unwrap_or_default();
+        let clock: (u64, u64) = command(server, &["TIME"]);
+        let since = now.unwrap_or(0).max(clock.0 * 1_000 + clock.1 / 1_000);
+        let started = Instant::now();
+        loop {
+            let entries: Vec<(String, String)> = server.hgetall(HASH).unwrap_or_default();
+            let until = |text: &str| text.split(' ').next().and_then(|until| until.parse().ok()).unwrap_or(0_u64);
+            let heard = entries.iter().filter(|(name, text)| name.starts_with("m:") && until(text) >= since + 30_000);
+            let is_connected = self.records().iter().all(|record| record.connection == 1);
+            if heard.count() == self.processes.len() && is_connected {
+                return;
+            }
+            self.check();
+            assert!(started.elapsed() < PATIENCE, "not all are back: {entries:?} {:?}", self.records());
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Lets all processes leave. Nothing is left with them.
+    fn end(mut self) {
+        self.check();
+        for process in &mut self.processes {
+            process.end();
+        }
+        self.check();
+        assert!(self.records().iter().all(|record| record.held == 0), "{:?}", self.records());
+        let (spent, refunded) = self.sums();
+        assert!(spent > u64::from(CAPACITY) * 9 / 10 + refunded, "a run that is far from the limit proves nothing");
+    }
+}
+
+fn command<T: FromRedisValue>(server: &mut Connection, words: &[&str]) -> T {
+    let mut command = redis::cmd(words[0]);
+    for word in &words[1..] {
+        command.arg(*word);
+    }
+    command.query(server).unwrap()
+}
+
+fn run(server: &mut Connection, words: &[&str]) {
+    command::<redis::Value>(server, words);
+}
+
+fn connect(server: &RedisServer) -> Connection {
+    server.client().get_connection().unwrap()
+}
+
+/// Lets the clock of the store jump by 40 s, after which a silent process counts as gone.
+fn jump(direct: &mut Connection) {
+    let now: u64 = direct.hget(HASH, "now").unwrap();
+    let _: () = direct.hset(HASH, "now", now + 40_000).unwrap();
+}
+
+fn members(direct: &mut Connection) -> usize {
+    direct.hget::<_, _, Option<usize>>(HASH, "members").unwrap_or_default().unwrap_or(0)
+}
+
+fn wait_for_members(world: &World, direct: &mut Connection, expected: usize) {
+    let started = Instant::now();
+    while members(direct) != expected {
+        world.check();
+        assert!(started.elapsed() < PATIENCE, "{} members instead of {expected}", members(direct));
+        sleep(Duration::from_millis(50));
+    }
+}
+
+// Rule F1.
+#[test]
+fn killed_processes_have_spent_what_they_held_and_others_take_their_places() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let mut world = World::start(&server);
+    for _ in 0..3 {
+        let mut process = world.processes.remove(0);
+        process.kill();
+        world.killed.push(process.record());
+        world.start_process(Duration::ZERO);
+        world.pass(SHORT / 2);
+    }
+    wait_for_members(&world, &mut direct, PROCESSES + 3);
+    jump(&mut direct);
+    wait_for_members(&world, &mut direct, PROCESSES);
+    world.wait_until_back(&mut direct);
+    world.end();
+    assert_eq!(members(&mut direct), 0);
+}
+
+// Rule F1.
+#[test]
+fn stopped_processes_that_count_as_gone_come_back() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let world = World::start(&server);
+    for process in &world.processes[..3] {
+        process.signal("STOP");
+    }
+    sleep(SHORT);
+    jump(&mut direct);
+    wait_for_members(&world, &mut direct, PROCESSES - 3);
+    for process in &world.processes[..3] {
+        process.signal("CONT");
+    }
+    wait_for_members(&world, &mut direct, PROCESSES);
+    world.pass(SHORT);
+    world.wait_until_back(&mut direct);
+    world.end();
+}
+
+// Rule F9.
+#[test]
+fn a_store_that_restarts_empty_adds_a_capacity() {
+    let mut server = RedisServer::start(&[]);
+    let mut world = World::start(&server);
+    for _ in 0..2 {
+        world.losses += 1;
+        server.restart(&[]);
+        world.wait_until_back(&mut connect(&server));
+        world.pass(SHORT);
+    }
+    world.end();
+}
+
+// Rule F9.
+#[test]
+fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacity() {
+    let mut server = RedisServer::start(&[]);
+    let mut world = World::start(&server);
+    run(&mut connect(&server), &["SAVE"]);
+    world.pass(SHORT);
+    world.losses += 1;
+    server.kill();
+    world.wait_until_alone();
+    world.pass(SHORT);
+    server.restart(&[]);
+    let mut direct = connect(&server);
+    world.wait_until_back(&mut direct);
+    world.pass(SHORT);
+    world.end();
+}
+
+// Rule F9.
+#[test]
+fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
+    let mut master = RedisServer::start(&[]);
+    let link = Proxy::start(master.port);
+    let replica = RedisServer::start(&["--replicaof", &format!("127.0.0.1 {}", link.port)]);
+    let mut direct = connect(&replica);
+    let mut world = World::start(&master);
+    world.wait_until("the replica has the state", |_| direct_has_state(&replica));
+    // The replica hears nothing any more.
+    link.silence(true);
+    world.pass(SHORT);
+    master.kill();
+    world.proxy.lead_to(replica.port);
+    // It is read-only for a while.
+    world.pass(LONG);
+    world.losses += 1;
+    run(&mut direct, &["REPLICAOF", "NO", "ONE"]);
+    world.wait_until_back(&mut direct);
+    world.pass(SHORT);
+    world.end();
+}
+
+fn direct_has_state(server: &RedisServer) -> bool {
+    connect(server).exists(HASH).unwrap_or(false)
+}
+
+// Rule F9.
+#[test]
+fn a_slow_silent_or_cut_store_adds_nothing() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let world = World::start(&server);
+    world.proxy.delay(Duration::from_millis(100));
+    world.pass(2 * SHORT);
+    assert!(world.records().iter().all(|record| record.connection == 1), "a slow store is not lost");
+    world.proxy.delay(Duration::ZERO);
+
+    world.proxy.silence(true);
+    world.wait_until_alone();
+    world.pass(SHORT);
+    world.proxy.go_on();
+    world.wait_until_back(&mut direct);
+
+    for _ in 0..5 {
+        world.proxy.cut();
+        world.pass(SHORT / 5);
+    }
+    world.wait_until_back(&mut direct);
+    assert!(world.records().iter().all(|record| record.losses == 1), "each tells a loss once: {:?}", world.records());
+    world.end();
+}
+
+/// The timers of a process use the clock of the operating system that only goes forward, and a process tells nobody a time, so
+/// its wall clock is never read. Here these clocks are minutes apart, in namespaces of Linux.
+// Rule F1.
+#[test]
+fn clocks_that_are_minutes_apart_make_no_difference() {
+    let may = std::process::Command::new("unshare").args(["--time", "--monotonic", "60", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        eprintln!("########## SKIPPED: this machine does not let the test give processes clocks of their own");
+        return;
+    }
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let ahead: Vec<_> = (0..8).map(|process| Duration::from_secs(process * 420)).collect();
+    let world = World::start_with_clocks(&server, &ahead);
+    world.pass(SHORT);
+    // So is the clock of the store.
+    jump(&mut direct);
+    world.wait_until_back(&mut direct);
+    world.pass(SHORT);
+    world.end();
+}
+
+// Rule F9.
+#[test]
+fn another_type_under_the_key_counts_as_a_lost_store() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let mut world = World::start(&server);
+    world.losses += 1;
+    run(&mut direct, &["SET", HASH, "text"]);
+    world.wait_until_alone();
+    world.pass(SHORT);
+    run(&mut direct, &["DEL", HASH]);
+    world.wait_until_back(&mut direct);
+    world.pass(SHORT);
+    world.end();
+}
+
+#[test]
+fn scripts_that_are_flushed_make_no_difference() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let world = World::start(&server);
+    for _ in 0..20 {
+        run(&mut direct, &["SCRIPT", "FLUSH"]);
+        world.pass(SHORT / 10);
+    }
+    world.wait_until_back(&mut direct);
+    assert!(world.records().iter().all(|record| record.losses == 0), "{:?}", world.records());
+    world.end();
+}
+
+// Rule F9.
+#[test]
+fn a_store_without_memory_evicts_all_of_the_state_or_refuses_calls() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let mut world = World::start(&server);
+    world.losses += 1;
+    run(&mut direct, &["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
+    run(&mut direct, &["CONFIG", "SET", "maxmemory", "1"]);
+    world.wait_until("the state is evicted", |_| !direct_has_state(&server));
+    world.pass(SHORT);
+    run(&mut direct, &["CONFIG", "SET", "maxmemory", "0"]);
+    world.wait_until_back(&mut direct);
+
+    run(&mut direct, &["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
+    run(&mut direct, &["CONFIG", "SET", "maxmemory", "1"]);
+    world.wait_until_alone();
+    world.pass(SHORT);
+    run(&mut direct, &["CONFIG", "SET", "maxmemory", "0"]);
+    world.wait_until_back(&mut direct);
+    world.end();
+}

@@ -1,0 +1,174 @@
+//! A process of a fleet: this test binary again, in an operating-system process of its own.
+//!
+//! It retries all the time, and writes what it has spent into a file, which survives a kill. No process tells another one, or
+//! the store, a time: the file has no time in it either.
+
+use crate::server::PATIENCE;
+use retry_core::time::ManualTimer;
+use retry_core::{Clock, RetryQuota};
+use retry_fleet::redis1::RedisStore;
+use retry_fleet::{Fleet, FleetQuota};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What a process pays for a retry, and has in its pocket.
+pub(crate) const COST: u32 = 14;
+/// The time between two retries of a process.
+const TICK: Duration = Duration::from_millis(10);
+/// The name of this test.
+const NAME: &str = "process::a_process_of_the_other_tests";
+
+/// What a process has written. All of it only grows, except what it holds and whether it is connected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) spent: u64,
+    pub(crate) refunded: u64,
+    pub(crate) held: u64,
+    pub(crate) ticks: u64,
+    /// 0 before the first answer, 1 if the store answers, 2 if it is lost.
+    pub(crate) connection: u64,
+    /// How often the store was lost.
+    pub(crate) losses: u64,
+}
+
+impl Record {
+    const SIZE: usize = 48;
+
+    fn write(self, file: &File) {
+        let numbers = [self.spent, self.refunded, self.held, self.ticks, self.connection, self.losses];
+        let mut bytes = [0; Self::SIZE];
+        for (bytes, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            bytes.copy_from_slice(&number.to_le_bytes());
+        }
+        file.write_all_at(&bytes, 0).unwrap();
+    }
+
+    fn read(file: &File) -> Self {
+        let mut bytes = [0; Self::SIZE];
+        if file.read_exact_at(&mut bytes, 0).is_err() {
+            return Self::default();
+        }
+        let mut numbers = bytes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+        let mut next = || numbers.next().unwrap();
+        Self { spent: next(), refunded: next(), held: next(), ticks: next(), connection: next(), losses: next() }
+    }
+}
+
+#[test]
+#[ignore = "it is a process of the other tests, which start it"]
+fn a_process_of_the_other_tests() {
+    let variable = |name| std::env::var(name).expect("the other tests start this one");
+    let file = File::create(variable("FLEET_RECORD")).unwrap();
+    let quota = Arc::new(FleetQuota::new(variable("FLEET_CAPACITY").parse().unwrap()));
+    let store = RedisStore::open(&variable("FLEET_STORE")).unwrap();
+    // With one thread, nothing happens between two lines without an `await`.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (stop, mut stopped) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            let _ = std::io::read_to_string(std::io::stdin());
+            let _ = stop.send(());
+        });
+        let membership = Fleet::new("orders", store).quota(Arc::clone(&quota)).join().unwrap();
+        let (mut record, clock) = (Record::default(), ManualTimer::new());
+        while stopped.try_recv().is_err() {
+            tokio::time::sleep(TICK).await;
+            // Most attempts fail, so that the quota is nearly always used up.
+            if record.ticks % 3 == 0 {
+                let before = quota.available();
+                quota.refund(COST / 2);
+                record.refunded += u64::from(quota.available() - before);
+                record.write(&file);
+            }
+            if quota.try_acquire(COST, &clock as &dyn Clock) {
+                record.spent += u64::from(COST);
+            }
+            record.held = quota.available().into();
+            let connection = match membership.status().is_connected {
+                None => 0,
+                Some(true) => 1,
+                Some(false) => 2,
+            };
+            record.losses += u64::from(connection == 2 && record.connection != 2);
+            record.connection = connection;
+            record.ticks += 1;
+            record.write(&file);
+        }
+        membership.leave().await;
+        record.held = quota.available().into();
+        record.write(&file);
+    });
+}
+
+/// A process, which is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    file: File,
+}
+
+impl Process {
+    /// Starts a process. The clock that its timers use is ahead by this, if the machine lets it.
+    pub(crate) fn start(store: &str, capacity: u32, record: PathBuf, clock_ahead: Duration) -> Self {
+        let program = std::env::current_exe().unwrap();
+        let mut command = if clock_ahead.is_zero() {
+            Command::new(program)
+        } else {
+            let mut command = Command::new("unshare");
+            command.args(["--time", "--monotonic", &clock_ahead.as_secs().to_string()]).arg(program);
+            command
+        };
+        let file = File::create_new(&record).unwrap();
+        drop(file);
+        let child = command
+            .args(["--ignored", "--exact", NAME, "--nocapture"])
+            .env("FLEET_STORE", store)
+            .env("FLEET_CAPACITY", capacity.to_string())
+            .env("FLEET_RECORD", &record)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child, file: File::open(record).unwrap() }
+    }
+
+    pub(crate) fn record(&self) -> Record {
+        Record::read(&self.file)
+    }
+
+    /// Sends a signal, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Lets the process leave the fleet and end.
+    pub(crate) fn end(&mut self) {
+        drop(self.child.stdin.take());
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                assert!(status.success(), "a process failed: {status}");
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "a process does not end");
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
