@@ -123,6 +123,7 @@ mod random;
 pub mod redis1;
 #[cfg(loom)]
 #[path = "quota/stock.rs"]
+#[allow(dead_code, reason = "the models do not need all of it")]
 mod stock;
 #[cfg(not(loom))]
 pub mod store;

@@ -54,7 +54,7 @@ use redis::sentinel::{SentinelClient, SentinelServerType};
 use retry_fleet::redis1::RedisStore;
 
 let sentinels = vec!["redis://10.0.0.1:26379", "redis://10.0.0.2:26379", "redis://10.0.0.3:26379"];
-let client = SentinelClient::build(sentinels, "mymaster".into(), None, SentinelServerType::Master)?;
+let client = SentinelClient::build(sentinels, "mymaster".to_owned(), None, SentinelServerType::Master)?;
 let store = RedisStore::from(client);
 # Ok::<(), redis::RedisError>(())
 ```
@@ -156,6 +156,9 @@ fn invalid(what: &str, error: &RedisError) -> StoreError {
 impl Debug for RedisStore {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let is_connected = self.link.is_connected();
-        f.debug_struct("RedisStore").field("store", self.link.source()).field("is_connected", &is_connected).finish()
+        f.debug_struct("RedisStore")
+            .field("store", self.link.source())
+            .field("is_connected", &is_connected)
+            .finish_non_exhaustive()
     }
 }

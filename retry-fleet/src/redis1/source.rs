@@ -22,7 +22,7 @@ pub(super) enum Source {
     #[cfg(feature = "redis1-sentinel")]
     Sentinel(tokio::sync::Mutex<redis::sentinel::SentinelClient>),
     #[cfg(feature = "redis1-cluster")]
-    Cluster(redis::cluster::ClusterClient),
+    Cluster(Box<redis::cluster::ClusterClient>),
 }
 
 /// A connection. Clones share it.
@@ -38,7 +38,7 @@ impl Source {
     #[cfg(feature = "redis1-cluster")]
     pub(super) fn cluster(builder: redis::cluster::ClusterClientBuilder) -> RedisResult<Self> {
         let builder = builder.connection_timeout(CONNECT_TIMEOUT).response_timeout(RESPONSE_TIMEOUT);
-        builder.tcp_settings(tcp_settings(TcpSettings::default())).build().map(Self::Cluster)
+        builder.tcp_settings(tcp_settings(TcpSettings::default())).build().map(Box::new).map(Self::Cluster)
     }
 
     pub(super) async fn connect(&self) -> RedisResult<Connection> {

@@ -11,8 +11,8 @@ const STEP: u64 = 250;
 const STEP_PATIENCE: u64 = 1_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
-/// The largest rate that counts.
-const MOST_RATE: f64 = (1_u64 << 53) as f64;
+/// The largest rate that counts: 2^53.
+const MOST_RATE: f64 = 9_007_199_254_740_992.0;
 
 /// The state of one fleet, in memory.
 ///

@@ -49,7 +49,7 @@ async fn serve(mut stream: TcpStream, answer: String) {
     while let Ok(length @ 1..) = stream.read(&mut data).await {
         let text = String::from_utf8_lossy(&data[..length]).into_owned();
         // A pipeline has several commands, each of which begins with the number of its words.
-        let commands = text.match_indices("*").filter(|(index, _)| *index == 0 || text[..*index].ends_with('\n'));
+        let commands = text.match_indices('*').filter(|(index, _)| *index == 0 || text[..*index].ends_with('\n'));
         for (index, _) in commands {
             let command = &text[index..];
             let is_meant = ["EVAL", "AUTH", "HELLO"]

@@ -13,7 +13,7 @@ const CAPACITY: u32 = 10_000;
 const HASH: &str = "retry-fleet:{orders}";
 /// Longer than a process waits before it goes on alone.
 const LONG: Duration = Duration::from_millis(4_500);
-const SHORT: Duration = Duration::from_millis(1_000);
+const SHORT: Duration = Duration::from_secs(1);
 
 /// The processes of a fleet, those that are gone included.
 struct World {

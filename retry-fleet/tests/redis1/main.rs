@@ -1,5 +1,7 @@
 //! The store in Redis, with real servers. Each test starts its own: run them by `.ci/servers`.
 
+#[cfg(feature = "redis1-cluster")]
+mod cluster;
 mod connection;
 mod differential;
 mod fake;
@@ -11,5 +13,7 @@ mod proxy;
 #[path = "../fleet/support.rs"]
 #[expect(dead_code, reason = "only the random numbers are used here")]
 mod random;
+#[cfg(feature = "redis1-sentinel")]
+mod sentinel;
 #[path = "../../../tests/clients/redis1/server.rs"]
 mod server;
