@@ -39,18 +39,9 @@ enum State {
         reason: String,
         not_before: Instant,
     },
-    Connecting(Connecting),
+    /// A task connects. It goes on when the call that waits for it is given up, and ends by itself.
+    Connecting(JoinHandle<RedisResult<Connection>>),
     Connected(Connection),
-}
-
-/// A task that connects. It goes on when the call that waits for it is given up, and ends with the store.
-#[derive(Debug)]
-struct Connecting(JoinHandle<RedisResult<Connection>>);
-
-impl Drop for Connecting {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Link {
@@ -97,10 +88,10 @@ impl Link {
             let runtime = Handle::try_current()
                 .map_err(|_| StoreError::new("can't connect to the store: call it on a tokio runtime"))?;
             let source = Arc::clone(&self.source);
-            self.state = State::Connecting(Connecting(runtime.spawn(async move { source.connect().await })));
+            self.state = State::Connecting(runtime.spawn(async move { source.connect().await }));
         }
         if let State::Connecting(connecting) = &mut self.state {
-            let reason = match (&mut connecting.0).await {
+            let reason = match connecting.await {
                 Ok(Ok(connection)) => {
                     self.unanswered = 0;
                     self.state = State::Connected(connection.clone());

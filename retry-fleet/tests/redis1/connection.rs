@@ -241,8 +241,13 @@ async fn fields_that_are_no_numbers_count_as_missing() {
         }
     }
     assert_eq!(call(&mut store).await.unwrap().epoch, first.epoch);
-    let _: () = direct.del(HASH).unwrap();
-    call(&mut store).await.unwrap();
+
+    // Without an epoch, nothing is left of the state.
+    let _: () = direct.hset(HASH, "m:other", "1 2 3 4 5 6 7").unwrap();
+    let _: () = direct.hdel(HASH, "epoch").unwrap();
+    assert_eq!(call(&mut store).await.unwrap().members, 1);
+    let other: Option<String> = direct.hget(HASH, "m:other").unwrap();
+    assert_eq!(other, None);
 }
 
 #[tokio::test]
