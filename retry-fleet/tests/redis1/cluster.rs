@@ -29,7 +29,7 @@ fn wait_for_cluster(servers: &[RedisServer; 2]) {
     }
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn fleets_lie_in_the_slots_of_a_cluster_and_come_back_with_their_node() {
     let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "500"];

@@ -59,7 +59,7 @@ fn told(error: &StoreError) -> String {
     told
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn a_node_that_became_a_replica_is_left() {
     let (master, other) = (RedisServer::start(&[]), RedisServer::start(&[]));
@@ -77,7 +77,7 @@ async fn a_node_that_became_a_replica_is_left() {
     assert!(proxy.accepted() > 1, "a new connection found the other node");
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn older_servers_wrap_the_code_of_a_command_into_the_text() {
     let text = "-ERR Error running script (call to f_0123): @user_script:12: @user_script: 12: -READONLY You can't write \
@@ -92,7 +92,7 @@ async fn older_servers_wrap_the_code_of_a_command_into_the_text() {
     }
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn two_calls_in_a_row_without_an_answer_end_a_connection_and_one_does_not() {
     let server = RedisServer::start(&[]);
@@ -119,7 +119,7 @@ async fn two_calls_in_a_row_without_an_answer_end_a_connection_and_one_does_not(
     assert_eq!(proxy.accepted(), 2);
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn a_connection_that_is_cut_is_replaced_also_after_a_restart() {
     let mut server = RedisServer::start(&[]);
@@ -135,7 +135,7 @@ async fn a_connection_that_is_cut_is_replaced_also_after_a_restart() {
     answered(&mut store).await;
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn between_attempts_to_connect_a_call_fails_at_once() {
     // Each connection is closed before it is set up.
@@ -187,6 +187,7 @@ fn a_store_can_move_to_another_runtime_and_needs_one() {
     }
 }
 
+// Rule F12.
 #[tokio::test]
 async fn a_server_that_forgot_the_script_gets_its_text() {
     let server = RedisServer::start(&[]);
@@ -202,7 +203,7 @@ async fn a_server_that_forgot_the_script_gets_its_text() {
     assert!(statistics.contains("cmdstat_eval:calls=5,"), "{statistics}");
 }
 
-// Rule F9.
+// Rule F13.
 #[tokio::test]
 async fn another_type_under_the_key_is_an_error_that_names_the_key() {
     let server = RedisServer::start(&[]);
@@ -225,6 +226,7 @@ async fn another_type_under_the_key_is_an_error_that_names_the_key() {
     assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
 }
 
+// Rule F11.
 #[tokio::test]
 async fn fields_that_are_no_numbers_count_as_missing() {
     let server = RedisServer::start(&[]);
@@ -250,6 +252,7 @@ async fn fields_that_are_no_numbers_count_as_missing() {
     assert_eq!(other, None);
 }
 
+// Rule F13.
 #[tokio::test]
 async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field() {
     let good = ["fresh", "1", "0", "0", "100", "0", "100", "", "0", "0", "0", "5", "0", "0", "", "1", "0", "", "0"];
@@ -302,7 +305,7 @@ async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field(
     }
 }
 
-// Rule F10.
+// Rule F13.
 #[tokio::test]
 async fn no_error_and_no_debug_output_contains_a_password() {
     const PASSWORD: &str = "pass-w0rd";

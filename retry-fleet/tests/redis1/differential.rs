@@ -167,6 +167,7 @@ fn set_now(server: &mut Connection, time: u64) {
     let _: () = server.hset(HASH, "now", time).unwrap();
 }
 
+// Rule F11.
 #[tokio::test]
 async fn a_hundred_thousand_random_calls_get_equal_replies_from_the_script_and_its_twin() {
     let server = RedisServer::start(&[]);
@@ -203,6 +204,7 @@ async fn a_hundred_thousand_random_calls_get_equal_replies_from_the_script_and_i
     seen.assert_everything();
 }
 
+// Rule F11.
 #[tokio::test]
 async fn the_twins_agree_by_the_clock_of_the_server_too() {
     let server = RedisServer::start(&[]);

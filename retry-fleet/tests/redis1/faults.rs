@@ -217,7 +217,7 @@ fn stopped_processes_that_count_as_gone_come_back() {
     world.end();
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn a_store_that_restarts_empty_adds_a_capacity() {
     let mut server = RedisServer::start(&[]);
@@ -231,7 +231,7 @@ fn a_store_that_restarts_empty_adds_a_capacity() {
     world.end();
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacity() {
     let mut server = RedisServer::start(&[]);
@@ -249,7 +249,7 @@ fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacit
     world.end();
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
     let mut master = RedisServer::start(&[]);
@@ -276,7 +276,7 @@ fn direct_has_state(server: &RedisServer) -> bool {
     connect(server).exists(HASH).unwrap_or(false)
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn a_slow_silent_or_cut_store_adds_nothing() {
     let server = RedisServer::start(&[]);
@@ -324,7 +324,7 @@ fn clocks_that_are_minutes_apart_make_no_difference() {
     world.end();
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn another_type_under_the_key_counts_as_a_lost_store() {
     let server = RedisServer::start(&[]);
@@ -354,7 +354,7 @@ fn scripts_that_are_flushed_make_no_difference() {
     world.end();
 }
 
-// Rule F9.
+// Rules F1, F5.
 #[test]
 fn a_store_without_memory_evicts_all_of_the_state_or_refuses_calls() {
     let server = RedisServer::start(&[]);

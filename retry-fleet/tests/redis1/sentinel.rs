@@ -51,7 +51,7 @@ impl Drop for Sentinel {
     }
 }
 
-// Rule F9.
+// Rule F12.
 #[tokio::test]
 async fn the_store_follows_the_master_that_the_sentinel_names() {
     let mut master = RedisServer::start(&[]);
