@@ -25,7 +25,7 @@ const COST: u32 = 14;
 /// The time between two retries of a process that retries.
 const BETWEEN_RETRIES: Duration = Duration::from_millis(100);
 /// The time within which all processes have to join.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the processes do.
 #[derive(Clone, Copy, PartialEq, Eq)]
