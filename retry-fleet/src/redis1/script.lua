@@ -22,7 +22,7 @@ local function number(text, least)
 end
 local is_text = {epoch = true, rate = true, estimate = true, state = true}
 
-local names = {'now', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
+local names = {'now', 'clock', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
   'waiting'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
@@ -31,8 +31,6 @@ for i, name in ipairs(names) do
   else h[name] = number(read[i], name == 'balance' and -2 * most or 0) end
 end
 
-local time = redis.call('TIME')
-local now = math.max(tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000), h.now or 0)
 local id, known, ttl, leaving = 'm:' .. ARGV[1], ARGV[2] ~= '', arg(4), ARGV[5] == '1'
 local has_quota, has_limit = ARGV[7] == '1', ARGV[15] == '1'
 
@@ -40,7 +38,11 @@ if h.epoch == '' then
   redis.call('DEL', key)
   h = {epoch = ARGV[3], rate = '', estimate = '', state = ''}
 end
-h.now, h.members, h.held = now, h.members or 0, h.held or 0
+-- The time of the store goes on with its clock. If that was set back, no time has passed since the last call.
+local time = redis.call('TIME')
+local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now = math.min((h.now or clock) + math.max(0, clock - (h.clock or clock)), most)
+h.now, h.clock, h.members, h.held = now, clock, h.members or 0, h.held or 0
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
 

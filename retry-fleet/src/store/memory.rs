@@ -29,7 +29,10 @@ pub struct MemoryStore {
 /// What the store knows of a fleet.
 #[derive(Clone, Debug, Default)]
 struct State {
+    /// The time of the store, which goes on with its clock and never back.
     now: u64,
+    /// What the clock showed at the last call.
+    clock: u64,
     epoch: String,
     members: BTreeMap<String, Member>,
     /// The last member that was looked at.
@@ -81,10 +84,12 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Makes a call at this time, in milliseconds. A time that goes back does not count.
+    /// Makes a call when the clock of the store shows this time, in milliseconds. If the clock was set back, no time has
+    /// passed since the last call.
     pub fn call(&mut self, now: u64, call: &Call) -> Reply {
         let state = self.state.get_or_insert_with(|| State::new(now, call.fresh.clone()));
-        state.now = state.now.max(now);
+        state.now = state.now.saturating_add(now.saturating_sub(state.clock));
+        state.clock = now;
         state.look(call.look_at, &call.member);
         let mut reply = state.call(call);
         if let Some(off_for) = call.off_for {
@@ -112,7 +117,7 @@ impl MemoryStore {
 
 impl State {
     fn new(now: u64, epoch: String) -> Self {
-        Self { now, epoch, limit: Limit { stepped: now, ..Limit::default() }, ..Self::default() }
+        Self { now, clock: now, epoch, limit: Limit { stepped: now, ..Limit::default() }, ..Self::default() }
     }
 
     /// Lets processes leave whose time is over. What they hold counts as spent.

@@ -4,6 +4,7 @@ mod limit;
 mod model;
 mod newcomers;
 mod quota;
+mod store_clock;
 mod support;
 #[cfg(feature = "tokio")]
 mod task;
