@@ -121,13 +121,18 @@ impl Link {
     }
 
     fn lose(&mut self, reason: String) {
-        let most = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        let not_before = Instant::now() + pause(self.failures, &mut self.random);
+        self.state = State::Lost { reason, not_before };
         self.failures = self.failures.saturating_add(1);
         self.unanswered = 0;
-        // Full jitter, so that the processes of a fleet do not come back at the same moment.
-        let not_before = Instant::now() + most.mul_f64(self.random.uniform());
-        self.state = State::Lost { reason, not_before };
     }
+}
+
+/// Returns the pause before the next attempt to connect. It has full jitter, so that the processes of a fleet do not come back
+/// at the same moment.
+fn pause(failures: u32, random: &mut Random) -> Duration {
+    let longest = FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE);
+    longest.mul_f64(random.uniform())
 }
 
 /// Whether a call failed in a way that another connection can mend: this one is broken, or the node no longer takes writes.
@@ -147,4 +152,22 @@ pub(super) fn has_code(error: &RedisError, code: &str) -> bool {
 /// words of the command that it refuses, and one of them is the password.
 fn describe_setup(error: &RedisError) -> String {
     error.code().map_or_else(|| error.to_string(), |code| format!("{code} ({})", error.category()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Rule F12.
+    #[test]
+    fn pauses_have_full_jitter_and_double_up_to_five_seconds() {
+        let mut random = Random::from_name("a seed");
+        for (failures, longest) in [(0, 500), (1, 1_000), (2, 2_000), (3, 4_000), (4, 5_000), (u32::MAX, 5_000)] {
+            let longest = Duration::from_millis(longest);
+            let pauses: Vec<_> = (0..1_000).map(|_| pause(failures, &mut random)).collect();
+            assert!(pauses.iter().all(|pause| *pause <= longest), "{failures} failures: {pauses:?}");
+            assert!(pauses.iter().any(|pause| *pause > longest.mul_f64(0.95)), "{failures} failures: {pauses:?}");
+            assert!(pauses.iter().any(|pause| *pause < longest.mul_f64(0.05)), "{failures} failures: {pauses:?}");
+        }
+    }
 }

@@ -126,6 +126,7 @@ struct Seen {
     debts: u32,
     steps: u32,
     rates: u32,
+    cuts: u32,
     off: u32,
     gone: u32,
     epochs: u32,
@@ -142,6 +143,7 @@ impl Seen {
         if let Some(limit) = &reply.limit {
             self.steps += u32::from(limit.step.as_ref().is_some_and(|step| step.state.is_some()));
             self.rates += u32::from(limit.rate.is_some());
+            self.cuts += u32::from(limit.cut > 0 && limit.version > limit.cut);
         }
         self.off += u32::from(!reply.retries_enabled);
         self.gone += u32::from(after.members() + usize::from(call.is_leaving) < before.members());
@@ -149,8 +151,8 @@ impl Seen {
     }
 
     fn assert_everything(&self) {
-        let Self { grants, debts, steps, rates, off, gone, epochs, other_capacities } = *self;
-        for count in [grants, debts, steps, rates, off, gone, epochs, other_capacities] {
+        let Self { grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities } = *self;
+        for count in [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }
     }

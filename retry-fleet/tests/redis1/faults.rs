@@ -127,8 +127,8 @@ impl World {
         }
     }
 
-    /// Lets all processes leave. Nothing is left with them.
-    fn end(mut self) {
+    /// Lets all processes leave. What the store could still give counts as well, so that nothing can be spent twice later.
+    fn end(mut self, server: &mut Connection) -> Totals {
         self.check();
         for process in &mut self.processes {
             process.end();
@@ -136,7 +136,27 @@ impl World {
         self.check();
         assert!(self.records().iter().all(|record| record.held == 0), "{:?}", self.records());
         let (spent, refunded) = self.sums();
+        let balance: i64 = server.hget(HASH, "balance").unwrap();
+        let totals = Totals { spent, refunded, balance: u64::try_from(balance).unwrap_or(0) };
+        let most = u64::from(CAPACITY) * (1 + self.losses) + u64::from(self.started * COST);
+        assert!(totals.spent + totals.balance <= most + refunded, "{totals:?}, {} losses", self.losses);
         assert!(spent > u64::from(CAPACITY) * 9 / 10 + refunded, "a run that is far from the limit proves nothing");
+        totals
+    }
+}
+
+/// What a fleet has spent and was refunded, and what is left.
+#[derive(Debug)]
+struct Totals {
+    spent: u64,
+    refunded: u64,
+    balance: u64,
+}
+
+impl Totals {
+    /// Nothing was lost on the way.
+    fn assert_exact(&self) {
+        assert_eq!(self.spent + self.balance, u64::from(CAPACITY) + self.refunded, "{self:?}");
     }
 }
 
@@ -190,9 +210,9 @@ fn killed_processes_have_spent_what_they_held_and_others_take_their_places() {
     }
     wait_for_members(&world, &mut direct, PROCESSES + 3);
     jump(&mut direct);
-    wait_for_members(&world, &mut direct, PROCESSES);
     world.wait_until_back(&mut direct);
-    world.end();
+    wait_for_members(&world, &mut direct, PROCESSES);
+    world.end(&mut direct);
     assert_eq!(members(&mut direct), 0);
 }
 
@@ -214,7 +234,7 @@ fn stopped_processes_that_count_as_gone_come_back() {
     wait_for_members(&world, &mut direct, PROCESSES);
     world.pass(SHORT);
     world.wait_until_back(&mut direct);
-    world.end();
+    world.end(&mut direct);
 }
 
 // Rules F1, F5.
@@ -228,7 +248,7 @@ fn a_store_that_restarts_empty_adds_a_capacity() {
         world.wait_until_back(&mut connect(&server));
         world.pass(SHORT);
     }
-    world.end();
+    world.end(&mut connect(&server));
 }
 
 // Rules F1, F5.
@@ -246,7 +266,7 @@ fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacit
     let mut direct = connect(&server);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
-    world.end();
+    world.end(&mut direct);
 }
 
 // Rules F1, F5.
@@ -269,7 +289,7 @@ fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
     run(&mut direct, &["REPLICAOF", "NO", "ONE"]);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
-    world.end();
+    world.end(&mut direct);
 }
 
 fn direct_has_state(server: &RedisServer) -> bool {
@@ -299,7 +319,7 @@ fn a_slow_silent_or_cut_store_adds_nothing() {
     }
     world.wait_until_back(&mut direct);
     assert!(world.records().iter().all(|record| record.losses == 1), "each tells a loss once: {:?}", world.records());
-    world.end();
+    world.end(&mut direct).assert_exact();
 }
 
 /// The timers of a process use the clock of the operating system that only goes forward, and a process tells nobody a time, so
@@ -321,7 +341,7 @@ fn clocks_that_are_minutes_apart_make_no_difference() {
     jump(&mut direct);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
-    world.end();
+    world.end(&mut direct).assert_exact();
 }
 
 // Rules F1, F5.
@@ -337,7 +357,7 @@ fn another_type_under_the_key_counts_as_a_lost_store() {
     run(&mut direct, &["DEL", HASH]);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
-    world.end();
+    world.end(&mut direct);
 }
 
 #[test]
@@ -351,7 +371,7 @@ fn scripts_that_are_flushed_make_no_difference() {
     }
     world.wait_until_back(&mut direct);
     assert!(world.records().iter().all(|record| record.losses == 0), "{:?}", world.records());
-    world.end();
+    world.end(&mut direct).assert_exact();
 }
 
 // Rules F1, F5.
@@ -374,5 +394,5 @@ fn a_store_without_memory_evicts_all_of_the_state_or_refuses_calls() {
     world.pass(SHORT);
     run(&mut direct, &["CONFIG", "SET", "maxmemory", "0"]);
     world.wait_until_back(&mut direct);
-    world.end();
+    world.end(&mut direct);
 }
