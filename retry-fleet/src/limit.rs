@@ -16,6 +16,8 @@ const WAITING: Duration = Duration::from_secs(1);
 const MEASURED: Duration = Duration::from_millis(100);
 /// What a process may soon send more than it does now, as a factor.
 const GROWTH: f64 = 1.25;
+/// The largest factor by which a share above the even one is larger than what the process had or wanted at its last call.
+const FASTEST: f64 = 4.0;
 
 /// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
 const LONGEST_STEP: u64 = 2_000;
@@ -141,8 +143,10 @@ impl LimitPart {
     fn share(&self, rate: f64, reply: &LimitReply, members: u32) -> f64 {
         let satisfied = reply.satisfied as f64 / 1_000.0 - self.demand.unwrap_or(0.0);
         let waiting = reply.waiting + u32::from(self.demand.is_some());
-        let share = (rate - satisfied) / f64::from(waiting.max(1));
-        share.max(rate / f64::from(members)).min(rate)
+        let (share, even) = ((rate - satisfied) / f64::from(waiting.max(1)), rate / f64::from(members));
+        // Processes that begin to send at the same moment would each take the rest, because none knows of the others yet.
+        let used = self.rate.unwrap_or(rate).min(self.demand.unwrap_or(rate));
+        share.min(FASTEST * used).max(even).min(rate)
     }
 
     /// Computes the next rate from what the whole fleet was answered.
