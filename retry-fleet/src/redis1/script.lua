@@ -35,7 +35,8 @@ local id, known, ttl, leaving = 'm:' .. ARGV[1], ARGV[2] ~= '', arg(4), ARGV[5] 
 local has_quota, has_limit = ARGV[7] == '1', ARGV[15] == '1'
 
 if h.epoch == '' then
-  redis.call('DEL', key)
+  -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written anew.
+  if redis.call('EXISTS', key) == 1 then redis.call('DEL', key) end
   h = {epoch = ARGV[3], rate = '', estimate = '', state = ''}
 end
 -- The time of the store goes on with its clock. If that was set back, no time has passed since the last call.

@@ -252,6 +252,16 @@ async fn fields_that_are_no_numbers_count_as_missing() {
     assert_eq!(other, None);
 }
 
+#[tokio::test]
+async fn a_store_without_memory_does_not_begin_a_state_that_it_would_lose_again() {
+    let server = RedisServer::start(&["--maxmemory", "1", "--maxmemory-policy", "allkeys-random"]);
+    let mut store = RedisStore::from(server.client());
+    for _ in 0..3 {
+        let error = call(&mut store).await.unwrap_err().to_string();
+        assert!(error.contains("OOM"), "{error}");
+    }
+}
+
 // Rule F13.
 #[tokio::test]
 async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field() {

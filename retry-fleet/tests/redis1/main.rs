@@ -17,3 +17,4 @@ mod random;
 mod sentinel;
 #[path = "../../../tests/clients/redis1/server.rs"]
 mod server;
+mod switch;
