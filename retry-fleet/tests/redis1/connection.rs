@@ -373,6 +373,25 @@ async fn a_user_with_the_documented_permissions_suffices() {
     store.call("another", &turn).await.unwrap();
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn urls_choose_a_database_a_protocol_and_a_socket() {
+    let files = tempfile::tempdir().unwrap();
+    let socket = files.path().join("socket").display().to_string();
+    let server = RedisServer::start(&["--unixsocket", &socket]);
+    let urls = [
+        (1, format!("redis://127.0.0.1:{}/1", server.port)),
+        (2, format!("redis://127.0.0.1:{}/2?protocol=resp3", server.port)),
+        (3, format!("redis+unix://{socket}?db=3")),
+    ];
+    for (database, url) in urls {
+        call(&mut RedisStore::open(&url).unwrap()).await.unwrap();
+        let mut direct = server.client().get_connection().unwrap();
+        let _: () = redis::cmd("SELECT").arg(database).query(&mut direct).unwrap();
+        assert!(direct.exists::<_, bool>(HASH).unwrap(), "{url}");
+    }
+}
+
 /// The operating system lists the timers of its sockets.
 #[cfg(target_os = "linux")]
 #[tokio::test]
