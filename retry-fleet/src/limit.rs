@@ -164,7 +164,12 @@ impl LimitPart {
         if step.rejected > 0 {
             estimator.reject(now);
         } else if reply.waiting == 0 {
-            estimator.pause(now);
+            // What was accepted says nothing about the limit then. The rate does not grow, either: an idle fleet that came back
+            // with a rate far above the estimate would learn of the rejections too late.
+            match estimator.estimate() {
+                Some(estimate) => estimator = GoodputEstimator::for_all_at(estimate, now),
+                None => estimator.pause(now),
+            }
         }
         let rate = estimator.rate(now);
         Post {

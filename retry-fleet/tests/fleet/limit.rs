@@ -25,6 +25,8 @@ struct Sender {
     waiting: retry_core::strategy::PacedRetryToken,
     /// The time between two requests that it wants to send, in milliseconds, and the time of the next one.
     interval: u64,
+    /// The seconds in which it has nothing to send.
+    idle: Range<u64>,
     next_at: u64,
     accepted: u32,
     rejected: u32,
@@ -56,12 +58,12 @@ const STORE: u64 = 5;
 
 /// Lets the processes send for some seconds, and returns what was accepted and rejected of each in the last 30 s.
 fn run(processes: usize, rate: f64, seconds: u64, store_is_away: Range<u64>) -> Vec<(u32, u32)> {
-    run_with(&vec![(0, 0); processes], rate, seconds, store_is_away)
+    run_with(&vec![(0, 0..0); processes], rate, seconds, store_is_away)
 }
 
-/// Lets processes send that want to send from these times on and at these intervals, in milliseconds. 0 is as much as they
-/// can.
-fn run_with(wanted: &[(u64, u64)], rate: f64, seconds: u64, store_is_away: Range<u64>) -> Vec<(u32, u32)> {
+/// Lets processes send that want to send at these intervals, in milliseconds, but not between these seconds. 0 is as much as
+/// they can.
+fn run_with(wanted: &[(u64, Range<u64>)], rate: f64, seconds: u64, store_is_away: Range<u64>) -> Vec<(u32, u32)> {
     let processes = wanted.len();
     let mut store = MemoryStore::new();
     let mut server = Server { rate, tokens: rate, now: 0 };
@@ -70,8 +72,8 @@ fn run_with(wanted: &[(u64, u64)], rate: f64, seconds: u64, store_is_away: Range
             let strategy = Arc::new(PacedRetryStrategy::new());
             let member = Member::new("orders", format!("p{number}"), at(0)).limit(Arc::clone(&strategy));
             let waiting = strategy.acquire_initial_token(&At(at(0))).unwrap();
-            let (next_at, interval) = wanted[number];
-            Sender { member, strategy, waiting, interval, next_at, accepted: 0, rejected: 0 }
+            let (interval, idle) = wanted[number].clone();
+            Sender { member, strategy, waiting, interval, idle, next_at: 0, accepted: 0, rejected: 0 }
         })
         .collect();
     // Answers of the server and of the store, by their time.
@@ -113,6 +115,7 @@ fn run_with(wanted: &[(u64, u64)], rate: f64, seconds: u64, store_is_away: Range
                 answers.push(Reverse((now + STORE, 1, number, replies.len() - 1)));
             }
             while sender.next_at <= now
+                && !sender.idle.contains(&(now / 1_000))
                 && sender.strategy.ready(&mut sender.waiting, &At(at(now)), None).wait().is_none()
             {
                 sender.next_at += sender.interval;
@@ -159,7 +162,7 @@ fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
 #[test]
 fn processes_that_want_less_leave_the_rest_to_the_others() {
     // Three want 5, 10 and 20 per second, and two as much as they can.
-    let counts = run_with(&[(0, 200), (0, 100), (0, 50), (0, 0), (0, 0)], 100.0, 60, 0..0);
+    let counts = run_with(&[200, 100, 50, 0, 0].map(|interval| (interval, 0..0)), 100.0, 60, 0..0);
     let accepted: Vec<_> = counts.iter().map(|(accepted, _)| f64::from(*accepted) / 30.0).collect();
     for (accepted, wanted) in accepted.iter().zip([5.0, 10.0, 20.0, 32.5, 32.5]) {
         assert!((accepted / wanted - 1.0).abs() < 0.06, "{accepted} instead of {wanted}");
@@ -170,10 +173,18 @@ fn processes_that_want_less_leave_the_rest_to_the_others() {
 #[test]
 fn processes_that_begin_to_send_at_the_same_moment_do_not_all_take_the_rest() {
     // One is busy from the start, and the others have nothing to send for 35 s.
-    let mut wanted = vec![(35_000, 0); 25];
-    wanted[0] = (0, 0);
+    let mut wanted = vec![(0, 0..35); 25];
+    wanted[0] = (0, 0..0);
     let (rejected, _, used) = outcome(&run_with(&wanted, 100.0, 60, 0..0), 100.0);
     assert!(rejected < 0.05 && used > 0.97, "{rejected} rejected, {used} used");
+}
+
+// Rule F8.
+#[test]
+fn a_fleet_that_was_idle_goes_on_from_its_estimate() {
+    let (rejected, _, used) = outcome(&run_with(&vec![(0, 20..35); 8], 100.0, 50, 0..0), 100.0);
+    // A half of the 30 s that count, and the burst that the server has saved up.
+    assert!(rejected < 0.03 && (0.5..0.55).contains(&used), "{rejected} rejected, {used} used");
 }
 
 // Rule F9.
