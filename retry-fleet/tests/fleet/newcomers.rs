@@ -17,7 +17,7 @@ fn process(name: &str, capacity: u32) -> Process {
     Process::new(name, FleetQuota::new(capacity), 0)
 }
 
-// Rule F1.
+// Rules F1, F4.
 #[test]
 fn a_newcomer_keeps_no_pocket_that_the_fleet_cannot_pay_for() {
     let mut store = MemoryStore::new();
@@ -33,7 +33,7 @@ fn a_newcomer_keeps_no_pocket_that_the_fleet_cannot_pay_for() {
     assert_eq!((call(&mut third, &mut store, 1_000), store.balance()), (14, Some(0)));
 }
 
-// Rule F1.
+// Rules F1, F4.
 #[test]
 fn a_newcomer_keeps_the_part_of_its_pocket_that_the_fleet_can_pay_for() {
     let mut store = MemoryStore::new();
@@ -42,4 +42,43 @@ fn a_newcomer_keeps_the_part_of_its_pocket_that_the_fleet_can_pay_for() {
     call(&mut second, &mut store, 10);
     assert_eq!((second.quota.available(), store.balance()), (14, Some(-6)));
     assert_eq!((call(&mut second, &mut store, 1_000), store.balance()), (6, Some(0)));
+}
+
+/// Lets processes call until all of them hold two retries.
+fn settle(processes: &mut [Process], store: &mut MemoryStore) {
+    for now in [0, 1_000, 2_000] {
+        processes.iter_mut().for_each(|process| _ = call(process, store, now));
+    }
+    assert!(processes.iter().all(|process| process.quota.available() == 28));
+}
+
+// Rule F1.
+#[test]
+fn a_process_that_was_silent_for_long_is_not_charged_again() {
+    let (mut store, mut processes) = (MemoryStore::new(), [process("first", 100), process("second", 100)]);
+    settle(&mut processes, &mut store);
+    call(&mut processes[1], &mut store, 31_000);
+    call(&mut processes[1], &mut store, 40_000);
+    assert_eq!((store.members(), store.balance()), (1, Some(44)));
+    call(&mut processes[0], &mut store, 41_000);
+    assert_eq!((store.members(), store.balance()), (2, Some(44)));
+}
+
+// Rules F1, F5.
+#[test]
+fn an_emptied_store_goes_on_with_what_was_not_spent() {
+    let (mut store, mut processes) = (MemoryStore::new(), [process("first", 100), process("second", 100)]);
+    settle(&mut processes, &mut store);
+    store.forget();
+    processes.iter_mut().for_each(|process| _ = call(process, &mut store, 3_000));
+    assert_eq!(store.balance(), Some(44));
+    // What is spent stays spent.
+    processes.iter_mut().for_each(|process| assert!(process.pay(14)));
+    for now in [4_000, 5_000] {
+        processes.iter_mut().for_each(|process| _ = call(process, &mut store, now));
+    }
+    assert_eq!(store.balance(), Some(16));
+    store.forget();
+    processes.iter_mut().for_each(|process| _ = call(process, &mut store, 6_000));
+    assert_eq!(store.balance(), Some(16));
 }
