@@ -110,7 +110,7 @@ fn a_rate_that_is_no_positive_number_sends_hardly_anything() {
 
 // Rule L11.
 #[test]
-fn the_estimator_for_all_cuts_less_and_returns_later() {
+fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
     let mut estimator = GoodputEstimator::for_all(at(0));
     estimator.accept(at(900), 100);
@@ -120,6 +120,9 @@ fn the_estimator_for_all_cuts_less_and_returns_later() {
     for (time, rate) in [(3000, 90.0), (4250, 100.0 - 10.0 / 8.0), (5500, 100.0)] {
         assert!((estimator.rate(at(time)) - rate).abs() < 1e-9, "{time}: {}", estimator.rate(at(time)));
     }
+    let mut grown = estimator;
+    grown.accept(at(6500), 100);
+    assert!((grown.rate(at(6500)) - (108.0 + 1.3)).abs() < 1e-9, "{}", grown.rate(at(6500)));
     // Less than two seconds later, a rejection only cuts the rate again.
     estimator.accept(at(4900), 100);
     estimator.reject(at(4900));

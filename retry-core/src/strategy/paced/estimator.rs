@@ -14,9 +14,7 @@ const SEARCH_START: f64 = 0.8;
 const SEARCH_DOUBLES: f64 = 0.25;
 /// The time in which the rate doubles once the limit has proved to be higher than the estimate.
 const PROVEN_DOUBLES: f64 = 0.4;
-/// The factor by which the rate grows in each second beyond the estimate.
-const CLIMB: f64 = 1.16;
-/// What the rate gains in each second beyond the estimate, besides [`CLIMB`]. It lets clients with a small share catch up.
+/// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
 const CLIMB_BY: f64 = 1.3;
 /// The number of accepted requests that the former estimate weighs as much as.
 const INERTIA: f64 = 4.0;
@@ -44,14 +42,16 @@ struct Tuning {
     measured: (f64, u32),
     /// The time by which answers may be told late, in seconds.
     lag: f64,
+    /// The factor by which the rate grows in each second beyond the estimate.
+    climb: f64,
 }
 
 impl Tuning {
     /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
-    const ONE: Self = Self { cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0 };
+    const ONE: Self = Self { cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0, climb: 1.16 };
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
-    /// short measurement would be wrong.
-    const ALL: Self = Self { cut: 0.9, returns: 2.5, measured: (2.0, u32::MAX), lag: 0.5 };
+    /// short measurement would be wrong, and a steep growth would be cut too late.
+    const ALL: Self = Self { cut: 0.9, returns: 2.5, measured: (2.0, u32::MAX), lag: 0.5, climb: 1.08 };
 }
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
@@ -137,7 +137,7 @@ impl GoodputEstimator {
     /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. A single process frees a part of the
     /// limit for others when its rate is cut, which makes shares fair. Here, the shares are determined otherwise. The
     /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
-    /// a second's requests more.
+    /// a second's requests more. They learn of a cut as late, so the rate grows by 8 % in each second beyond the estimate.
     pub const fn for_all(now: Timestamp) -> Self {
         Self::with(Tuning::ALL, now)
     }
@@ -269,12 +269,12 @@ impl GoodputEstimator {
             Phase::Ramp => (FIRST_RATE * (elapsed / RAMP_DOUBLES).exp2()).min(most.max(FIRST_RATE)),
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
-                let Tuning { cut, returns, .. } = self.tuning;
+                let Tuning { cut, returns, climb, .. } = self.tuning;
                 let rate = if elapsed < returns {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
                     let beyond = elapsed - returns;
-                    self.estimate * CLIMB.powf(beyond) + CLIMB_BY * beyond
+                    self.estimate * climb.powf(beyond) + CLIMB_BY * beyond
                 };
                 rate.min(most.max(self.estimate))
             }
