@@ -14,6 +14,8 @@ const NEWCOMER: f64 = 10.0;
 const WAITING: Duration = Duration::from_secs(1);
 /// The shortest time over which a demand is measured.
 const MEASURED: Duration = Duration::from_millis(100);
+/// A process that waits for sends uses its rate, up to this factor.
+const BUSY: f64 = 1.5;
 /// What a process may soon send more than it does now, as a factor.
 const GROWTH: f64 = 1.25;
 /// The largest factor by which a share above the even one is larger than what the process had or wanted at its last call.
@@ -55,6 +57,8 @@ pub(crate) struct LimitPart {
     answers: PacedAnswers,
     measured_at: Timestamp,
     waited_at: Option<Timestamp>,
+    /// What the process sent in about the last second, in sends per second.
+    sent: f64,
     /// What the process wants, in sends per second. `None` if it waits for sends.
     demand: Option<f64>,
     posted: Option<Post>,
@@ -78,6 +82,7 @@ impl LimitPart {
             answers: PacedAnswers::default(),
             measured_at: now,
             waited_at: None,
+            sent: 0.0,
             demand: None,
             posted: None,
         }
@@ -105,13 +110,15 @@ impl LimitPart {
         if answers.waits > self.answers.waits {
             self.waited_at = Some(now);
         }
-        if self.waited_at.is_some_and(|at| now.saturating_since(at) < WAITING) {
-            self.demand = None;
-        } else if elapsed >= MEASURED {
-            let sent = answers.accepted + answers.rejected - self.answers.accepted - self.answers.rejected;
-            self.demand = Some(GROWTH * sent as f64 / elapsed.as_secs_f64());
-        }
         if elapsed >= MEASURED {
+            let answered = |answers: PacedAnswers| answers.accepted + answers.rejected;
+            let sent = answered(answers).saturating_sub(answered(self.answers)) as f64 / elapsed.as_secs_f64();
+            let kept = (-elapsed.as_secs_f64()).exp();
+            self.sent = kept * self.sent + (1.0 - kept) * sent;
+            // Two requests that come at the same moment wait, too, however few they are. They need no larger share.
+            let has_waited = self.waited_at.is_some_and(|at| now.saturating_since(at) < WAITING);
+            let is_waiting = has_waited && self.rate.is_none_or(|rate| BUSY * self.sent >= rate);
+            self.demand = if is_waiting { None } else { Some(GROWTH * sent) };
             (self.answers, self.measured_at) = (answers, now);
         }
         LimitCall {
@@ -130,7 +137,7 @@ impl LimitPart {
         if let Some(step) = &reply.step {
             self.posted = Some(self.step(step, reply));
         }
-        if let Some(rate) = reply.rate {
+        if let Some(rate) = reply.rate.filter(|(rate, _)| *rate > 0.0) {
             self.fleet = Some(rate);
             let share = self.share(rate.0, reply, members);
             self.pace_at(Some(share), is_cut, now);
@@ -187,9 +194,11 @@ impl LimitPart {
     /// in the fleet has an estimate of its own.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
-        let share = self.rate.zip(self.fleet).map(|(share, (rate, estimate))| share * ALONE * estimate / rate);
+        // After rejections in a row, the rate is far below the estimate, and stays there.
+        let alone = |(rate, estimate): (f64, f64)| rate.min(ALONE * estimate);
+        let share = self.rate.zip(self.fleet).map(|(share, fleet)| share * alone(fleet) / fleet.0);
         // The share stays if the store is lost for longer.
-        self.fleet = self.fleet.map(|(_, estimate)| (ALONE * estimate, estimate));
+        self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
         self.pace_at(share.filter(|_| is_member), false, now);
     }
 

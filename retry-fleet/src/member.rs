@@ -25,8 +25,12 @@ const CALLS_PER_SECOND: f64 = 2_000.0;
 const EARLY: Duration = Duration::from_millis(20);
 /// The number of early calls per second that all processes together make at most.
 const EARLY_CALLS_PER_SECOND: f64 = 10_000.0;
-/// The time without an answer after which the store counts as lost.
+/// The longest time between two calls, on average, whatever the number of processes. It is far below the time after which the
+/// store forgets a process.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(10);
+/// The time without an answer after which the store counts as lost, and the least number of intervals.
 const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE_INTERVALS: f64 = 2.5;
 
 /// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for a runtime of your own, or
 /// in simulations.
@@ -149,31 +153,34 @@ impl Member {
             return Poll::Pending;
         }
         self.is_early = true;
-        let early = EARLY.max(Duration::from_secs_f64(f64::from(self.members) / EARLY_CALLS_PER_SECOND));
+        let many = Duration::from_secs_f64(f64::from(self.members) / EARLY_CALLS_PER_SECOND);
+        let early = EARLY.max(many).min(LONGEST_INTERVAL);
         self.next_call_at = self.next_call_at.min(now.saturating_add(early));
         Poll::Ready(())
     }
 
     /// Returns the call to make now. A process that `is_leaving` gives back all that it holds, and makes no other call.
     pub fn call(&mut self, now: Timestamp, is_leaving: bool) -> Call {
-        let (elapsed, is_joined) = (now.saturating_since(self.called_at), self.epoch.is_some());
+        let (elapsed, is_first) = (now.saturating_since(self.called_at), self.calls == 0);
         (self.called_at, self.is_early, self.has_left) = (now, false, is_leaving);
         self.calls += 1;
         let mut call = Call::new(self.id.clone(), format!("{}.{}", self.id, self.calls));
         call.epoch.clone_from(&self.epoch);
         call.is_leaving = is_leaving;
         call.off_for = self.turn.take();
-        call.limit = self.limit.as_mut().map(|part| {
-            if !is_joined && self.calls == 1 {
+        call.limit = self.limit.as_mut().filter(|_| !is_under_test()).map(|part| {
+            if is_first {
                 part.join(now);
             }
             part.call(now)
         });
         let (members, is_lost) = (self.members, self.is_lost);
-        call.quota = self
-            .quota
-            .as_mut()
-            .map(|part| if is_leaving { part.leave() } else { part.call(elapsed, members, is_lost) });
+        call.quota = self.quota.as_mut().map(|part| {
+            if is_first {
+                part.join();
+            }
+            if is_leaving { part.leave() } else { part.call(elapsed, members, is_lost) }
+        });
         call
     }
 
@@ -193,6 +200,9 @@ impl Member {
         if std::mem::take(&mut self.is_lost) {
             events::store_back(&self.fleet);
         }
+        if self.has_left {
+            return;
+        }
         if let Some((part, reply)) = self.quota.as_mut().zip(reply.quota.as_ref()) {
             part.answered(reply, self.members, &self.fleet);
             if has_joined {
@@ -203,23 +213,28 @@ impl Member {
             switch.set(reply.retries_enabled);
         }
         self.schedule(now);
-        if let Some((part, reply)) = self.limit.as_mut().zip(reply.limit.as_ref())
+        let limit = self.limit.as_mut().filter(|_| !is_under_test());
+        if let Some((part, reply)) = limit.zip(reply.limit.as_ref())
             && part.answered(reply, self.members, now)
         {
             self.next_call_at = now;
         }
     }
 
-    /// Notes that a call was not answered, for this reason. After 3 s without an answer, the process goes on alone: with
+    /// Notes that a call was not answered, for this reason. If there was no answer for 3 s, the process goes on alone: with
     /// what it holds, up to its fair share.
     pub fn unanswered(&mut self, now: Timestamp, reason: &dyn fmt::Display) {
-        if !self.is_lost && (now.saturating_since(self.answered_at) >= PATIENCE) {
+        let patience = PATIENCE.max(self.interval().mul_f64(PATIENCE_INTERVALS));
+        if !self.is_lost && now.saturating_since(self.answered_at) >= patience {
             self.is_lost = true;
             events::store_lost(&self.fleet, &reason.to_string());
         }
+        if let Some(part) = &self.quota {
+            part.unanswered();
+        }
         if self.is_lost {
             self.go_alone(now);
-        } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some()) {
+        } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some() && !is_under_test()) {
             // The rate of the moment may be far above the estimate, and nobody corrects it now.
             part.go_alone(true, now);
         }
@@ -232,16 +247,28 @@ impl Member {
         if let Some(part) = &mut self.quota {
             part.go_alone(members);
         }
-        if let Some(part) = &mut self.limit {
+        if let Some(part) = self.limit.as_mut().filter(|_| !is_under_test()) {
             part.go_alone(members.is_some(), now);
         }
     }
 
-    fn schedule(&mut self, now: Timestamp) {
+    /// Ends the membership without a call.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn end(&mut self, now: Timestamp) {
+        self.is_lost = true;
+        self.go_alone(now);
+    }
+
+    /// Returns the time between two calls, on average.
+    fn interval(&self) -> Duration {
         let interval = if self.limit.is_some() { LIMIT_INTERVAL } else { INTERVAL };
-        let interval = interval.as_secs_f64().max(f64::from(self.members) / CALLS_PER_SECOND);
+        let many = Duration::from_secs_f64(f64::from(self.members) / CALLS_PER_SECOND);
+        interval.max(many).min(LONGEST_INTERVAL)
+    }
+
+    fn schedule(&mut self, now: Timestamp) {
         let factor = 1.0 + SPREAD * (2.0 * self.random.uniform() - 1.0);
-        self.next_call_at = now.saturating_add(Duration::from_secs_f64(interval * factor));
+        self.next_call_at = now.saturating_add(self.interval().mul_f64(factor));
     }
 
     /// Returns what the process knows about its fleet.
@@ -262,6 +289,14 @@ impl Member {
     pub(crate) fn quota_of(&self) -> Option<&FleetQuota> {
         self.quota.as_ref().map(QuotaPart::quota)
     }
+}
+
+/// Returns whether this thread is under a test guard, which has state of its own that the fleet must not change.
+fn is_under_test() -> bool {
+    #[cfg(feature = "test")]
+    return retry_core::test::is_active();
+    #[cfg(not(feature = "test"))]
+    false
 }
 
 impl Debug for Member {

@@ -50,6 +50,9 @@ impl Call {
 /// What a process tells about the quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotaCall {
+    /// Which entry of the store these numbers are for: the one that the last reply named, or 0 before the first reply. The
+    /// store forgets a process that is silent, and a late call can bring it back. Numbers for another entry say nothing.
+    pub entry: u64,
     /// The capacity that the process is set to.
     pub capacity: u32,
     /// The cost of a retry.
@@ -127,6 +130,8 @@ impl Reply {
 /// What the store answers about the quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaReply {
+    /// The entry of the process. If it is a new one, the process counts from 0 again.
+    pub entry: u64,
     /// What the process has been given in all.
     pub given: u64,
     /// What the store can still give. It can be below zero while processes join with their pockets.

@@ -83,8 +83,17 @@ impl<S: Store> Fleet<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error outside a tokio runtime, and if the quota was joined already.
+    /// Returns an error outside a tokio runtime, if the quota was joined already, and if the name of the fleet is empty or has a
+    /// brace in it, which marks the slot of the keys in a cluster.
+    ///
+    /// # Panics
+    ///
+    /// The task panics, and the process goes on alone, on a runtime whose timer is not enabled. Processes that fork must join
+    /// after it, because a child has no task.
     pub fn join(self) -> Result<Membership, JoinError> {
+        if self.member.fleet().is_empty() || self.member.fleet().contains(['{', '}']) {
+            return Err(JoinError::InvalidName);
+        }
         let runtime = Handle::try_current().map_err(|_| JoinError::NoRuntime)?;
         if self.member.quota_of().is_some_and(|quota| !quota.set_joined(true)) {
             return Err(JoinError::AlreadyJoined);
@@ -105,11 +114,14 @@ pub enum JoinError {
     NoRuntime,
     /// The quota is part of a fleet that was joined before and not left since.
     AlreadyJoined,
+    /// The name of the fleet is empty, or has a brace in it.
+    InvalidName,
 }
 
 impl Display for JoinError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::InvalidName => "can't join the fleet: expected a name that is not empty and has no braces",
             Self::NoRuntime => "can't join the fleet: call `join` on a tokio runtime",
             Self::AlreadyJoined => {
                 "can't join the fleet: its quota has joined a fleet already; give each fleet one of its own"
@@ -120,7 +132,10 @@ impl Display for JoinError {
 
 impl Error for JoinError {}
 
-/// The membership of a process in its fleet. When it is dropped, the process leaves.
+/// The membership of a process in its fleet.
+///
+/// When it is dropped, the task leaves the fleet, if its runtime lives long enough. So at the end of a program, wait for
+/// [`leave`](Membership::leave).
 #[derive(Debug)]
 #[must_use = "the process leaves the fleet when its membership is dropped: keep it, as in `let membership = fleet.join()?;`"]
 pub struct Membership {
@@ -167,7 +182,7 @@ impl Membership {
         outcome.await.map_err(|_| ended())?
     }
 
-    /// Leaves the fleet: gives back what the process holds, and returns when the store knows it, or after a second.
+    /// Leaves the fleet: gives back what the process holds, and returns when the store knows it, or after two seconds.
     pub async fn leave(self) {
         let (done, outcome) = oneshot::channel();
         if self.commands.send(Command::Leave(done)).await.is_ok() {
@@ -247,15 +262,24 @@ impl<S: Store> Task<S> {
                 Err(error)
             }
         };
-        self.status.send_replace(self.member.status());
-        crate::gauges::set(self.member.fleet(), &self.member.status());
+        self.publish();
         outcome
+    }
+}
+
+impl<S> Task<S> {
+    /// Publishes what the process knows about its fleet.
+    fn publish(&self) {
+        let status = self.member.status();
+        self.status.send_replace(status);
+        crate::gauges::set(self.member.fleet(), &status);
     }
 }
 
 impl<S> Drop for Task<S> {
     fn drop(&mut self) {
-        self.member.go_alone(TokioTimer.now());
+        self.member.end(TokioTimer.now());
+        self.publish();
         if let Some(quota) = self.member.quota_of() {
             quota.set_joined(false);
         }

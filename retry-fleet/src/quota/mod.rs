@@ -41,8 +41,8 @@ const COST: u32 = 14;
 ///
 /// # Costs
 ///
-/// While the fleet is healthy, a refund is one relaxed load. A retry is one compare-and-swap, and wakes the task of the
-/// fleet if little is left.
+/// While the fleet is healthy, a refund is one relaxed load. A retry is two atomic updates, and wakes the task of the fleet if
+/// little is left.
 ///
 /// Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own with the whole capacity, and
 /// no store.
@@ -50,8 +50,11 @@ const COST: u32 = 14;
 pub struct FleetQuota {
     capacity: u32,
     cost: u32,
-    pocket: u32,
+    /// `None` for one cost.
+    pocket: Option<u32>,
     stock: Stock,
+    /// Whether the quota has not joined a fleet yet, so that its pocket was not charged.
+    is_first: AtomicBool,
     /// The cost of the retries that were asked for since the task last looked. Relaxed, because it publishes nothing.
     asked: AtomicU32,
     /// A payment that leaves less than this wakes the task.
@@ -72,8 +75,9 @@ impl FleetQuota {
         Self {
             capacity,
             cost: COST,
-            pocket: if capacity < COST { capacity } else { COST },
+            pocket: None,
             stock: Stock::new(if capacity < COST { capacity } else { COST }),
+            is_first: AtomicBool::new(true),
             asked: AtomicU32::new(0),
             low: AtomicU32::new(0),
             is_dry: AtomicBool::new(false),
@@ -86,7 +90,7 @@ impl FleetQuota {
     }
 
     /// Sets the cost of a retry, by which the process decides how much to hold. The default is 14, which is the cost of the
-    /// dearest retry of the presets. The pocket becomes one such cost.
+    /// dearest retry of the presets.
     ///
     /// # Panics
     ///
@@ -95,16 +99,17 @@ impl FleetQuota {
     pub const fn cost(mut self, cost: u32) -> Self {
         assert!(cost > 0, "invalid cost: expected a whole number of at least 1");
         self.cost = cost;
-        self.pocket(cost)
+        self.stock = Stock::new(self.pocket_setting());
+        self
     }
 
     /// Sets what the process may spend before the first answer of the store, which charges it then. The default is the cost
-    /// of one retry, so that the first retry of a short-lived process is made. With 0, a process that never reaches the
+    /// of one retry, so that the first retry of a short-lived process is made. It is at most the capacity. With 0, a process that never reaches the
     /// store adds nothing to the load.
     #[must_use]
     pub const fn pocket(mut self, pocket: u32) -> Self {
-        self.pocket = pocket;
-        self.stock = Stock::new(pocket);
+        self.pocket = Some(pocket);
+        self.stock = Stock::new(self.pocket_setting());
         self
     }
 
@@ -120,7 +125,16 @@ impl FleetQuota {
 
     /// Returns the pocket that was set.
     pub(crate) const fn pocket_setting(&self) -> u32 {
-        self.pocket
+        let pocket = match self.pocket {
+            Some(pocket) => pocket,
+            None => self.cost,
+        };
+        if pocket < self.capacity { pocket } else { self.capacity }
+    }
+
+    /// Returns whether this is the first membership of the quota.
+    pub(crate) fn take_first(&self) -> bool {
+        self.is_first.swap(false, Ordering::Relaxed)
     }
 
     /// Sets whether the quota is part of a fleet that was joined. Returns whether that is a change.

@@ -10,9 +10,11 @@ use std::time::Duration;
 pub(crate) struct QuotaPart {
     /// A reference to a static, or an `Arc`.
     quota: Box<dyn Deref<Target = FleetQuota> + Send + Sync>,
-    /// What it has been given in all, the pocket included.
+    /// The entry of the process in the store. 0 before the first answer.
+    entry: u64,
+    /// What it has been given in all since that entry was made, the pocket included.
     seen: u64,
-    /// What it has given back in all.
+    /// What it has given back in all since that entry was made.
     back: u64,
     /// The cost of the retries that were asked for recently; older ones count less.
     recent: f64,
@@ -26,11 +28,18 @@ pub(crate) struct QuotaPart {
 
 impl QuotaPart {
     pub(crate) fn new(quota: Box<dyn Deref<Target = FleetQuota> + Send + Sync>) -> Self {
-        let (seen, capacity) = (quota.pocket_setting().into(), quota.capacity());
-        // What it holds from an earlier membership was given to another name. It counts as spent, except for a pocket.
-        quota.stock().take_above(quota.pocket_setting());
-        quota.stock().fill_up_to(0);
-        Self { quota, seen, back: 0, recent: 0.0, balance: 0, capacity, told: None, has_told_share: false }
+        let capacity = quota.capacity();
+        Self { quota, entry: 0, seen: 0, back: 0, recent: 0.0, balance: 0, capacity, told: None, has_told_share: false }
+    }
+
+    /// Begins the membership, with the first call. What the quota holds is charged as its pocket, and so is a pocket that it
+    /// has spent. What it holds above a pocket, from an earlier membership, was given to another name, and counts as spent.
+    pub(crate) fn join(&mut self) {
+        let pocket = self.quota.pocket_setting();
+        self.quota.stock().take_above(pocket);
+        self.quota.stock().fill_up_to(0);
+        let is_first = self.quota.take_first();
+        self.seen = if is_first { pocket } else { self.held() }.into();
     }
 
     pub(crate) fn quota(&self) -> &FleetQuota {
@@ -54,8 +63,10 @@ impl QuotaPart {
     fn target(&self, members: u32) -> u32 {
         let cost = self.quota.cost_setting();
         let share = self.capacity / members;
-        let recent = ((self.recent / f64::from(cost)).round() as u32).saturating_mul(cost);
-        recent.max(share / cost * cost).min((2 * cost).max(recent)).min(self.capacity)
+        // A retry may cost less than the usual one, so a part of it is rounded up.
+        let recent = if self.recent < 1.0 { 0 } else { (self.recent / f64::from(cost)).ceil() as u32 };
+        let recent = recent.saturating_mul(cost);
+        recent.max(share / cost * cost).min(cost.saturating_mul(2).max(recent)).min(self.capacity)
     }
 
     pub(crate) fn call(&mut self, elapsed: Duration, members: u32, is_lost: bool) -> QuotaCall {
@@ -84,6 +95,7 @@ impl QuotaPart {
 
     fn quota_call(&self, want: u32) -> QuotaCall {
         QuotaCall {
+            entry: self.entry,
             capacity: self.quota.capacity(),
             cost: self.quota.cost_setting(),
             seen: self.seen,
@@ -99,7 +111,14 @@ impl QuotaPart {
         // The fleet's room is shared, or else the refunds of all processes together would fill it many times.
         let share = u32::try_from(2 * u64::from(reply.room) / u64::from(members)).unwrap_or(u32::MAX);
         let room = reply.room.min(share.max(cost));
-        let granted = u32::try_from(reply.given.saturating_sub(self.seen)).unwrap_or(u32::MAX);
+        if self.entry != reply.entry {
+            // The store had forgotten the process, and counts from 0 again. It knows of nothing that was given before.
+            if self.entry != 0 {
+                (self.seen, self.back) = (0, 0);
+            }
+            self.entry = reply.entry;
+        }
+        let granted = u32::try_from(reply.given.saturating_sub(self.seen)).unwrap_or(u32::MAX).min(reply.capacity);
         self.quota.stock().grant(granted, room);
         self.seen += u64::from(granted);
         (self.balance, self.capacity) = (reply.balance, reply.capacity);
@@ -124,6 +143,11 @@ impl QuotaPart {
         let debt = u32::try_from(balance.min(0).unsigned_abs()).unwrap_or(u32::MAX);
         let keep = self.held().saturating_sub(debt);
         self.back += u64::from(self.quota.stock().take_above(keep));
+    }
+
+    /// Lets nothing wake the task until the next answer, because an early call would fail, too.
+    pub(crate) fn unanswered(&self) {
+        self.quota.set_low(0);
     }
 
     /// Lets refunds fill the fair share, or the pocket of a process that is not in the fleet.

@@ -6,10 +6,10 @@
 --       15 limit 1/0, 16 accepted, 17 rejected, 18 demand or -1,
 --       19 posted version or '', 20 accepted, 21 rejected, 22 rate, 23 state,
 --       24 switch off for so many ms, 0 for on, or '',
---       25 known version of the limit, 26 posted estimate, 27 posted cut 1/0
+--       25 known version of the limit, 26 posted estimate, 27 posted cut 1/0, 28 entry or 0
 -- Reply: epoch, members, off 1/0, given, balance, room, capacity, rate or '', satisfied, waiting,
 --        step version or '', now, accepted, rejected, state or '', version, cut, estimate or '',
---        ms since the last step
+--        ms since the last step, entry
 local key, switch = KEYS[1], KEYS[2]
 -- Numbers are doubles here. Whole numbers up to this one, and sums of two of them, are exact. What a process tells is cut
 -- to it.
@@ -47,11 +47,11 @@ h.now, h.clock, h.members, h.held = now, clock, h.members or 0, h.held or 0
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
 
--- A member: until, given, returned, holds, accepted, rejected, demand.
+-- A member: until, given, returned, holds, accepted, rejected, demand, time of its last call, entry, known 1/0.
 local function parse(text)
   local m = {}
   for word in string.gmatch(text, '%S+') do m[#m + 1] = number(word, -1) end
-  if #m == 7 then return m end
+  if #m == 10 then return m end
 end
 local function forget(m)
   if m[7] == -1 then h.waiting = math.max(0, h.waiting - 1) else h.satisfied = math.max(0, h.satisfied - m[7]) end
@@ -61,6 +61,10 @@ local function leave(m)
   forget(m)
 end
 
+local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
+-- The silence after which a process no longer counts as sending.
+local function longest_silence() return math.max(3000, 2 * h.members) end
+
 -- Processes whose time is over leave. What they hold counts as spent.
 if arg(6) > 0 then
   local looked = redis.call('HRANDFIELD', key, arg(6), 'WITHVALUES')
@@ -68,19 +72,31 @@ if arg(6) > 0 then
     if string.sub(looked[i], 1, 2) == 'm:' and looked[i] ~= id then
       local m = parse(looked[i + 1])
       if not m then redis.call('HDEL', key, looked[i])
-      elseif m[1] < now then leave(m) redis.call('HDEL', key, looked[i]) end
+      elseif m[1] < now then
+        leave(m)
+        redis.call('HDEL', key, looked[i])
+      elseif now - m[8] > longest_silence() then
+        -- It no longer counts as sending.
+        forget(m)
+        m[7] = 0
+        redis.call('HSET', key, looked[i], format(m))
+      end
     end
   end
 end
 
 local text = redis.call('HGET', key, id)
-local m = text and parse(text)
+local m, is_new = text and parse(text), false
 if not m then
-  m = {0, 0, arg(11), 0, arg(16), arg(17), 0}
-  if known then m[2] = arg(10) end
+  -- The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its pocket,
+  -- which is charged.
+  m = {0, 0, 0, 0, arg(16), arg(17), 0, now, math.max(1, now), known and 1 or 0}
   h.members = h.members + 1
+  is_new = true
 end
-m[1] = math.min(now + ttl, most)
+local silence = now - m[8]
+local is_late = silence > math.max(3000, 2 * (h.members - (is_new and 1 or 0)))
+m[1], m[8] = math.min(now + ttl, most), now
 
 local room = 0
 if has_quota then
@@ -95,16 +111,20 @@ if has_quota then
   elseif now > (h.capacity_until or 0) then
     h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, m[1]
   end
-  h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
-  m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
+  local is_current = arg(28) == m[9] or (arg(28) == 0 and m[10] == 0)
+  if is_current then
+    if arg(28) == m[9] then m[10] = 1 end
+    h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
+    m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
+  end
   h.held = math.max(0, h.held - m[4])
-  if leaving then
+  if is_current and leaving then
     -- A leaving process takes no more grants, so those that it has not seen come back.
     h.balance, m[2] = h.balance + m[2] - seen, seen
   end
-  local unseen = m[2] - seen
+  local unseen = is_current and m[2] - seen or 0
   h.balance = math.max(-most, math.min(h.balance, h.capacity - h.held - held - unseen))
-  if not leaving then
+  if is_current and not leaving then
     local part = math.max(2 * cost, math.floor(h.balance / 4))
     local grant = math.max(0, math.min(want - unseen, h.balance, part))
     m[2], h.balance, unseen = m[2] + grant, h.balance - grant, unseen + grant
@@ -116,9 +136,15 @@ end
 
 local step = {'', '0', '0', '0', '', '0'}
 if has_limit then
-  h.accepted = math.min(h.accepted + math.max(0, arg(16) - m[5]), most)
+  -- Of a process that was silent for longer than it should, only as much counts as belongs to one step.
+  local function counted(x)
+    if not is_late then return x end
+    local product = math.min(x, 2 ^ 40) * 250
+    return (product - math.fmod(product, silence)) / silence
+  end
+  h.accepted = math.min(h.accepted + counted(math.max(0, arg(16) - m[5])), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
-  if arg(25) >= h.cut then h.rejected = math.min(h.rejected + math.max(0, arg(17) - m[6]), most) end
+  if arg(25) >= h.cut then h.rejected = math.min(h.rejected + counted(math.max(0, arg(17) - m[6])), most) end
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
   forget(m)
   m[7] = arg(18)
@@ -148,7 +174,7 @@ if leaving then
   leave(m)
   redis.call('HDEL', key, id)
 else
-  redis.call('HSET', key, id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)))
+  redis.call('HSET', key, id, format(m))
 end
 local write = {}
 for _, name in ipairs(names) do
@@ -168,4 +194,4 @@ return {h.epoch, u32(h.members), off, whole(m[2]), whole(h.balance), u32(room), 
   has_rate and string.format('%.17g', rate) or '', whole(h.satisfied), u32(h.waiting),
   step[1] == '' and '' or whole(step[1]), whole(step[2]), whole(step[3]), whole(step[4]), step[5],
   whole(h.version), whole(h.cut), has_rate and string.format('%.17g', estimate) or '',
-  whole(math.max(0, tonumber(step[6])))}
+  whole(math.max(0, tonumber(step[6]))), whole(m[9])}

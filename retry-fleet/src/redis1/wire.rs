@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 20] = [
     "epoch",
     "members",
     "off",
@@ -28,6 +28,7 @@ const FIELDS: [&str; 19] = [
     "cut",
     "estimate",
     "elapsed",
+    "entry",
 ];
 /// The longest time that the store can keep, in milliseconds.
 const LONGEST: u64 = 1 << 52;
@@ -64,7 +65,7 @@ pub(super) fn command(name: &str, script: &str, keys: &Keys, call: &Call) -> Cmd
     command.arg(call.off_for.map(|off_for| millis(off_for).to_string()).unwrap_or_default());
     let posted = limit.posted.as_ref();
     command.arg(limit.version).arg(posted.map_or(0.0, |post| post.estimate));
-    command.arg(u8::from(posted.is_some_and(|post| post.is_cut)));
+    command.arg(u8::from(posted.is_some_and(|post| post.is_cut))).arg(quota.entry);
     command
 }
 
@@ -74,6 +75,7 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
     let mut reply = Reply::new(fields.text("epoch")?, fields.number("members")?, fields.number::<u8>("off")? == 0);
     if call.quota.is_some() {
         reply.quota = Some(QuotaReply {
+            entry: fields.number("entry")?,
             given: fields.number("given")?,
             balance: fields.number("balance")?,
             room: fields.number("room")?,

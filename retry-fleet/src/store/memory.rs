@@ -9,8 +9,13 @@ use std::time::Duration;
 const STEP: u64 = 250;
 /// How long a step is waited for, in milliseconds. After that, another process gets it.
 const STEP_PATIENCE: u64 = 1_000;
+/// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
+/// it calls more rarely.
+const SILENT: u64 = 3_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
+/// The largest backlog of answers that counts. Its product with [`STEP`] is exact in the script, too.
+const MOST_BACKLOG: u64 = 1 << 40;
 /// The largest rate that counts: 2^53.
 const MOST_RATE: f64 = 9_007_199_254_740_992.0;
 
@@ -69,6 +74,12 @@ struct Limit {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     until: u64,
+    /// The time of its last call.
+    called: u64,
+    /// The time at which this entry was made, by which calls name it.
+    entry: u64,
+    /// Whether a call has named it. Before that, the calls of a new process name none.
+    is_known: bool,
     given: u64,
     returned: u64,
     /// What it held at its last call, and the grants that it had not seen then.
@@ -133,9 +144,17 @@ impl State {
             if id != caller && member.until < self.now {
                 self.leave(&member);
                 self.members.remove(&id);
+            } else if id != caller && self.now - member.called > self.longest_silence() {
+                self.limit.forget(member.demand);
+                self.members.insert(id.clone(), Member { demand: Some(0), ..member });
             }
             self.looked_at = id;
         }
+    }
+
+    /// Returns the silence after which a process no longer counts as sending.
+    fn longest_silence(&self) -> u64 {
+        SILENT.max(2 * self.members.len() as u64)
     }
 
     fn leave(&mut self, member: &Member) {
@@ -150,20 +169,25 @@ impl State {
         let limit = limit.as_ref();
         let mut member = former.unwrap_or(Member {
             until,
-            // A process that knows an epoch was given this by a store that has forgotten it. The pocket of a new process
-            // is charged.
-            given: if call.epoch.is_some() { quota.seen } else { 0 },
-            returned: quota.back,
+            called: self.now,
+            entry: self.now.max(1),
+            // The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its
+            // pocket, which is charged.
+            is_known: call.epoch.is_some(),
+            given: 0,
+            returned: 0,
             holds: 0,
             accepted: limit.map_or(0, |limit| limit.accepted),
             rejected: limit.map_or(0, |limit| limit.rejected),
             demand: Some(0),
         });
-        member.until = until;
+        let silence = self.now - member.called;
+        (member.until, member.called) = (until, self.now);
+        let part = if silence > self.longest_silence() { Some(silence) } else { None };
         let quota = call.quota.map(|_| self.quota(call, &quota, &mut member));
         let mut limit = limit.map(|limit| {
             let now = self.now;
-            self.limit.call(now, limit, &mut member, call.is_leaving)
+            self.limit.call(now, limit, &mut member, part, call.is_leaving)
         });
         if call.is_leaving {
             self.leave(&member);
@@ -190,19 +214,23 @@ impl State {
         } else if self.now > quota.until {
             *quota = Quota { capacity, until, balance: quota.balance + capacity - quota.capacity };
         }
-        quota.balance += amount(asked.back.saturating_sub(member.returned));
-        quota.balance -= amount(asked.seen.saturating_sub(member.given));
-        member.given = member.given.max(asked.seen);
-        member.returned = member.returned.max(asked.back);
+        let is_current = asked.entry == member.entry || asked.entry == 0 && !member.is_known;
+        if is_current {
+            member.is_known |= asked.entry == member.entry;
+            quota.balance += amount(asked.back.saturating_sub(member.returned));
+            quota.balance -= amount(asked.seen.saturating_sub(member.given));
+            member.given = member.given.max(asked.seen);
+            member.returned = member.returned.max(asked.back);
+        }
         self.held = (self.held - member.holds).max(0);
-        if call.is_leaving {
+        if is_current && call.is_leaving {
             // A leaving process takes no more grants, so those that it has not seen come back.
             quota.balance += amount(member.given - asked.seen);
             member.given = asked.seen;
         }
-        let mut unseen = amount(member.given - asked.seen);
+        let mut unseen = if is_current { amount(member.given - asked.seen) } else { 0 };
         quota.balance = quota.balance.min(quota.capacity - self.held - held - unseen).max(-MOST);
-        if !call.is_leaving {
+        if is_current && !call.is_leaving {
             let most = (2 * i64::from(asked.cost)).max(quota.balance.div_euclid(4));
             let grant = (i64::from(asked.want) - unseen).min(quota.balance).min(most).max(0);
             member.given += grant.unsigned_abs();
@@ -212,6 +240,7 @@ impl State {
         member.holds = (held + unseen).min(MOST);
         self.held = (self.held + member.holds).min(MOST);
         QuotaReply {
+            entry: member.entry,
             given: member.given,
             balance: quota.balance,
             room: whole(quota.capacity - quota.balance - self.held),
@@ -221,11 +250,20 @@ impl State {
 }
 
 impl Limit {
-    fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
-        self.accepted = up_to_most(self.accepted + asked.accepted.saturating_sub(member.accepted));
+    /// Of a process that was silent for longer than it should, only as much counts as belongs to one step.
+    fn call(
+        &mut self,
+        now: u64,
+        asked: &LimitCall,
+        member: &mut Member,
+        silence: Option<u64>,
+        is_leaving: bool,
+    ) -> LimitReply {
+        let counted = |count: u64| silence.map_or(count, |silence| count.min(MOST_BACKLOG) * STEP / silence);
+        self.accepted = up_to_most(self.accepted + counted(asked.accepted.saturating_sub(member.accepted)));
         // A process that does not know of the last cut yet has sent at the rate before it.
         if asked.version >= self.cut {
-            self.rejected = up_to_most(self.rejected + asked.rejected.saturating_sub(member.rejected));
+            self.rejected = up_to_most(self.rejected + counted(asked.rejected.saturating_sub(member.rejected)));
         }
         member.accepted = member.accepted.max(asked.accepted);
         member.rejected = member.rejected.max(asked.rejected);

@@ -47,7 +47,9 @@ fn a_newcomer_keeps_the_part_of_its_pocket_that_the_fleet_can_pay_for() {
 /// Lets processes call until all of them hold two retries.
 fn settle(processes: &mut [Process], store: &mut MemoryStore) {
     for now in [0, 1_000, 2_000] {
-        processes.iter_mut().for_each(|process| _ = call(process, store, now));
+        for process in processes.iter_mut() {
+            call(process, store, now);
+        }
     }
     assert!(processes.iter().all(|process| process.quota.available() == 28));
 }
@@ -70,15 +72,23 @@ fn an_emptied_store_goes_on_with_what_was_not_spent() {
     let (mut store, mut processes) = (MemoryStore::new(), [process("first", 100), process("second", 100)]);
     settle(&mut processes, &mut store);
     store.forget();
-    processes.iter_mut().for_each(|process| _ = call(process, &mut store, 3_000));
+    for process in &mut processes {
+        call(process, &mut store, 3_000);
+    }
     assert_eq!(store.balance(), Some(44));
     // What is spent stays spent.
-    processes.iter_mut().for_each(|process| assert!(process.pay(14)));
+    for process in &mut processes {
+        assert!(process.pay(14));
+    }
     for now in [4_000, 5_000] {
-        processes.iter_mut().for_each(|process| _ = call(process, &mut store, now));
+        for process in &mut processes {
+            call(process, &mut store, now);
+        }
     }
     assert_eq!(store.balance(), Some(16));
     store.forget();
-    processes.iter_mut().for_each(|process| _ = call(process, &mut store, 6_000));
+    for process in &mut processes {
+        call(process, &mut store, 6_000);
+    }
     assert_eq!(store.balance(), Some(16));
 }

@@ -2,8 +2,10 @@
 
 use crate::support::{Process, at};
 use retry_core::RetryQuota;
-use retry_fleet::FleetQuota;
+use retry_fleet::protocol::Reply;
 use retry_fleet::store::MemoryStore;
+use retry_fleet::{FleetQuota, Member};
+use std::sync::Arc;
 
 /// A process, its store, and the time in milliseconds.
 struct Bench {
@@ -266,6 +268,121 @@ fn a_retry_that_costs_nothing_is_always_granted() {
     let quota = FleetQuota::new(100).pocket(0);
     assert!(quota.try_acquire(0, &retry_core::time::StdTimer));
     assert!(!quota.try_acquire(1, &retry_core::time::StdTimer));
+}
+
+// Rule F3.
+#[test]
+fn a_retry_that_costs_less_than_usual_is_fetched_too() {
+    // A fair share of less than one retry, so nothing is held in quiet times.
+    let mut bench = Bench::new(FleetQuota::new(200).pocket(0));
+    for number in 0..20 {
+        let mut other = Process::new(&format!("other{number}"), FleetQuota::new(200).pocket(0), bench.now);
+        let mut call = other.member.call(at(bench.now), false);
+        call.quota.as_mut().unwrap().want = 0;
+        bench.store.call(bench.now, &call);
+    }
+    bench.call();
+    bench.call();
+    assert!(!bench.process.pay(5));
+    bench.call();
+    assert!(bench.process.pay(5), "{} are held, {} are left", bench.held(), bench.balance());
+}
+
+// Rule F3.
+#[test]
+fn a_store_that_refuses_is_not_called_early_again_and_again() {
+    let mut bench = Bench::new(FleetQuota::new(10_000));
+    bench.call();
+    let context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut calls = 0;
+    for now in bench.now..bench.now + 3_000 {
+        bench.process.pay(14);
+        let _ = bench.process.member.poll_woken(&context, at(now));
+        if bench.process.member.next_call_at() <= at(now) {
+            bench.process.member.call(at(now), false);
+            bench.process.unanswered(now);
+            calls += 1;
+        }
+    }
+    assert!(calls <= 5, "{calls} calls in three seconds");
+}
+
+// Rule F3.
+#[test]
+fn no_number_of_processes_makes_calls_rarer_than_the_memory_of_the_store() {
+    let mut member = Member::new("orders", "p1", at(1_000)).quota(Arc::new(FleetQuota::new(100)));
+    member.call(at(1_000), false);
+    member.answered(at(1_000), &Reply::new("e", u32::MAX, true));
+    assert!(member.next_call_at() <= at(1_000 + 12_500));
+    // One call that is not answered is not a lost store.
+    let now = at(13_500);
+    member.call(now, false);
+    member.unanswered(now, &"no answer");
+    assert_eq!(member.status().is_connected, Some(true));
+}
+
+// Rule F4.
+#[test]
+fn a_process_that_joins_again_and_again_is_charged_for_what_it_holds_only() {
+    let (mut store, quota) = (MemoryStore::new(), Arc::new(FleetQuota::new(1_000)));
+    for number in 0..10 {
+        let mut member = Member::new("orders", format!("p{number}"), at(1_000)).quota(Arc::clone(&quota));
+        for is_leaving in [false, true] {
+            let call = member.call(at(1_000), is_leaving);
+            member.answered(at(1_000), &store.call(1_000, &call));
+        }
+        assert_eq!((store.balance(), quota.available()), (Some(1_000), 0));
+    }
+    // Its first call was lost.
+    let mut member = Member::new("orders", "p", at(1_000)).quota(Arc::new(FleetQuota::new(1_000)));
+    member.call(at(1_000), false);
+    member.unanswered(at(1_000), &"no answer");
+    store.call(1_000, &member.call(at(1_000), true));
+    assert_eq!(store.balance(), Some(1_000));
+}
+
+// Rule F4.
+#[test]
+fn a_cost_above_the_capacity_is_no_reason_to_hold_more_than_it() {
+    assert_eq!(FleetQuota::new(10).cost(20).available(), 10);
+    assert_eq!(FleetQuota::new(1_000).pocket(0).cost(5).available(), 0);
+    let mut bench = Bench::new(FleetQuota::new(1_000).cost(u32::MAX));
+    bench.call();
+    assert_eq!(i64::from(bench.held()) + bench.balance(), 1_000);
+}
+
+// Rule F1.
+#[test]
+fn a_call_that_arrives_after_its_process_was_forgotten_gives_nothing_back() {
+    let mut bench = Bench::new(FleetQuota::new(1_000));
+    bench.call();
+    while bench.process.pay(14) {}
+    bench.call();
+    let sum = |bench: &Bench| i64::from(bench.held()) + bench.balance();
+    // This call is late. The process gives the rest back with the next ones.
+    let late = bench.process.member.call(at(bench.now), false);
+    bench.process.unanswered(bench.now);
+    for _ in 0..10 {
+        bench.call();
+    }
+    let before = sum(&bench);
+    bench.now += 60_000;
+    bench.others(2);
+    bench.store.call(bench.now, &late);
+    for _ in 0..3 {
+        bench.call();
+    }
+    assert!(sum(&bench) <= before, "{} instead of {before}", sum(&bench));
+
+    // The same after the process has left.
+    let late = bench.process.member.call(at(bench.now), false);
+    let left = bench.process.member.call(at(bench.now), true);
+    bench.store.call(bench.now, &left);
+    let before = bench.balance();
+    for call in [&late, &left, &late, &left] {
+        bench.store.call(bench.now, call);
+        assert!(bench.balance() <= before, "{} instead of {before}", bench.balance());
+    }
 }
 
 // Rules F3, G1.

@@ -132,8 +132,13 @@ async fn leaving_gives_back_what_the_process_holds_and_so_does_dropping_the_memb
 async fn a_quota_joins_one_fleet_only() {
     let quota = quota();
     let first = Fleet::new("orders", Shared::default()).quota(Arc::clone(&quota)).join();
-    let second = Fleet::new("orders", Shared::default()).quota(quota).join();
+    let second = Fleet::new("orders", Shared::default()).quota(Arc::clone(&quota)).join();
     assert_eq!(second.unwrap_err(), JoinError::AlreadyJoined);
+    sleep(Duration::from_millis(5)).await;
+    for _ in 0..3 {
+        let again = Fleet::new("orders", Shared::default()).quota(Arc::clone(&quota)).join();
+        assert_eq!((again.unwrap_err(), quota.available()), (JoinError::AlreadyJoined, 28));
+    }
     drop(first);
 }
 
@@ -141,6 +146,9 @@ async fn a_quota_joins_one_fleet_only() {
 fn without_a_runtime_joining_is_an_error() {
     let error = Fleet::new("orders", Shared::default()).join().unwrap_err();
     assert_eq!(error.to_string(), "can't join the fleet: call `join` on a tokio runtime");
+    for name in ["", "a}b", "{a"] {
+        assert_eq!(Fleet::new(name, Shared::default()).join().unwrap_err(), JoinError::InvalidName);
+    }
 }
 
 // Rule F5.
@@ -174,6 +182,7 @@ fn a_process_whose_runtime_has_ended_goes_on_alone() {
         membership
     });
     drop(runtime);
+    assert_eq!(membership.status().is_connected, Some(false));
     while pay(&quota) {}
     quota.refund(10_000);
     assert_eq!(quota.available(), 1_000, "the fair share of the only process");

@@ -19,6 +19,7 @@ struct Calls {
     random: Random,
     epoch: Option<String>,
     seen: BTreeMap<String, u64>,
+    entries: BTreeMap<String, u64>,
     version: u64,
     last: Option<Call>,
     made: u32,
@@ -26,7 +27,15 @@ struct Calls {
 
 impl Calls {
     fn new(seed: u64) -> Self {
-        Self { random: Random(seed), epoch: None, seen: BTreeMap::new(), version: 0, last: None, made: 0 }
+        Self {
+            random: Random(seed),
+            epoch: None,
+            seen: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            version: 0,
+            last: None,
+            made: 0,
+        }
     }
 
     fn below(&mut self, bound: u32) -> u32 {
@@ -63,7 +72,7 @@ impl Calls {
             1 => Some("another".into()),
             _ => self.epoch.clone(),
         };
-        call.ttl = Duration::from_millis(u64::from(self.below(100)));
+        call.ttl = Duration::from_millis(u64::from(if self.random.one_in(5) { 20_000 } else { self.below(100) }));
         call.is_leaving = self.random.one_in(20);
         call.look_at = if self.random.one_in(2) { ALL } else { 0 };
         call.quota = (!self.random.one_in(5)).then(|| self.quota(&member));
@@ -75,7 +84,9 @@ impl Calls {
 
     fn quota(&mut self, member: &str) -> QuotaCall {
         let seen = self.seen.get(member).copied().unwrap_or(14);
+        let entry = self.entries.get(member).copied().unwrap_or_default();
         QuotaCall {
+            entry: if self.random.one_in(10) { self.count(3) } else { entry },
             capacity: if self.random.one_in(20) { self.small(2_000) } else { 1_000 },
             cost: self.small(20).max(1),
             seen: if self.random.one_in(10) { self.count(3_000) } else { seen },
@@ -112,6 +123,7 @@ impl Calls {
         self.epoch = Some(reply.epoch.clone());
         if let Some(quota) = reply.quota {
             self.seen.insert(call.member.clone(), quota.given);
+            self.entries.insert(call.member.clone(), quota.entry);
         }
         if let Some(step) = reply.limit.as_ref().and_then(|limit| limit.step.as_ref()) {
             self.version = step.version;
@@ -131,6 +143,7 @@ struct Seen {
     gone: u32,
     epochs: u32,
     other_capacities: u32,
+    forgotten: u32,
 }
 
 impl Seen {
@@ -139,6 +152,7 @@ impl Seen {
             self.grants += u32::from(quota.given > asked.seen);
             self.debts += u32::from(quota.balance < 0);
             self.other_capacities += u32::from(quota.capacity != 1_000);
+            self.forgotten += u32::from(asked.entry != 0 && quota.entry != asked.entry);
         }
         if let Some(limit) = &reply.limit {
             self.steps += u32::from(limit.step.as_ref().is_some_and(|step| step.state.is_some()));
@@ -151,8 +165,8 @@ impl Seen {
     }
 
     fn assert_everything(&self) {
-        let Self { grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities } = *self;
-        for count in [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities] {
+        let Self { grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten } = *self;
+        for count in [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }
     }
@@ -175,7 +189,7 @@ fn pass(server: &mut Connection, random: &mut Random) {
         let clock: u64 = server.hget(HASH, "clock").unwrap();
         let _: () = server.hset(HASH, "clock", clock + 600_000).unwrap();
     } else {
-        let most = if random.one_in(100) { 2_000 } else { 40 };
+        let most = if random.one_in(100) { 8_000 } else { 40 };
         let _: () = server.hincr(HASH, "now", random.below(most)).unwrap();
     }
 }
