@@ -137,7 +137,7 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
 proptest! {
     // Rule L11.
     #[test]
-    fn an_estimator_goes_on_from_its_text(events in prop::collection::vec((0..3_u8, 1..2_000_u64, 0..500_u32), 1..50)) {
+    fn an_estimator_goes_on_from_its_text(events in prop::collection::vec((0..4_u8, 1..2_000_u64, 0..500_u32), 1..50)) {
         let mut now = Timestamp::START.saturating_add(Duration::from_hours(1));
         let mut one = GoodputEstimator::for_all(now);
         let mut other = one;
@@ -147,6 +147,7 @@ proptest! {
                 match event {
                     0 => estimator.accept(now, requests),
                     1 => estimator.reject(now),
+                    2 => drop(estimator.warn(now)),
                     _ => estimator.pause(now),
                 }
             }

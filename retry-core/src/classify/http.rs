@@ -1,4 +1,5 @@
-//! Classification of HTTP statuses and methods, and parsing of the headers by which a server asks for a wait.
+//! Classification of HTTP statuses and methods, and parsing of the headers by which a server asks for a wait or reports
+//! its rate limit.
 //!
 //! This table classifies a status without a known error code:
 //!
@@ -29,6 +30,7 @@
 //! assert_eq!(answer.idempotent(http::idempotent_method("PUT")).is_retry_safe(), RetrySafety::Yes);
 //! ```
 
+pub use super::rate_limit::{RateLimit, rate_limit, rate_limit_remaining};
 pub use super::retry_after::{retry_after, retry_after_millis};
 
 use super::Classification;
@@ -79,7 +81,10 @@ pub const fn idempotent_method(method: &str) -> bool {
 
 #[cfg(feature = "http")]
 mod types {
-    use super::{Classification, idempotent_method, retry_after, retry_after_millis, status_with};
+    use super::{
+        Classification, RateLimit, idempotent_method, rate_limit, rate_limit_remaining, retry_after,
+        retry_after_millis, status_with,
+    };
     use http::header::{AsHeaderName, DATE, HeaderMap, RETRY_AFTER};
     use http::{Method, StatusCode};
     use std::time::{Duration, SystemTime};
@@ -122,6 +127,32 @@ mod types {
         standard_wait(headers, now).max(only(headers, "x-amz-retry-after").and_then(retry_after_millis))
     }
 
+    /// Returns what a response reports about the rate limit of the server.
+    ///
+    /// The first of these headers that is there and not malformed counts: `RateLimit`, `RateLimit-Remaining` and
+    /// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See [`rate_limit`] and
+    /// [`rate_limit_remaining`] for their values and for the role of `now`.
+    ///
+    /// ```
+    /// # use std::time::SystemTime;
+    /// use http::{HeaderMap, HeaderValue};
+    /// use retry_core::classify::http::{RateLimit, response_rate_limit};
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert("x-ratelimit-remaining", HeaderValue::from_static("40"));
+    /// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(RateLimit::new(40)));
+    /// headers.insert("ratelimit", HeaderValue::from_static(r#""default";r=50"#));
+    /// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(RateLimit::new(50)));
+    /// ```
+    pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+        // A list can be spread over several lines (RFC 9110, 5.3).
+        let lines: Option<Vec<&str>> = headers.get_all("ratelimit").iter().map(|line| line.to_str().ok()).collect();
+        let older = |remaining, reset| rate_limit_remaining(only(headers, remaining)?, only(headers, reset), now);
+        rate_limit(&lines.unwrap_or_default().join(","))
+            .or_else(|| older("ratelimit-remaining", "ratelimit-reset"))
+            .or_else(|| older("x-ratelimit-remaining", "x-ratelimit-reset"))
+    }
+
     fn standard_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
     }
@@ -142,4 +173,4 @@ mod types {
 }
 
 #[cfg(feature = "http")]
-pub use types::{exchange, response, response_retry_after};
+pub use types::{exchange, response, response_rate_limit, response_retry_after};

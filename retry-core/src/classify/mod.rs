@@ -87,6 +87,7 @@ pub mod chain;
 mod grpc;
 pub mod http;
 pub mod io;
+mod rate_limit;
 mod redis;
 mod retry_after;
 mod sqlstate;

@@ -64,7 +64,8 @@ fn trim(value: &str) -> &str {
     value.trim_matches([' ', '\t'])
 }
 
-fn number(value: &str) -> Option<u64> {
+/// Reads digits with optional white space around them. The number saturates.
+pub(super) fn number(value: &str) -> Option<u64> {
     let digits = trim(value);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

@@ -134,7 +134,7 @@ impl RetryStrategy for ConfiguredStrategy {
     }
 
     #[inline]
-    fn record_success(&self, token: ConfiguredToken, _: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, token: ConfiguredToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         let ConfiguredToken { standard: token, place, .. } = token;
         if !self.standard.issued(&token) {
             return Err(ForeignToken);
@@ -142,7 +142,7 @@ impl RetryStrategy for ConfiguredStrategy {
         match place {
             Place::Unlimited => {}
             Place::Adaptive(place) => self.adaptive.learn(clock, false, &place),
-            Place::Paced(place) => self.paced.accept(&place, clock),
+            Place::Paced(place) => self.paced.accept(&place, success, clock),
         }
         // With a full quota, the amount of the refund makes no difference, so it is not read.
         if !self.quota().is_full() {

@@ -4,6 +4,8 @@ mod chain;
 
 pub use chain::ChainPolicy;
 
+pub use crate::classify::http::RateLimit;
+
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::fmt;
 use std::sync::Arc;
@@ -97,7 +99,7 @@ pub enum RetryDirective {
 impl RetryDirective {
     /// Creates the directive for a success.
     pub const fn succeed() -> Self {
-        Self::Succeed { success: Success {} }
+        Self::Succeed { success: Success { rate_limit: None } }
     }
 
     /// Creates the directive for a failure that is worth a retry.
@@ -119,13 +121,57 @@ impl RetryDirective {
             Self::Succeed { .. } => self,
         }
     }
+
+    /// Sets what the server reported about its rate limit. For a failure this is a no-op.
+    ///
+    /// ```
+    /// use retry_core::classify::http::{RateLimit, rate_limit};
+    /// use retry_core::{RetryDirective, RetryInfo, StandardRetryPolicy, policy_fn};
+    ///
+    /// # #[derive(RetryInfo)]
+    /// # struct Failed;
+    /// struct Response {
+    ///     rate_limit: String,
+    /// }
+    ///
+    /// let policy = policy_fn(|outcome: &Result<Response, Failed>| match outcome {
+    ///     Ok(response) => RetryDirective::succeed().with_rate_limit(rate_limit(&response.rate_limit)),
+    ///     Err(error) => StandardRetryPolicy::new().evaluate_error(error),
+    /// });
+    /// # use retry_core::RetryPolicy;
+    /// # let response = Response { rate_limit: r#""default";r=9"#.to_owned() };
+    /// # let expected = RetryDirective::succeed().with_rate_limit(Some(RateLimit::new(9)));
+    /// # assert_eq!(policy.evaluate(&Ok(response)), expected);
+    /// ```
+    #[must_use]
+    pub const fn with_rate_limit(self, rate_limit: Option<RateLimit>) -> Self {
+        match self {
+            Self::Succeed { success } => Self::Succeed { success: success.with_rate_limit(rate_limit) },
+            Self::Retry { .. } | Self::Fail { .. } => self,
+        }
+    }
 }
 
-/// The information that a policy gives a strategy about a success. It has no fields yet; later releases can add some,
-/// such as the remaining capacity that a server reports.
+/// The information that a policy gives a strategy about a success.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Success {}
+pub struct Success {
+    rate_limit: Option<RateLimit>,
+}
+
+impl Success {
+    /// Sets what the server reported about its rate limit.
+    #[must_use]
+    pub const fn with_rate_limit(mut self, rate_limit: Option<RateLimit>) -> Self {
+        self.rate_limit = rate_limit;
+        self
+    }
+
+    /// Returns what the server reported about its rate limit, if anything.
+    pub const fn rate_limit(&self) -> Option<RateLimit> {
+        self.rate_limit
+    }
+}
 
 /// Decides whether the outcome of an attempt is a success, a final failure, or worth a retry.
 ///

@@ -3,6 +3,7 @@
 mod text;
 
 use crate::time::Timestamp;
+use std::time::Duration;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 50.0;
@@ -28,6 +29,9 @@ const CLOSED_BY: u32 = 3;
 const PROBES: f64 = 4.0;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
+/// The time after a warning in which the rate beyond the estimate gains only [`CLIMB_BY`], and nothing proves a higher limit.
+/// All clients of the limit are warned alike, so a growth in proportion would keep their shares as they are.
+const CAREFUL: Duration = Duration::from_secs(5);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
 
@@ -113,6 +117,8 @@ pub struct GoodputEstimator {
     accepted: u32,
     recent: Recent,
     rejected_in_a_row: u32,
+    /// Until this time the rate grows slowly, because few requests remained.
+    careful_until: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,6 +173,7 @@ impl GoodputEstimator {
             accepted: 0,
             recent: Recent::new(now),
             rejected_in_a_row: 0,
+            careful_until: Timestamp::START,
         }
     }
 
@@ -188,7 +195,7 @@ impl GoodputEstimator {
         self.rejected_in_a_row = 0;
         self.accepted = self.accepted.saturating_add(requests);
         self.recent.add(now, requests);
-        if self.phase == Phase::Track && self.began_with_rejection {
+        if self.phase == Phase::Track && self.began_with_rejection && now >= self.careful_until {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
@@ -201,13 +208,18 @@ impl GoodputEstimator {
     /// it says nothing about the rate since.
     pub fn reject(&mut self, now: Timestamp) {
         self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
+        self.cut(now);
+    }
+
+    /// Cuts the rate after a rejection, or instead of one.
+    fn cut(&mut self, now: Timestamp) {
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
             Phase::Ramp => self.begin_search(self.recent.last_second(now)),
             // The last measurement goes on, and the rate begins its course anew. Of several rejections in a row, the first
             // one cuts a search; from the third one on, probes follow.
             _ if !self.is_measured(now) => {
-                if let (Phase::Search { doubles, .. }, 1) = (self.phase, self.rejected_in_a_row) {
+                if let (Phase::Search { doubles, .. }, 0 | 1) = (self.phase, self.rejected_in_a_row) {
                     self.phase = Phase::Search { from: (ROUGH_CUT * self.rate_of_phase(now)).max(LOWEST), doubles };
                 }
                 self.since = now;
@@ -228,6 +240,20 @@ impl GoodputEstimator {
         }
         self.since = now;
         self.begin_measurement(now, true);
+    }
+
+    /// Counts a warning: the server accepted the request, and reported that few requests remain. The rate is cut as after a
+    /// rejection, so that there need not be one, unless it returns from a cut. Returns whether it was cut.
+    ///
+    /// Leave out the warning about a request that was sent before the last cut was known, as with rejections.
+    pub fn warn(&mut self, now: Timestamp) -> bool {
+        self.careful_until = now.saturating_add(CAREFUL);
+        // Below the estimate, what remains recovers.
+        let returns = self.phase == Phase::Track && seconds(self.since, now) < self.tuning.returns;
+        if !returns {
+            self.cut(now);
+        }
+        !returns
     }
 
     /// Forgets the measurement under way, because the client sends less than the rate allows: what is accepted then says
@@ -274,6 +300,7 @@ impl GoodputEstimator {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
                     let beyond = elapsed - returns;
+                    let climb = if now < self.careful_until { 1.0 } else { climb };
                     self.estimate * climb.powf(beyond) + CLIMB_BY * beyond
                 };
                 rate.min(most.max(self.estimate))
@@ -291,11 +318,12 @@ impl GoodputEstimator {
         self.since = self.since.min(now);
         self.epoch = self.epoch.min(now);
         self.recent.reanchor(now);
+        self.careful_until = self.careful_until.min(now);
     }
 }
 
 /// Returns the time between two points in seconds.
-fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+pub(super) fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     to.saturating_since(from).as_secs_f64()
 }
 

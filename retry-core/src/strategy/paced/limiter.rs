@@ -3,7 +3,7 @@
 use super::PacedAnswers;
 use super::pacer::Pacer;
 use crate::backoff::BackoffStrategy;
-use crate::policy::RetryErrorType;
+use crate::policy::{RetryErrorType, Success};
 use crate::strategy::send_queue::Ticket;
 use crate::strategy::standard::{StandardRetrySettings, hinted_wait};
 use crate::strategy::{Failure, Ready};
@@ -68,12 +68,15 @@ impl PacedLimiter {
         })
     }
 
-    /// Learns from a success.
+    /// Learns from a success, and from what the server reported with it.
     #[inline]
-    pub(crate) fn accept(&self, place: &PacedPlace, clock: &dyn Clock) {
+    pub(crate) fn accept(&self, place: &PacedPlace, success: &Success, clock: &dyn Clock) {
         self.pacer.with(Pacer::new, |pacer| {
             pacer.give_up(place.ticket, false);
             pacer.accept(clock);
+            if let Some(limit) = success.rate_limit() {
+                pacer.report(clock, place.granted, limit);
+            }
         });
     }
 

@@ -5,6 +5,7 @@ mod estimator;
 mod limiter;
 mod pace;
 mod pacer;
+mod reports;
 
 pub use estimator::GoodputEstimator;
 pub(crate) use limiter::{PacedLimiter, PacedPlace};
@@ -252,7 +253,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
     #[inline]
     fn record_success(&self, token: PacedRetryToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, success, clock)?;
-        self.limiter.accept(&token.place, clock);
+        self.limiter.accept(&token.place, success, clock);
         Ok(())
     }
 

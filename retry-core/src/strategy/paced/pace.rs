@@ -1,6 +1,8 @@
 //! The limit on sends that follows the estimate.
 
+use super::reports::Reports;
 use super::{GoodputEstimator, PacedAnswers};
+use crate::policy::RateLimit;
 use crate::strategy::send_queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
@@ -17,7 +19,7 @@ pub(super) struct Pace {
     imposed: Option<f64>,
     /// What the server answered, and whether operations had to wait, since the limit began.
     pub(super) answers: PacedAnswers,
-    /// The number of rejections that the estimator got, and of cuts that came from elsewhere.
+    /// The number of rejections and warnings that cut the estimator's rate, and of cuts that came from elsewhere.
     pub(super) rejections: u32,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
@@ -28,6 +30,7 @@ pub(super) struct Pace {
     pub(super) waited_at: Timestamp,
     /// The end of a wait that the server asked for.
     held_until: Timestamp,
+    reports: Reports,
     latest: Latest,
 }
 
@@ -44,6 +47,7 @@ impl Pace {
             filled: now,
             waited_at: now,
             held_until: now,
+            reports: Reports::new(now),
             latest: Latest::new(now),
         }
     }
@@ -78,6 +82,21 @@ impl Pace {
         }
     }
 
+    /// Takes note of what the server reported. It is a warning if few requests remain, unless the request was sent before the
+    /// last cut was known.
+    pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<u32>, limit: RateLimit) {
+        if !self.reports.few_remain(now, limit) || sent_after != Some(self.rejections) {
+            return;
+        }
+        self.refill(now);
+        if self.estimator.warn(now) {
+            self.rate = self.rate_at(now);
+            if self.imposed.is_none() {
+                self.rejections = self.rejections.wrapping_add(1);
+            }
+        }
+    }
+
     fn rate_at(&self, now: Timestamp) -> f64 {
         self.imposed.unwrap_or_else(|| self.estimator.rate(now))
     }
@@ -99,6 +118,7 @@ impl SendLimit for Pace {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
             self.estimator.reanchor(anchor);
+            self.reports.reanchor(anchor);
             self.filled = self.filled.min(anchor);
             self.waited_at = self.waited_at.min(anchor);
             // How much of the wait is left is unknown, so it is over.

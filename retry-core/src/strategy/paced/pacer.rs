@@ -3,6 +3,7 @@
 use super::accepted::AcceptedCounters;
 use super::pace::Pace;
 use super::{GoodputEstimator, PacedAnswers};
+use crate::policy::RateLimit;
 use crate::strategy::send_queue::{SendQueue, Ticket};
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};
@@ -171,6 +172,17 @@ impl Pacer {
         // Its operation waits, too, although it does not ask meanwhile.
         pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
         self.phase.store(PACING, Ordering::Relaxed);
+    }
+
+    /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).
+    #[cold]
+    pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<u32>, limit: RateLimit) {
+        let now = clock.now();
+        let mut queue = self.lock();
+        let Some(queue) = &mut *queue else { return };
+        let (pace, now) = queue.limit_at(now);
+        self.drain(pace, now);
+        pace.report(now, sent_after, limit);
     }
 
     /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.

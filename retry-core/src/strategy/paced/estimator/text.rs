@@ -14,8 +14,8 @@ const FORMAT: u32 = 1;
 /// the reader needs the same clock, such as that of a store.
 impl Display for GoodputEstimator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { tuning, phase, since, estimate, epoch, began_with_rejection, accepted, recent, rejected_in_a_row } =
-            self;
+        let Self { tuning, phase, since, estimate, epoch, began_with_rejection, accepted, .. } = self;
+        let Self { recent, rejected_in_a_row, careful_until, .. } = self;
         let (phase, from, doubles) = match *phase {
             Phase::Ramp => (0, 0.0, 0.0),
             Phase::Search { from, doubles } => (1, from, doubles),
@@ -25,7 +25,7 @@ impl Display for GoodputEstimator {
         let kind = u8::from(*tuning == Tuning::ALL);
         write!(f, "{FORMAT} {kind} {phase} {from} {doubles} {} {estimate} ", nanos(since))?;
         write!(f, "{} {} {accepted} {rejected_in_a_row} ", nanos(epoch), u8::from(*began_with_rejection))?;
-        write!(f, "{}", recent.quarter)?;
+        write!(f, "{} {}", nanos(careful_until), recent.quarter)?;
         recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
     }
 }
@@ -61,6 +61,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let (since, estimate, epoch) = (time(words)?, positive(words)?, time(words)?);
     let began_with_rejection = next::<u8>(words)? == 1;
     let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
+    let careful_until = time(words)?;
     let (quarter, mut counts) = (next(words)?, [0; KEPT]);
     for count in &mut counts {
         *count = next(words)?;
@@ -77,6 +78,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         accepted,
         recent,
         rejected_in_a_row,
+        careful_until,
     })
 }
 

@@ -1,0 +1,166 @@
+//! Parsers for the headers by which a server reports how much of its rate limit remains.
+
+use super::retry_after::number;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What a server reports about its rate limit: how many requests remain, and when the limit is reset.
+///
+/// A policy passes it on with [`RetryDirective::with_rate_limit`](crate::RetryDirective::with_rate_limit). The
+/// [paced strategy](crate::PacedRetryStrategy#what-the-server-reports) then slows down before the server rejects a request.
+///
+/// ```
+/// use retry_core::classify::http::RateLimit;
+/// use std::time::Duration;
+///
+/// let limit = RateLimit::new(50).with_reset(Some(Duration::from_secs(30)));
+/// assert_eq!((limit.remaining(), limit.reset()), (50, Some(Duration::from_secs(30))));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    remaining: u32,
+    /// In seconds. [`UNKNOWN`] if it is not known.
+    reset: u32,
+}
+
+/// It takes the place of a time that is not known. The fields are small, because each success carries them.
+const UNKNOWN: u32 = u32::MAX;
+
+impl RateLimit {
+    /// Creates a report of the requests that remain. The number saturates at `u32::MAX`.
+    pub const fn new(remaining: u64) -> Self {
+        Self { remaining: saturated(remaining), reset: UNKNOWN }
+    }
+
+    /// Sets the time until the limit is reset, if it is known. It is rounded down to seconds and saturates at 136 years.
+    #[must_use]
+    pub const fn with_reset(mut self, reset: Option<Duration>) -> Self {
+        self.reset = match reset {
+            None => UNKNOWN,
+            Some(reset) => {
+                let seconds = saturated(reset.as_secs());
+                if seconds == UNKNOWN { UNKNOWN - 1 } else { seconds }
+            }
+        };
+        self
+    }
+
+    /// Returns the number of requests that remain.
+    pub const fn remaining(&self) -> u32 {
+        self.remaining
+    }
+
+    /// Returns the time until the limit is reset, if it is known.
+    pub const fn reset(&self) -> Option<Duration> {
+        if self.reset == UNKNOWN { None } else { Some(Duration::from_secs(self.reset as u64)) }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "checked")]
+const fn saturated(number: u64) -> u32 {
+    if number > u32::MAX as u64 { u32::MAX } else { number as u32 }
+}
+
+/// Returns what a `RateLimit` header reports, or `None` if the value is malformed.
+///
+/// The value is the list of [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/):
+/// the name of each limit with the parameters `r`, the requests that remain, and `t`, the seconds until the reset. Of
+/// several limits, the one with the fewest remaining requests is returned. The form of older drafts, with `remaining` and
+/// `reset`, is read, too.
+///
+/// ```
+/// use retry_core::classify::http::{RateLimit, rate_limit};
+/// use std::time::Duration;
+///
+/// let thirty = Some(Duration::from_secs(30));
+/// assert_eq!(rate_limit(r#""default";r=50;t=30"#), Some(RateLimit::new(50).with_reset(thirty)));
+/// assert_eq!(rate_limit(r#""day";r=900;t=36000, "second";r=5"#), Some(RateLimit::new(5)));
+/// assert_eq!(rate_limit("limit=100, remaining=50, reset=30"), Some(RateLimit::new(50).with_reset(thirty)));
+/// assert_eq!(rate_limit(r#""default";r=-1"#), None);
+/// ```
+pub fn rate_limit(value: &str) -> Option<RateLimit> {
+    let mut fewest: Option<RateLimit> = None;
+    let mut older = [None; 2];
+    for member in split(value, ',')? {
+        let mut parts = split(member, ';')?.into_iter().map(trim);
+        let name = parts.next().filter(|name| !name.is_empty())?;
+        let (mut remaining, mut reset) = (None, None);
+        for parameter in parts {
+            match parameter.split_once('=') {
+                Some(("r", number)) => remaining = Some(whole(number)?),
+                Some(("t", number)) => reset = Some(whole(number)?),
+                _ => {}
+            }
+        }
+        match (remaining, name.split_once('=')) {
+            (Some(remaining), _) => {
+                let limit = RateLimit::new(remaining).with_reset(reset.map(Duration::from_secs));
+                if fewest.is_none_or(|fewest| limit.remaining < fewest.remaining) {
+                    fewest = Some(limit);
+                }
+            }
+            (None, Some(("remaining", number))) => older[0] = Some(whole(number)?),
+            (None, Some(("reset", number))) => older[1] = Some(whole(number)?),
+            (None, _) => {}
+        }
+    }
+    let [remaining, reset] = older;
+    fewest.or_else(|| Some(RateLimit::new(remaining?).with_reset(reset.map(Duration::from_secs))))
+}
+
+/// Returns what the headers `RateLimit-Remaining` and `RateLimit-Reset`, or those with `X-` before them, report, or `None` if
+/// the number of remaining requests is malformed. A time that is malformed is not known.
+///
+/// The time is in seconds. Many services send the seconds since 1970 instead, so a number from 1,000,000,000 on is such a
+/// time, and is counted from `now`.
+///
+/// ```
+/// use retry_core::classify::http::{RateLimit, rate_limit_remaining};
+/// use std::time::{Duration, SystemTime};
+///
+/// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+/// let expected = Some(RateLimit::new(50).with_reset(Some(Duration::from_secs(30))));
+/// assert_eq!(rate_limit_remaining("50", Some("30"), now), expected);
+/// assert_eq!(rate_limit_remaining("50", Some("1800000030"), now), expected);
+/// assert_eq!(rate_limit_remaining("many", None, now), None);
+/// ```
+pub fn rate_limit_remaining(remaining: &str, reset: Option<&str>, now: SystemTime) -> Option<RateLimit> {
+    /// The first seconds since 1970 that count as a point in time: 2001. As a wait, it would be 31 years.
+    const POINT_IN_TIME: u64 = 1_000_000_000;
+
+    let reset = reset.and_then(number).map(|seconds| {
+        if seconds < POINT_IN_TIME {
+            return Duration::from_secs(seconds);
+        }
+        Duration::from_secs(seconds).saturating_sub(now.duration_since(UNIX_EPOCH).unwrap_or_default())
+    });
+    Some(RateLimit::new(number(remaining)?).with_reset(reset))
+}
+
+/// Splits a structured field (RFC 9651) at a separator outside of quotes. Returns `None` if a quote is not closed.
+fn split(value: &str, separator: char) -> Option<Vec<&str>> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, character) in value.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ if character == separator && !is_quoted => {
+                parts.push(&value[start..at]);
+                start = at + separator.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&value[start..]);
+    (!is_quoted).then_some(parts)
+}
+
+fn trim(value: &str) -> &str {
+    value.trim_matches([' ', '\t'])
+}
+
+/// Reads a whole number of a structured field, which has no white space around it.
+fn whole(text: &str) -> Option<u64> {
+    if text == trim(text) { number(text) } else { None }
+}
