@@ -1,8 +1,11 @@
 //! A call that a client makes, and its errors.
 
 use crate::World;
+use retry_core::classify::http::RateLimit;
 use retry_core::{RetryInfo, TimedOut};
+use std::cell::Cell;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The failure of an attempt.
@@ -46,6 +49,24 @@ pub struct Call {
     pub attempt_timeout: Option<Duration>,
     /// Makes an attempt.
     pub attempt: Box<dyn FnMut() -> Attempt>,
+    /// What the server reported with the last response.
+    pub reported: Reported,
+}
+
+/// What a server reported about its limit with the last response of a call.
+#[derive(Clone, Debug, Default)]
+pub struct Reported(Rc<Cell<Option<RateLimit>>>);
+
+impl Reported {
+    /// Keeps a report, in place of the one before.
+    pub fn set(&self, limit: Option<RateLimit>) {
+        self.0.set(limit);
+    }
+
+    /// Returns the report.
+    pub fn get(&self) -> Option<RateLimit> {
+        self.0.get()
+    }
 }
 
 impl Call {
@@ -55,7 +76,8 @@ impl Call {
         F: FnMut() -> A + 'static,
         A: Future<Output = Outcome> + 'static,
     {
-        Self { world: world.clone(), attempt_timeout: None, attempt: Box::new(move || Box::pin(attempt())) }
+        let attempt: Box<dyn FnMut() -> Attempt> = Box::new(move || Box::pin(attempt()));
+        Self { world: world.clone(), attempt_timeout: None, attempt, reported: Reported::default() }
     }
 
     /// Sets the longest time of an attempt. The failure of a longer one is [`CallError::TimedOut`].

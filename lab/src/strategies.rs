@@ -2,7 +2,10 @@
 
 use crate::call::{Call, Caller, Outcome};
 use retry_core::quota::NoQuota;
-use retry_core::{ErasedStrategy, RetryConfig, RetryStrategy, StandardRetryStrategy, retry};
+use retry_core::{
+    ErasedStrategy, RetryConfig, RetryDirective, RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
+    retry,
+};
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -26,7 +29,17 @@ impl Policy {
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
-        Self::new(name, move |seed| Rc::new(Shipped(ErasedStrategy::new(make(seed)))))
+        Self::new(name, move |seed| {
+            Rc::new(Shipped { strategy: ErasedStrategy::new(make(seed)), reads_reports: false })
+        })
+    }
+
+    /// Creates a policy like [`strategy`](Policy::strategy), which tells the strategy what the server reports about its limit.
+    pub fn with_reports<S>(name: impl Into<String>, make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self
+    where
+        S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
+    {
+        Self::new(name, move |seed| Rc::new(Shipped { strategy: ErasedStrategy::new(make(seed)), reads_reports: true }))
     }
 
     /// Creates the lower bound: one attempt, whatever its outcome.
@@ -57,12 +70,19 @@ impl fmt::Debug for Policy {
 }
 
 /// A strategy of this library.
-struct Shipped(ErasedStrategy);
+struct Shipped {
+    strategy: ErasedStrategy,
+    reads_reports: bool,
+}
 
 impl Caller for Shipped {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
-        let Call { world, attempt_timeout, attempt } = call;
-        let call = retry(&self.0, attempt).idempotent(true).timer(world);
+        let Call { world, attempt_timeout, attempt, reported } = call;
+        let policy = policy_fn(move |outcome: &Outcome| match outcome {
+            Ok(()) => RetryDirective::succeed().with_rate_limit(reported.get().filter(|_| self.reads_reports)),
+            Err(error) => StandardRetryPolicy::new().idempotent(true).evaluate_error(error),
+        });
+        let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         match attempt_timeout {
             Some(limit) => Box::pin(call.attempt_timeout(limit).run()),
             None => Box::pin(call.run()),

@@ -196,7 +196,7 @@ fn partial(report: &Report) -> Result<String, Missing> {
 fn many(report: &Report) -> Result<String, Missing> {
     let table = table(report, "many")?;
     let groups = distinct(table, 1);
-    let names = with_yours(table, &["no retries", "new()", "aws_2_1()", "adaptive", "paced"]);
+    let names = with_yours(table, &["no retries", "new()", "aws_2_1()", "adaptive", "paced", "paced, reports"]);
     let values = |measure: &str, scale: f64| {
         collect(&names, &groups, |name, rate| value(table, &[name, rate], measure).map(|spread| scaled(spread, scale)))
     };

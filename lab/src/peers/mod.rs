@@ -31,7 +31,7 @@ pub fn policies() -> Vec<Policy> {
 
 /// A function that makes attempts, each with the time limit of its call.
 fn attempts(call: Call) -> Rc<RefCell<dyn FnMut() -> Attempt>> {
-    let Call { world, attempt_timeout, mut attempt } = call;
+    let Call { world, attempt_timeout, mut attempt, .. } = call;
     Rc::new(RefCell::new(move || -> Attempt {
         let running = attempt();
         let Some(limit) = attempt_timeout else { return running };

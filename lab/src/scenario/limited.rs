@@ -2,7 +2,7 @@
 
 use super::{millis, seconds};
 use crate::World;
-use crate::call::Call;
+use crate::call::{Call, Reported};
 use crate::servers::Limit;
 use crate::world::Network;
 use retry_core::time::Clock;
@@ -36,15 +36,20 @@ impl<L: Limit + ?Sized + 'static> Limited<L> {
     /// Creates a call of the server.
     pub(super) fn call(self: &Rc<Self>) -> Call {
         let server = Rc::clone(self);
-        Call::new(&self.world, move || {
-            let server = Rc::clone(&server);
+        let reported = Reported::default();
+        let reports = reported.clone();
+        let call = Call::new(&self.world, move || {
+            let (server, reports) = (Rc::clone(&server), reports.clone());
             async move {
                 server.network.message().await;
                 let admitted = server.limit.admit(server.world.now());
                 (server.on_request)(admitted.is_err());
+                let report = server.limit.report();
                 server.network.message().await;
+                reports.set(report);
                 admitted
             }
-        })
+        });
+        Call { reported, ..call }
     }
 }

@@ -4,6 +4,8 @@
 //! A fair outcome gives each client the same part of the limit. Jain's index is 1 then, and `1 / clients` if a single
 //! client gets everything.
 //!
+//! The server reports how many requests remain. Only the policy `paced, reports` reads it.
+//!
 //! Reference: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
 //! Networks", 1989.
 
@@ -125,6 +127,9 @@ pub fn policies() -> Vec<Policy> {
             AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed).with_quota(NoQuota))
         }),
         Policy::strategy("paced", |seed| PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed)),
+        Policy::with_reports("paced, reports", |seed| {
+            PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed)
+        }),
     ]
 }
 

@@ -3,6 +3,7 @@
 //! A server is arithmetic over the time of a request. Clients add the time that messages take.
 
 use crate::call::CallError;
+use retry_core::classify::http::RateLimit;
 use retry_core::time::Timestamp;
 use std::cell::Cell;
 use std::time::Duration;
@@ -15,6 +16,11 @@ pub trait Limit {
     ///
     /// Returns [`CallError::Throttled`] if the request is rejected.
     fn admit(&self, now: Timestamp) -> Result<(), CallError>;
+
+    /// Returns what the server reports with its response to the last request. The default is nothing.
+    fn report(&self) -> Option<RateLimit> {
+        None
+    }
 }
 
 /// A token bucket that is full at the start. An admitted request takes one token.
@@ -84,6 +90,12 @@ impl Limit for TokenBucketLimit {
         let retry_after =
             self.retry_after.then(|| Duration::try_from_secs_f64(missing.ceil()).unwrap_or(Duration::MAX));
         Err(CallError::Throttled { retry_after })
+    }
+
+    /// A bucket is never reset, so it reports the requests that remain, and no time.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "there is a small number of tokens")]
+    fn report(&self) -> Option<RateLimit> {
+        Some(RateLimit::new(self.tokens.get() as u64))
     }
 }
 
