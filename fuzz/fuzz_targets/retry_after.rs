@@ -1,4 +1,5 @@
-//! The headers that ask for a wait: exactly the values of the grammar are accepted.
+//! The headers that ask for a wait: exactly the values of the grammar are accepted. Those that report a rate limit do not
+//! panic.
 //!
 //! An input is the header's value, the response's `Date`, and the client's clock in nanoseconds since 1970, separated
 //! by the byte 0xFF. All parts but the value may be missing.
@@ -9,7 +10,7 @@ mod header_oracle;
 
 use header_oracle::{date, number};
 use libfuzzer_sys::fuzz_target;
-use retry_core::classify::http::{retry_after, retry_after_millis};
+use retry_core::classify::http::{rate_limit, rate_limit_remaining, retry_after, retry_after_millis};
 use std::time::{Duration, UNIX_EPOCH};
 
 const SECOND: i128 = 1_000_000_000;
@@ -32,5 +33,7 @@ fuzz_target!(|input: &[u8]| {
         Some(Duration::new((wait / SECOND).try_into().ok()?, (wait % SECOND).try_into().ok()?))
     });
     assert_eq!(retry_after(&value, response_date.as_deref(), now), wait);
+    let _ = rate_limit(&value);
+    let _ = rate_limit_remaining(&value, response_date.as_deref(), now);
     assert_eq!(retry_after_millis(&value), number(&value).map(Duration::from_millis));
 });

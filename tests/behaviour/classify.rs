@@ -5,6 +5,7 @@ mod aws;
 mod chain;
 mod grpc;
 mod io;
+mod rate_limit;
 mod redis;
 mod sqlstate;
 

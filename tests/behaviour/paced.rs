@@ -2,6 +2,7 @@
 //! adaptive strategy is in `limiters`.
 
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::classify::http::RateLimit;
 use retry_core::strategy::GoodputEstimator;
 use retry_core::time::Timestamp;
 use retry_core::{
@@ -413,4 +414,180 @@ fn an_idle_strategy_keeps_its_estimate_and_does_not_come_back_with_a_burst() {
     }
     assert!(sent <= 40, "{sent} sends in a quarter of a second, at a limit of 100 per second");
     assert!(strategy.send_rate().unwrap() > 50.0, "the pause was measured");
+}
+
+// Rule L12.
+#[test]
+fn a_warning_cuts_the_rate_as_a_rejection_does_unless_the_rate_returns_from_a_cut() {
+    let mut estimator = tracking();
+    estimator.accept(at(3900), 180);
+    assert!(!estimator.warn(at(3900)), "the rate returns from the cut at 2000");
+    assert_close(estimator.rate(at(3900)), 100.0 - 30.0 * 0.05_f64.powi(3));
+    estimator.accept(at(4000), 10);
+    assert!(estimator.warn(at(4000)));
+    // 190 in two seconds.
+    assert_close(estimator.estimate().unwrap(), (190.0 * 95.0 + 4.0 * 100.0) / 194.0);
+    assert_close(estimator.rate(at(4000)), 0.7 * estimator.estimate().unwrap());
+
+    // A warning ends the ramp and cuts a search, too.
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
+    assert!(estimator.warn(at(1000)));
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 80.0));
+    estimator.accept(at(1010), 1);
+    assert!(estimator.warn(at(1010)));
+    assert_close(estimator.rate(at(1010)), 0.5 * 80.0);
+    // Warnings in a row do not close the door.
+    for millis in [4000, 7000, 10_000, 13_000] {
+        estimator.accept(at(millis), 100);
+        assert!(estimator.warn(at(millis)));
+        assert!(estimator.rate(at(millis)) > 20.0);
+    }
+}
+
+// Rule L13.
+#[test]
+fn for_five_seconds_after_a_warning_the_rate_gains_the_same_for_all_clients() {
+    let mut estimator = tracking();
+    estimator.accept(at(4000), 200);
+    assert!(estimator.warn(at(4000)));
+    estimator.accept(at(6900), 100);
+    let estimate = estimator.estimate().unwrap();
+    assert_close(estimator.rate(at(7000)), estimate + 1.3);
+    // Nothing proves a higher limit.
+    estimator.accept(at(8900), 10_000);
+    assert_close(estimator.rate(at(8999)), estimate + 1.3 * 2.999);
+    estimator.accept(at(9000), 1);
+    estimator.accept(at(9300), 1000);
+    assert!(estimator.rate(at(9400)) > 1.9 * estimate, "after that, it does");
+}
+
+/// Sends requests for some seconds as fast as the strategy permits, but at most one in a millisecond. Each takes 20 ms. The server reports what remains at the
+/// second. Returns the number of requests.
+fn send_with_reports(
+    strategy: &PacedRetryStrategy,
+    clock: &ByHand,
+    seconds: u64,
+    mut report: impl FnMut(u64) -> Option<RateLimit>,
+) -> u32 {
+    let mut sent = Vec::new();
+    let mut waiting = strategy.acquire_initial_token(clock).unwrap();
+    let mut requests = 0;
+    for milli in 0..seconds * 1000 {
+        if strategy.ready(&mut waiting, clock, None).wait().is_none() {
+            requests += 1;
+            sent.push((milli + 20, std::mem::replace(&mut waiting, strategy.acquire_initial_token(clock).unwrap())));
+        }
+        let (answered, rest): (Vec<_>, Vec<_>) = sent.into_iter().partition(|(at, _)| *at <= milli);
+        sent = rest;
+        for (_, token) in answered {
+            let success = Success::default().with_rate_limit(report(milli / 1000));
+            strategy.record_success(token, &success, clock).unwrap();
+        }
+        clock.advance(millis(1));
+    }
+    strategy.release(waiting);
+    requests
+}
+
+// Rule L12.
+#[test]
+fn few_requests_are_less_than_a_third_of_the_most_of_the_last_seconds() {
+    let cut_by = |first: RateLimit, then: RateLimit| {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new();
+        send_with_reports(&strategy, &clock, 1, |_| Some(first));
+        let before = strategy.send_rate().unwrap();
+        send_with_reports(&strategy, &clock, 1, |_| Some(then));
+        strategy.send_rate().unwrap() < before
+    };
+    let limit = |remaining, reset: u64| RateLimit::new(remaining).with_reset(Some(secs(reset)));
+    assert!(cut_by(RateLimit::new(300), RateLimit::new(99)));
+    assert!(!cut_by(RateLimit::new(300), RateLimit::new(100)));
+    assert!(!cut_by(RateLimit::new(0), RateLimit::new(0)), "nothing to compare with");
+    // At the half of a window of 20 seconds, less than a sixth is few, and in the last second nothing is.
+    assert!(cut_by(limit(600, 20), limit(99, 11)));
+    assert!(!cut_by(limit(600, 20), limit(101, 11)));
+    assert!(!cut_by(limit(600, 20), limit(1, 1)));
+    assert!(!cut_by(limit(100, 1), limit(1, 1)));
+
+    // What remained half a minute ago does not count any more: 100 of 3000 are few, but 100 of 200 are not.
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new();
+    let with_history = send_with_reports(&strategy, &clock, 33, |second| {
+        Some(RateLimit::new(if second == 0 {
+            3000
+        } else if second < 30 {
+            1100 - second
+        } else {
+            1000
+        }))
+    });
+    let rate = strategy.send_rate().unwrap();
+    send_with_reports(&strategy, &clock, 1, |_| Some(RateLimit::new(400)));
+    assert!(strategy.send_rate().unwrap() >= rate, "{with_history}");
+}
+
+// Rules L6, L12.
+#[test]
+fn only_the_warning_about_a_request_that_was_sent_after_the_last_cut_counts() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new();
+    send_with_reports(&strategy, &clock, 2, |_| Some(RateLimit::new(1000)));
+    let mut sent = Vec::new();
+    for _ in 0..100 {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+            clock.advance(wait);
+        }
+        sent.push(token);
+    }
+    let success = Success::default().with_rate_limit(Some(RateLimit::new(0)));
+    let mut rates = Vec::new();
+    for token in sent {
+        strategy.record_success(token, &success, &clock).unwrap();
+        rates.push(strategy.send_rate().unwrap());
+    }
+    assert!(rates.iter().all(|rate| *rate == rates[0]), "{rates:?}");
+}
+
+// Rule L12.
+#[test]
+fn reports_keep_a_client_from_being_rejected() {
+    // A bucket of 100 with 100 requests per second.
+    let run = |reports: bool| {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new();
+        let (mut left, mut filled, mut sent, mut served, mut rejected) = (100.0, clock.time(), Vec::new(), 0, 0);
+        let mut waiting = strategy.acquire_initial_token(&clock).unwrap();
+        for milli in 0..60_000_u64 {
+            if strategy.ready(&mut waiting, &clock, None).wait().is_none() {
+                let token = std::mem::replace(&mut waiting, strategy.acquire_initial_token(&clock).unwrap());
+                left = f64::min(100.0, left + 100.0 * clock.time().saturating_sub(filled).as_secs_f64());
+                filled = clock.time();
+                let is_served = left >= 1.0;
+                left -= f64::from(u8::from(is_served));
+                sent.push((milli + 20, token, is_served.then_some(left)));
+            }
+            let (answered, rest): (Vec<_>, Vec<_>) = sent.into_iter().partition(|(at, ..)| *at <= milli);
+            sent = rest;
+            for (_, token, left) in answered {
+                let Some(left) = left else {
+                    rejected += 1;
+                    drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+                    continue;
+                };
+                served += 1;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 100")]
+                let limit = reports.then(|| RateLimit::new(left as u64));
+                strategy.record_success(token, &Success::default().with_rate_limit(limit), &clock).unwrap();
+            }
+            clock.advance(millis(1));
+        }
+        (served, rejected)
+    };
+    let (served, rejected) = run(true);
+    assert_eq!(rejected, 0);
+    assert!(served > 5950, "{served} of 6,100");
+    assert!(run(false).1 > 0);
 }

@@ -79,6 +79,9 @@ impl Tuning {
 ///    If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
 ///    rate doubles every 0.4 s until the next rejection.
 ///
+/// A [warning](GoodputEstimator::warn) that few requests remain is handled like a rejection. For 5 s after it, the rate beyond
+/// the estimate gains only the 1.3 sends per second, and a higher limit is not looked for.
+///
 /// A client that sends less than its rate learns nothing about the limit. So it says when it does, by
 /// [`pause`](GoodputEstimator::pause), and the measurement begins anew.
 ///

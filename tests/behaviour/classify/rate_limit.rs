@@ -1,0 +1,155 @@
+//! The headers by which a server reports how much of its rate limit remains.
+
+use crate::support::secs;
+use http::{HeaderMap, HeaderValue};
+use proptest::prelude::*;
+use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, response_rate_limit};
+use retry_core::{RetryDirective, RetryErrorType, Success};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+fn limit(remaining: u64, reset: impl Into<Option<u64>>) -> Option<RateLimit> {
+    Some(RateLimit::new(remaining).with_reset(reset.into().map(secs)))
+}
+
+// Rule E17.
+#[test]
+fn the_field_of_the_draft_is_a_list_of_limits_of_which_the_one_with_the_fewest_requests_counts() {
+    for (value, expected) in [
+        (r#""default";r=50;t=30"#, limit(50, 30)),
+        (r#""default";t=30;r=50"#, limit(50, 30)),
+        ("\t\"default\" ; r=50 ;\tt=30 ", limit(50, 30)),
+        (r#""default";r=0"#, limit(0, None)),
+        ("default;r=5", limit(5, None)),
+        (r#""a";r=50;t=30,"b";r=9;t=1,"c";r=10"#, limit(9, 1)),
+        (r#""a, b; \" c";r=50;pk=:cGs=:;x="r=1;t=2""#, limit(50, None)),
+        (r#""a";t=5, "b";r=7;t=6"#, limit(7, 6)),
+        (r#""a";r=99999999999999999999;t=99999999999999999999"#, limit(u64::MAX, u64::MAX)),
+        ("limit=100, remaining=50, reset=30", limit(50, 30)),
+        ("remaining=50", limit(50, None)),
+        (r#"limit=100;w=60, remaining=50;comment="x", reset=30"#, limit(50, 30)),
+    ] {
+        assert_eq!(rate_limit(value), expected, "{value}");
+    }
+    for value in [
+        "",
+        " ",
+        ",",
+        "\"a\"",
+        "\"a\";t=5",
+        "\"a;r=5",
+        r#""a";r=-1"#,
+        r#""a";r=1.5"#,
+        r#""a";r=+1"#,
+        r#""a";r="#,
+        r#""a";r= 1"#,
+        r#""a";r"#,
+        r#""a";r=5;t=-1"#,
+        r#""a";r=5;t=soon"#,
+        r#""a";r=5,"#,
+        r#""a";r=5,"b";r=x"#,
+        "50",
+        "r=50",
+        "reset=30",
+        "limit=5",
+        "remaining=x",
+        "remaining=5, reset=x",
+        "\u{661}",
+        "\"a\";r=\u{661}",
+    ] {
+        assert_eq!(rate_limit(value), None, "{value}");
+    }
+}
+
+// Rule E17.
+#[test]
+fn the_older_headers_hold_numbers_and_a_large_time_is_a_point_in_time() {
+    let now = UNIX_EPOCH + secs(1_800_000_000);
+    for (remaining, reset, expected) in [
+        ("50", Some("30"), limit(50, 30)),
+        (" 50\t", Some("\t30 "), limit(50, 30)),
+        ("50", None, limit(50, None)),
+        ("50", Some("soon"), limit(50, None)),
+        ("50", Some("-1"), limit(50, None)),
+        ("50", Some("999999999"), limit(50, 999_999_999)),
+        ("50", Some("1000000000"), limit(50, 0)),
+        ("50", Some("1800003600"), limit(50, 3600)),
+        ("-1", Some("30"), None),
+        ("", Some("30"), None),
+        ("5 of 10", None, None),
+    ] {
+        assert_eq!(rate_limit_remaining(remaining, reset, now), expected, "{remaining} {reset:?}");
+    }
+    let before_1970 = UNIX_EPOCH - secs(5);
+    assert_eq!(rate_limit_remaining("1", Some("1000000000"), before_1970), limit(1, 1_000_000_000));
+}
+
+// Rule E17.
+#[test]
+fn of_the_headers_of_a_response_the_newest_that_is_well_formed_counts() {
+    let now = UNIX_EPOCH + secs(1_800_000_000);
+    let read = |headers: &[(&'static str, &'static str)]| {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        response_rate_limit(&map, now)
+    };
+    let older = ("ratelimit-remaining", "40");
+    let oldest = [("x-ratelimit-remaining", "30"), ("x-ratelimit-reset", "1800000009")];
+    assert_eq!(read(&[]), None);
+    assert_eq!(read(&oldest), limit(30, 9));
+    assert_eq!(read(&[oldest[0], oldest[1], older]), limit(40, None));
+    assert_eq!(read(&[oldest[0], older, ("ratelimit", "\"a\";r=50")]), limit(50, None));
+    assert_eq!(read(&[older, ("ratelimit", "\"a\";r=")]), limit(40, None), "a malformed one is passed over");
+    assert_eq!(
+        read(&[("ratelimit", "\"a\";r=50"), ("ratelimit", "\"b\";r=20;t=3")]),
+        limit(20, 3),
+        "a list in two lines"
+    );
+    assert_eq!(read(&[oldest[0], older, older]), limit(30, None), "a header that must be there once");
+}
+
+#[test]
+fn a_report_keeps_what_fits() {
+    let most = RateLimit::new(u64::MAX).with_reset(Some(Duration::MAX));
+    assert_eq!((most.remaining(), most.reset()), (u32::MAX, Some(secs(u64::from(u32::MAX) - 1))));
+    let least = RateLimit::new(0).with_reset(Some(Duration::from_millis(999)));
+    assert_eq!((least.remaining(), least.reset()), (0, Some(secs(0))));
+    assert_eq!(most.with_reset(None).reset(), None);
+}
+
+// Rule E17.
+#[test]
+fn a_success_carries_a_report_and_a_failure_does_not() {
+    let limit = limit(5, 6);
+    assert_eq!(Success::default().with_rate_limit(limit).rate_limit(), limit);
+    let RetryDirective::Succeed { success, .. } = RetryDirective::succeed().with_rate_limit(limit) else { panic!() };
+    assert_eq!(success.rate_limit(), limit);
+    for failure in [RetryDirective::fail(None), RetryDirective::retry(RetryErrorType::Throttling)] {
+        assert_eq!(failure.with_rate_limit(limit), failure);
+    }
+}
+
+proptest! {
+    // Rule E17.
+    #[test]
+    fn no_text_makes_the_readers_panic(value in r#"(\PC|[ \t",;=\\rt0-9:-]){0,40}"#, other in r"\PC{0,12}") {
+        let _ = rate_limit(&value);
+        let _ = rate_limit_remaining(&value, Some(&other), SystemTime::now());
+        let _ = rate_limit_remaining(&other, Some(&value), UNIX_EPOCH);
+    }
+
+    // Rule E17.
+    #[test]
+    fn what_is_written_as_the_draft_says_is_read(
+        limits in prop::collection::vec((r#"[ -!#-\[\]-~]{0,8}"#, any::<u32>(), prop::option::of(0..u32::MAX)), 1..5)
+    ) {
+        let written = limits.iter().map(|(name, r, t)| {
+            format!("\"{name}\";r={r}{}", t.map_or_else(String::new, |t| format!(";t={t}")))
+        });
+        let written = written.collect::<Vec<_>>().join(", ");
+        let fewest = limits.iter().min_by_key(|(_, r, _)| *r);
+        let expected = fewest.and_then(|(_, r, t)| limit(u64::from(*r), t.map(u64::from)));
+        prop_assert_eq!(rate_limit(&written), expected, "{}", written);
+    }
+}
