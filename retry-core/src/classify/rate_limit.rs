@@ -1,6 +1,8 @@
 //! Parsers for the headers by which a server reports how much of its rate limit remains.
 
 use super::retry_after::number;
+use std::fmt;
+use std::num::NonZeroU64;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What a server reports about its rate limit: how many requests remain, and when the limit is reset.
@@ -15,43 +17,58 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// let limit = RateLimit::new(50).with_reset(Some(Duration::from_secs(30)));
 /// assert_eq!((limit.remaining(), limit.reset()), (50, Some(Duration::from_secs(30))));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimit {
-    remaining: u32,
-    /// In seconds. [`UNKNOWN`] if it is not known.
-    reset: u32,
-}
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit(NonZeroU64);
 
-/// It takes the place of a time that is not known. The fields are small, because each success carries them.
+/// Each success carries a report or none, so both are one number. Its upper half is the seconds until the reset, plus one, or
+/// [`UNKNOWN`]. It is never zero.
+const HALF: u32 = u32::BITS;
 const UNKNOWN: u32 = u32::MAX;
 
 impl RateLimit {
     /// Creates a report of the requests that remain. The number saturates at `u32::MAX`.
     pub const fn new(remaining: u64) -> Self {
-        Self { remaining: saturated(remaining), reset: UNKNOWN }
+        Self::of(saturated(remaining), UNKNOWN)
     }
 
     /// Sets the time until the limit is reset, if it is known. It is rounded down to seconds and saturates at 136 years.
     #[must_use]
-    pub const fn with_reset(mut self, reset: Option<Duration>) -> Self {
-        self.reset = match reset {
+    pub const fn with_reset(self, reset: Option<Duration>) -> Self {
+        let reset = match reset {
             None => UNKNOWN,
-            Some(reset) => {
-                let seconds = saturated(reset.as_secs());
-                if seconds == UNKNOWN { UNKNOWN - 1 } else { seconds }
-            }
+            Some(reset) => match saturated(reset.as_secs().saturating_add(1)) {
+                UNKNOWN => UNKNOWN - 1,
+                reset => reset,
+            },
         };
-        self
+        Self::of(self.remaining(), reset)
+    }
+
+    const fn of(remaining: u32, reset: u32) -> Self {
+        match NonZeroU64::new((reset as u64) << HALF | remaining as u64) {
+            Some(packed) => Self(packed),
+            None => Self(NonZeroU64::MIN),
+        }
     }
 
     /// Returns the number of requests that remain.
     pub const fn remaining(&self) -> u32 {
-        self.remaining
+        saturated(self.0.get() & u32::MAX as u64)
     }
 
     /// Returns the time until the limit is reset, if it is known.
     pub const fn reset(&self) -> Option<Duration> {
-        if self.reset == UNKNOWN { None } else { Some(Duration::from_secs(self.reset as u64)) }
+        match saturated(self.0.get() >> HALF) {
+            UNKNOWN => None,
+            reset => Some(Duration::from_secs(reset as u64 - 1)),
+        }
+    }
+}
+
+impl fmt::Debug for RateLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (remaining, reset) = (self.remaining(), self.reset());
+        f.debug_struct("RateLimit").field("remaining", &remaining).field("reset", &reset).finish()
     }
 }
 
@@ -94,7 +111,7 @@ pub fn rate_limit(value: &str) -> Option<RateLimit> {
         match (remaining, name.split_once('=')) {
             (Some(remaining), _) => {
                 let limit = RateLimit::new(remaining).with_reset(reset.map(Duration::from_secs));
-                if fewest.is_none_or(|fewest| limit.remaining < fewest.remaining) {
+                if fewest.is_none_or(|fewest| limit.remaining() < fewest.remaining()) {
                     fewest = Some(limit);
                 }
             }

@@ -142,7 +142,7 @@ impl RetryStrategy for ConfiguredStrategy {
         match place {
             Place::Unlimited => {}
             Place::Adaptive(place) => self.adaptive.learn(clock, false, &place),
-            Place::Paced(place) => self.paced.accept(&place, success, clock),
+            Place::Paced(place) => self.paced.accept(&place, *success, clock),
         }
         // With a full quota, the amount of the refund makes no difference, so it is not read.
         if !self.quota().is_full() {

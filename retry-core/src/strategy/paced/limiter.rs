@@ -70,7 +70,7 @@ impl PacedLimiter {
 
     /// Learns from a success, and from what the server reported with it.
     #[inline]
-    pub(crate) fn accept(&self, place: &PacedPlace, success: &Success, clock: &dyn Clock) {
+    pub(crate) fn accept(&self, place: &PacedPlace, success: Success, clock: &dyn Clock) {
         self.pacer.with(Pacer::new, |pacer| {
             pacer.give_up(place.ticket, false);
             pacer.accept(clock);

@@ -264,7 +264,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
     #[inline]
     fn record_success(&self, token: PacedRetryToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         self.standard.record_success(token.standard, success, clock)?;
-        self.limiter.accept(&token.place, success, clock);
+        self.limiter.accept(&token.place, *success, clock);
         Ok(())
     }
 
