@@ -167,8 +167,10 @@ where
             },
         };
         let directive = kept.state.remember(self.policy.evaluate(&outcome));
+        // The directive is not needed after it is settled, which saves a copy.
+        let error_type = Failure::from_directive(directive).error_type();
         let decision = self.call().settle(operation, directive);
-        self.on_failure(operation, kept, Failure::from_directive(directive).error_type(), decision, &outcome);
+        self.on_failure(operation, kept, error_type, decision, &outcome);
         match decision {
             Decision::Retry => {
                 self.call().keep(operation, &mut kept.last, outcome);
