@@ -45,7 +45,7 @@ fn share(part: u64, whole: u64) -> f64 {
 fn copies(options: &copy::Options, policy: &Policy, workers: u32, seeds: u64) -> [(f64, f64); 2] {
     let case = copy::Case { policy: policy.clone(), workers };
     let runs: Vec<_> = (FIRST..FIRST + seeds).map(|seed| copy::run(options, &case, seed)).collect();
-    assert!(runs.iter().all(|run| run.failed == 0), "{} workers: a task failed", workers);
+    assert!(runs.iter().all(|run| run.failed == 0), "{workers} workers: a task failed");
     let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
     [
         over(seeds, |seed| of(seed).time.as_secs_f64() / options.ideal()),
