@@ -61,6 +61,14 @@ fn main() {
     let paced = PacedRetryStrategy::new().ramp(false);
     let call = |calls| repeat(calls, async |number| by_token(&paced, number, &TokioTimer).await);
     measure("paced, idle", 20_000, &call);
+    // The ramp doubles its rate until no call waits.
+    let paced = PacedRetryStrategy::new();
+    let call = |calls| repeat(calls, async |number| by_token(&paced, number, &TokioTimer).await);
+    while paced.send_rate().is_none_or(|rate| rate < 1e7) {
+        call(10_000);
+    }
+    call(1_000_000);
+    measure("paced, limiting", 10_000, &call);
     let adaptive = AdaptiveRetryStrategy::new();
     let call = |calls| repeat(calls, async |number| by_token(&adaptive, number, &TokioTimer).await);
     measure("adaptive, idle", 10_000, &call);

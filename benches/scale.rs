@@ -8,7 +8,7 @@
 
 use benches::waiters::{Crowd, LEARNING, Virtual, limited_to};
 use retry_core::time::Timestamp;
-use retry_core::{AdaptiveRetryStrategy, Clock, RetryInfo, TokioTimer, retryable};
+use retry_core::{AdaptiveRetryStrategy, Clock, RetryInfo, RetryStrategy, TokioTimer, retryable};
 use std::cell::Cell;
 use std::fs;
 use std::rc::Rc;
@@ -21,21 +21,26 @@ fn main() {
         println!("skipped: run `cargo bench` to measure");
         return;
     }
-    println!("waiters  sends/s  asks for each send  ns for each ask  share of a core");
+    println!("strategy  waiters  sends/s  asks for each send  ns for each ask  share of a core");
     for (clients, rate) in [(1, 200.0), (100, 200.0), (10_000, 200.0), (1, 2e4), (100, 2e4), (10_000, 2e4)] {
-        let time = Duration::from_secs(4);
-        let mut crowd = Crowd::new(clients, rate);
-        let (answers, whole) = measured(|| crowd.run(time));
-        let ((), rest) = measured(|| answers.repeat(clients));
-        let (busy, asks) = (whole.saturating_sub(rest).as_secs_f64(), f64::from(answers.asks()));
-        println!(
-            "{clients:>7} {rate:>8} {:>19.2} {:>16.0} {:>14.2} %",
-            asks / f64::from(answers.sends()),
-            1e9 * busy / asks,
-            100.0 * busy / time.as_secs_f64(),
-        );
+        row("adaptive", clients, Crowd::new(clients, rate));
+        row("paced", clients, Crowd::paced(clients, rate));
     }
     operations(10_000, 2e4);
+}
+
+fn row<S: RetryStrategy>(name: &str, clients: usize, mut crowd: Crowd<S>) {
+    let time = Duration::from_secs(4);
+    let (answers, whole) = measured(|| crowd.run(time));
+    let ((), rest) = measured(|| answers.repeat(clients));
+    let (busy, asks) = (whole.saturating_sub(rest).as_secs_f64(), f64::from(answers.asks()));
+    println!(
+        "{name:>8} {clients:>8} {:>8.0} {:>19.2} {:>16.0} {:>14.2} %",
+        f64::from(answers.sends()) / time.as_secs_f64(),
+        asks / f64::from(answers.sends()),
+        1e9 * busy / asks,
+        100.0 * busy / time.as_secs_f64(),
+    );
 }
 
 /// Returns the result and the CPU time of an action.

@@ -1,9 +1,11 @@
 //! Operations that wait for one limiter, in virtual time: how often they ask for each send, and what that costs.
 
 use crate::ours::throttle;
-use retry_core::strategy::{AdaptiveRetryToken, Ready};
+use retry_core::strategy::Ready;
 use retry_core::time::Timestamp;
-use retry_core::{AdaptiveRetryStrategy, Clock, RetryStrategy, Success};
+use retry_core::{
+    AdaptiveRetryStrategy, Clock, Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success,
+};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -51,19 +53,41 @@ pub fn limited_to(rate: f64, clock: &Virtual) -> AdaptiveRetryStrategy {
     strategy
 }
 
-fn respond(strategy: &AdaptiveRetryStrategy, clock: &Virtual, token: Option<AdaptiveRetryToken>) {
+fn respond<S: RetryStrategy>(strategy: &S, clock: &Virtual, token: Option<S::Token>) {
     let recorded = token.map(|token| strategy.record_success(token, &Success::default(), clock));
     assert_eq!(recorded, Some(Ok(())), "the strategy accepts its own token");
 }
 
 /// Clients that send as fast as a limiter lets them, in virtual time. A request is answered at once, so nearly always all
 /// of them wait.
-pub struct Crowd {
+pub struct Crowd<S: RetryStrategy = AdaptiveRetryStrategy> {
     clock: Virtual,
     /// Boxed, because a strategy that moves does not accept its tokens any more.
-    strategy: Box<AdaptiveRetryStrategy>,
-    tokens: Vec<Option<AdaptiveRetryToken>>,
+    strategy: Box<S>,
+    tokens: Vec<Option<S::Token>>,
     timers: Timers,
+    server: Server,
+}
+
+/// What the requests meet: nothing, or a limit on requests per second, with a burst of a twentieth of a second.
+struct Server {
+    rate: f64,
+    tokens: f64,
+    filled: Duration,
+}
+
+impl Server {
+    fn with_limit(rate: f64) -> Self {
+        Self { rate, tokens: 0.0, filled: Duration::ZERO }
+    }
+
+    fn accepts(&mut self, now: Duration) -> bool {
+        let gained = self.rate * now.saturating_sub(self.filled).as_secs_f64();
+        (self.tokens, self.filled) = ((self.tokens + gained).min(self.rate / 20.0), now);
+        let is_accepted = self.tokens >= 1.0;
+        self.tokens -= f64::from(u8::from(is_accepted));
+        is_accepted
+    }
 }
 
 impl Crowd {
@@ -71,23 +95,44 @@ impl Crowd {
     pub fn new(clients: usize, rate: f64) -> Self {
         let clock = Virtual::at(Timestamp::START);
         let strategy = Box::new(limited_to(rate, &clock));
+        Self::of(clients, strategy, clock, Server::with_limit(f64::INFINITY))
+    }
+}
+
+impl Crowd<PacedRetryStrategy> {
+    /// Creates clients of a paced strategy and a server with this limit, and lets them send until the strategy follows it.
+    pub fn paced(clients: usize, rate: f64) -> Self {
+        let (clock, strategy) = (Virtual::at(Timestamp::START), Box::new(PacedRetryStrategy::new().ramp(false)));
+        let mut crowd = Self::of(clients, strategy, clock, Server::with_limit(rate));
+        crowd.run(Duration::from_secs(5));
+        crowd
+    }
+}
+
+impl<S: RetryStrategy> Crowd<S> {
+    fn of(clients: usize, strategy: Box<S>, clock: Virtual, server: Server) -> Self {
         let tokens = (0..clients).map(|_| strategy.acquire_initial_token(&clock).ok()).collect();
         let timers = Timers::new(clients, clock.0.get());
-        let mut crowd = Self { clock, strategy, tokens, timers };
+        let mut crowd = Self { clock, strategy, tokens, timers, server };
         crowd.run(Duration::from_secs(1));
         crowd
     }
 
     /// Lets the client whose wait is over ask for its send. Returns the answer, which is zero if the send was granted.
     pub fn ask(&mut self) -> Duration {
-        let Self { clock, strategy, tokens, timers } = self;
+        let Self { clock, strategy, tokens, timers, server } = self;
         timers.next(|client, now| {
             clock.0.set(now);
             let token = &mut tokens[client];
             let ready = token.as_mut().map_or(Ready::Now, |token| strategy.ready(token, clock, None));
             let wait = ready.wait().unwrap_or_default();
             if wait.is_zero() {
-                respond(strategy, clock, token.take());
+                if server.accepts(now) {
+                    respond(strategy, clock, token.take());
+                } else if let Some(token) = token.take() {
+                    let throttled = RetryDirective::fail(Some(RetryErrorType::Throttling));
+                    drop(strategy.refresh_retry_token(token, &Failure::from_directive(throttled), clock));
+                }
                 *token = strategy.acquire_initial_token(clock).ok();
             }
             wait
