@@ -3,6 +3,7 @@
 mod parts;
 
 use crate::support::{ByHand, Failed, Wakes, secs};
+use retry_core::classify::http::RateLimit;
 use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
 use retry_core::{
@@ -125,7 +126,8 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", refreshed.map(|token| token_says(&token))));
         let refused = strategy.refresh_retry_token(initial(), &Failure::of(&Failed::FATAL), &clock);
         answers.push(format!("{:?}", refused.map(drop)));
-        answers.push(format!("{:?}", strategy.record_success(initial(), &Success::default(), &clock)));
+        let success = Success::default().with_rate_limit(Some(RateLimit::new(9)));
+        answers.push(format!("{:?}", strategy.record_success(initial(), &success, &clock)));
         strategy.release(initial());
         answers.push(format!("{:?}", strategy.quota_level()));
         answers.push(format!("{:?}", strategy.send_rate()));
@@ -153,7 +155,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "initial 5",
         "refresh (7, None, 5)",
         "initial 5",
-        "success (7, Success, 5)",
+        "success (7, Success { rate_limit: Some(RateLimit { remaining: 9, reset: None }) }, 5)",
         "initial 5",
         "release 7",
         "(7, 37, 107s, RetryAfter)",
