@@ -7,6 +7,7 @@ use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, re
 use retry_core::{RetryDirective, RetryErrorType, Success};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+#[expect(clippy::unnecessary_wraps, reason = "as the readers return it")]
 fn limit(remaining: u64, reset: impl Into<Option<u64>>) -> Option<RateLimit> {
     Some(RateLimit::new(remaining).with_reset(reset.into().map(secs)))
 }
@@ -142,7 +143,7 @@ proptest! {
     // Rule E17.
     #[test]
     fn what_is_written_as_the_draft_says_is_read(
-        limits in prop::collection::vec((r#"[ -!#-\[\]-~]{0,8}"#, any::<u32>(), prop::option::of(0..u32::MAX)), 1..5)
+        limits in prop::collection::vec((r"[ -!#-\[\]-~]{0,8}", any::<u32>(), prop::option::of(0..u32::MAX)), 1..5)
     ) {
         let written = limits.iter().map(|(name, r, t)| {
             format!("\"{name}\";r={r}{}", t.map_or_else(String::new, |t| format!(";t={t}")))
