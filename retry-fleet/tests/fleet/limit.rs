@@ -24,6 +24,18 @@ fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
     }
 }
 
+// Rules F8, L11.
+#[test]
+fn a_fleet_that_knows_nothing_finds_the_limit_without_many_rejections() {
+    for (processes, rate, most) in [(1, 100.0, 150), (8, 100.0, 150), (10, 500.0, 750)] {
+        let counts = World::new(processes, rate).run(10).of_each(0..10);
+        let (accepted, rejected) = counts.iter().fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
+        let used = f64::from(accepted) / (10.0 * rate);
+        // The server has saved up a burst of one second.
+        assert!(rejected < most && used > 0.94, "{processes} processes: {rejected} rejected, {used} used");
+    }
+}
+
 // Rule F10.
 #[test]
 fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {

@@ -7,12 +7,6 @@ use std::time::Duration;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 50.0;
-/// The time in which the rate of the ramp doubles.
-const RAMP_DOUBLES: f64 = 0.4;
-/// The part of the goodput at which the search begins after the first rejection.
-const SEARCH_START: f64 = 0.8;
-/// The time in which the rate doubles in the search after the first rejection.
-const SEARCH_DOUBLES: f64 = 0.25;
 /// The time in which the rate doubles once the limit has proved to be higher than the estimate.
 const PROVEN_DOUBLES: f64 = 0.4;
 /// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
@@ -38,6 +32,11 @@ const LOWEST: f64 = 0.2;
 /// What differs between one sender and all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tuning {
+    /// The time in which the rate of the ramp doubles, in seconds.
+    ramp: f64,
+    /// The part of the goodput at which the search begins after the first rejection, and the time in which its rate doubles,
+    /// in seconds.
+    search: (f64, f64),
     /// The part of the estimate to which a rejection cuts the rate.
     cut: f64,
     /// The time in which the rate returns from a cut to the estimate, in seconds.
@@ -52,10 +51,19 @@ struct Tuning {
 
 impl Tuning {
     /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
-    const ONE: Self = Self { cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0, climb: 1.16 };
+    const ONE: Self =
+        Self { ramp: 0.4, search: (0.8, 0.25), cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0, climb: 1.16 };
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
     /// short measurement would be wrong, and a steep growth would be cut too late.
-    const ALL: Self = Self { cut: 0.9, returns: 2.5, measured: (2.0, u32::MAX), lag: 0.5, climb: 1.08 };
+    const ALL: Self = Self {
+        ramp: 0.6,
+        search: (0.5, 1.0),
+        cut: 0.9,
+        returns: 2.5,
+        measured: (2.0, u32::MAX),
+        lag: 0.5,
+        climb: 1.08,
+    };
 }
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
@@ -146,7 +154,9 @@ impl GoodputEstimator {
     /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. A single process frees a part of the
     /// limit for others when its rate is cut, which makes shares fair. Here, the shares are determined otherwise. The
     /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
-    /// a second's requests more. They learn of a cut as late, so the rate grows by 8 % in each second beyond the estimate.
+    /// a second's requests more. They learn of a cut as late, so the rate grows more slowly: by 8 % in each second beyond the
+    /// estimate, and in the beginning it doubles every 0.6 s in the ramp, and every second in the search, which begins at half
+    /// of the goodput.
     pub const fn for_all(now: Timestamp) -> Self {
         Self::with(Tuning::ALL, now)
     }
@@ -272,7 +282,8 @@ impl GoodputEstimator {
     /// Begins the search after the first rejection, with what was accepted in the last second.
     fn begin_search(&mut self, goodput: f64) {
         self.estimate = goodput.max(LOWEST);
-        self.phase = Phase::Search { from: SEARCH_START * self.estimate, doubles: SEARCH_DOUBLES };
+        let (start, doubles) = self.tuning.search;
+        self.phase = Phase::Search { from: start * self.estimate, doubles };
         self.began_with_rejection = true;
     }
 
@@ -295,7 +306,7 @@ impl GoodputEstimator {
         let elapsed = seconds(self.since, now);
         let most = MAX_LEAD * self.recent.rate(now).max(1.0);
         match self.phase {
-            Phase::Ramp => (FIRST_RATE * (elapsed / RAMP_DOUBLES).exp2()).min(most.max(FIRST_RATE)),
+            Phase::Ramp => (FIRST_RATE * (elapsed / self.tuning.ramp).exp2()).min(most.max(FIRST_RATE)),
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
                 let Tuning { cut, returns, climb, .. } = self.tuning;
