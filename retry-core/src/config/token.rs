@@ -82,8 +82,8 @@ impl ConfiguredStrategy {
         *place = self.place(clock);
         match place {
             Place::Unlimited => Ready::Now,
-            Place::Adaptive(place) => self.adaptive.ready(place, clock),
-            Place::Paced(place) => self.paced.ready(place, clock),
+            Place::Adaptive(place) => self.adaptive.ready(place, || true, clock),
+            Place::Paced(place) => self.paced.ready(place, || true, clock),
         }
     }
 }
@@ -157,8 +157,8 @@ impl RetryStrategy for ConfiguredStrategy {
             return Ready::Now;
         }
         match (&mut token.place, self.limit()) {
-            (Place::Adaptive(place), ADAPTIVE) => self.adaptive.ready(place, clock),
-            (Place::Paced(place), PACED) => self.paced.ready(place, clock),
+            (Place::Adaptive(place), ADAPTIVE) => self.adaptive.ready(place, || true, clock),
+            (Place::Paced(place), PACED) => self.paced.ready(place, || true, clock),
             _ => self.change_place(&mut token.place, clock),
         }
     }

@@ -46,11 +46,11 @@ impl AdaptiveLimiter {
         self.0.with(Gate::new, |gate| gate.learn(clock, throttled, place.ticket));
     }
 
-    /// Returns whether an attempt may be sent.
+    /// Returns whether an attempt may be sent. Operations that are not those of the strategy may.
     #[inline]
-    pub(crate) fn ready(&self, place: &mut AdaptivePlace, clock: &dyn Clock) -> Ready {
+    pub(crate) fn ready(&self, place: &mut AdaptivePlace, is_own: impl FnOnce() -> bool, clock: &dyn Clock) -> Ready {
         self.0.with(Gate::new, |gate| {
-            if !gate.is_limiting() || place.is_granted() {
+            if !gate.is_limiting() || place.is_granted() || !is_own() {
                 return Ready::Now;
             }
             let wait = gate.ask(clock, &mut place.ticket);

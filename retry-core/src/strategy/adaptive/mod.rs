@@ -188,10 +188,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
 
     #[inline]
     fn ready(&self, token: &mut AdaptiveRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        if !self.standard.issued(&token.standard) {
-            return Ready::Now;
-        }
-        self.limiter.ready(&mut token.place, clock)
+        let AdaptiveRetryToken { standard, place } = token;
+        self.limiter.ready(place, || self.standard.issued(standard), clock)
     }
 
     fn release(&self, token: AdaptiveRetryToken) {

@@ -51,11 +51,11 @@ impl PacedLimiter {
         self.pacer.with(Pacer::new, |pacer| pacer.begin(clock, has_ramp));
     }
 
-    /// Returns whether an attempt may be sent.
+    /// Returns whether an attempt may be sent. Operations that are not those of the strategy may.
     #[inline]
-    pub(crate) fn ready(&self, place: &mut PacedPlace, clock: &dyn Clock) -> Ready {
+    pub(crate) fn ready(&self, place: &mut PacedPlace, is_own: impl FnOnce() -> bool, clock: &dyn Clock) -> Ready {
         self.pacer.with(Pacer::new, |pacer| {
-            if !pacer.is_pacing() || place.is_granted() {
+            if !pacer.is_pacing() || place.is_granted() || !is_own() {
                 return Ready::Now;
             }
             match pacer.ask(clock, &mut place.ticket) {

@@ -270,10 +270,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
 
     #[inline]
     fn ready(&self, token: &mut PacedRetryToken, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        if !self.standard.issued(&token.standard) {
-            return Ready::Now;
-        }
-        self.limiter.ready(&mut token.place, clock)
+        let PacedRetryToken { standard, place, .. } = token;
+        self.limiter.ready(place, || self.standard.issued(standard), clock)
     }
 
     fn release(&self, token: PacedRetryToken) {
