@@ -1,94 +1,137 @@
 //! Markers in rows: a row for each strategy, a lane in it for each group.
 
-use super::scale::{Scale, number};
-use super::svg::{Look, Svg, WIDTH};
+use super::scale::{Scale, fixed, number};
+use super::svg::{Look, Marker, Svg, WIDTH};
 use crate::report::Spread;
 
 /// Panels side by side, whose rows are the same strategies.
 pub(super) struct Dots<'a> {
-    pub rows: Vec<String>,
-    /// The groups, by the order of their lanes.
-    pub groups: Vec<(String, Look)>,
+    pub rows: Vec<Row<'a>>,
+    /// The names of the lanes of each row.
+    pub lanes: Vec<String>,
     pub panels: Vec<Panel<'a>>,
 }
 
-/// A measure of all rows and groups.
+pub(super) struct Row<'a> {
+    pub name: String,
+    pub look: Look,
+    /// A heading above the row.
+    pub section: Option<&'a str>,
+}
+
+/// A measure of all rows and lanes.
 pub(super) struct Panel<'a> {
     /// The measure, with its unit.
-    pub name: &'a str,
-    /// The values by row and group.
-    pub values: Vec<Vec<Spread>>,
-    /// The ends of the axis.
-    pub bounds: (f64, f64),
+    pub name: String,
+    /// The values by row and lane.
+    pub values: Vec<Vec<Dot>>,
+    /// The end of the axis, which starts at zero.
+    pub end: f64,
+    /// The number of decimals of all values.
+    pub decimals: usize,
+    /// Whether a bar leads from zero to each value.
+    pub has_bars: bool,
+    /// What is said of a value that is "never".
+    pub never: &'a str,
     /// A value to compare with, and its name.
     pub reference: Option<(f64, String)>,
 }
 
+/// A value, and whether its marker is hollow.
+pub(super) struct Dot(pub Spread, pub bool);
+
 const LANE: f64 = 17.0;
 const GAP: f64 = 9.0;
-/// The place of the first row below the title and the key.
-const TOP: f64 = 112.0;
-/// The width of the names of the rows.
-const NAMES: f64 = 160.0;
-/// The place for a value right of its marker.
-const VALUE: f64 = 52.0;
+const SECTION: f64 = 24.0;
+/// The place of the first row below the title.
+const TOP: f64 = 92.0;
+/// The width of the names of rows and lanes.
+const NAMES: f64 = 214.0;
+/// The place for a value right of its axis.
+const VALUE: f64 = 44.0;
+/// The gap between two panels.
+const BETWEEN: f64 = 26.0;
 
 impl Dots<'_> {
-    /// Returns the height of the picture.
+    /// Draws all rows and returns where they end.
     #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-    pub(super) fn height(&self) -> f64 {
-        TOP + self.rows.len() as f64 * self.row() + 52.0
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-    fn row(&self) -> f64 {
-        self.groups.len() as f64 * LANE + GAP
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-    pub(super) fn draw(&self, svg: &mut Svg) {
-        let mut x = 24.0;
-        for (name, look) in &self.groups {
-            svg.marker(*look, (x, 68.0));
-            svg.text("", (x + 10.0, 72.5), name);
-            x += 34.0 + 7.4 * name.chars().count() as f64;
+    pub(super) fn draw(&self, svg: &mut Svg) -> f64 {
+        let height = self.lanes.len() as f64 * LANE + GAP;
+        let (mut tops, mut bottom) = (Vec::new(), TOP);
+        for row in &self.rows {
+            if let Some(section) = row.section {
+                bottom += SECTION;
+                svg.text("strong", (16.0, bottom - GAP - 2.0), section);
+            }
+            svg.path("grid", "", &[(16.0, bottom - GAP / 2.0), (NAMES - 8.0, bottom - GAP / 2.0)]);
+            svg.text("", (16.0, bottom + (height - GAP) / 2.0 + 4.0), &row.name);
+            for (lane, name) in self.lanes.iter().enumerate() {
+                svg.text("small end", (NAMES - 12.0, bottom + (lane as f64 + 0.5) * LANE + 4.0), name);
+            }
+            tops.push(bottom);
+            bottom += height;
         }
-        let bottom = self.height() - 52.0;
-        for (index, name) in self.rows.iter().enumerate() {
-            let top = TOP + index as f64 * self.row();
-            svg.text("end", (NAMES - 12.0, top + (self.row() - GAP) / 2.0 + 4.0), name);
-            svg.path("grid", "", &[(16.0, top - GAP / 2.0), (WIDTH - 12.0, top - GAP / 2.0)]);
-        }
-        let width = (WIDTH - NAMES) / self.panels.len() as f64;
+        let width = (WIDTH - NAMES - 16.0 + BETWEEN) / self.panels.len() as f64;
         for (index, panel) in self.panels.iter().enumerate() {
             let left = NAMES + index as f64 * width;
-            let scale = Scale::linear(panel.bounds, (left, left + width - VALUE - 14.0), true);
-            svg.text("", (left - 4.0, TOP - 14.0), panel.name);
-            for &tick in &scale.ticks {
-                svg.path("grid", "", &[(scale.at(tick), TOP - GAP / 2.0), (scale.at(tick), bottom)]);
-                svg.text("small middle", (scale.at(tick), bottom + 18.0), &number(tick));
+            panel.draw(svg, &self.rows, &tops, (left, left + width - BETWEEN), bottom);
+        }
+        bottom + if self.panels.iter().any(|panel| panel.reference.is_some()) { 44.0 } else { 24.0 }
+    }
+}
+
+impl Panel<'_> {
+    fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], (left, right): (f64, f64), bottom: f64) {
+        let room = VALUE.max(16.0 + 6.8 * length(self.never));
+        let scale = Scale::linear((0.0, self.end), (left, right - room), false);
+        svg.text("", (left - 4.0, TOP - 14.0), &self.name);
+        for &top in tops {
+            svg.path("grid", "", &[(left - 4.0, top - GAP / 2.0), (right, top - GAP / 2.0)]);
+        }
+        for &tick in &scale.ticks {
+            svg.path("grid", "", &[(scale.at(tick), TOP - GAP / 2.0), (scale.at(tick), bottom)]);
+            svg.text("small middle", (scale.at(tick), bottom + 18.0), &number(tick));
+        }
+        if let Some((value, name)) = &self.reference {
+            let x = scale.at(*value);
+            svg.path("ink line", "5 4", &[(x, TOP - GAP / 2.0), (x, bottom)]);
+            svg.text("middle", (x, bottom + 38.0), name);
+        }
+        for ((values, row), top) in self.values.iter().zip(rows).zip(tops) {
+            let mut y = top + LANE / 2.0;
+            for dot in values {
+                self.draw_value(svg, dot, row.look, &scale, y);
+                y += LANE;
             }
-            if let Some((value, name)) = &panel.reference {
-                let x = scale.at(*value);
-                svg.path("ink line", "5 4", &[(x, TOP - GAP / 2.0), (x, bottom)]);
-                svg.text("middle", (x, bottom + 38.0), name);
-            }
-            self.draw_values(svg, panel, &scale);
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-    fn draw_values(&self, svg: &mut Svg, panel: &Panel<'_>, scale: &Scale) {
-        for (row, values) in panel.values.iter().enumerate() {
-            for (lane, (spread, (_, look))) in values.iter().zip(&self.groups).enumerate() {
-                let y = TOP + row as f64 * self.row() + (lane as f64 + 0.5) * LANE;
-                let at = |value: Option<f64>| scale.at(value.unwrap_or(f64::MAX));
-                let (low, mid, high) = (at(spread.low), at(spread.mid), at(spread.high));
-                svg.path(&format!("{} line", look.colour), "", &[(low, y), (high, y)]);
-                svg.marker(*look, (mid, y));
-                let text = spread.mid.map_or_else(|| "never".to_owned(), number);
-                svg.text("small label", (high.max(mid) + 8.0, y + 4.0), &text);
-            }
+    fn draw_value(&self, svg: &mut Svg, Dot(spread, is_hollow): &Dot, look: Look, scale: &Scale, y: f64) {
+        let at = |value: Option<f64>| scale.at(value.unwrap_or(f64::MAX));
+        let (low, mid, high) = (at(spread.low), at(spread.mid), at(spread.high));
+        if self.has_bars {
+            svg.rectangle(&format!("{} bar", look.colour), (scale.at(0.0), y - 6.0), (mid - scale.at(0.0), 12.0));
+        }
+        svg.path(&look.line(), "", &[(low, y), (high, y)]);
+        match spread.mid {
+            None => svg.marker(Look { marker: Marker::Beyond, ..look }, (mid, y)),
+            Some(_) if *is_hollow => svg.hollow_marker(look, (mid, y)),
+            Some(_) => svg.marker(look, (mid, y)),
+        }
+        let text = spread.mid.map_or_else(|| self.never.to_owned(), |value| fixed(value, self.decimals));
+        let (start, width) = (high.max(mid) + if spread.mid.is_some() { 9.0 } else { 13.0 }, 6.8 * length(&text));
+        // A value that would lie on the reference is left of its marker.
+        let is_crossed =
+            self.reference.as_ref().is_some_and(|(value, _)| (start..start + width).contains(&scale.at(*value)));
+        if is_crossed {
+            svg.text("small label end", (low - 9.0, y + 4.0), &text);
+        } else {
+            svg.text("small label", (start, y + 4.0), &text);
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "names are short")]
+fn length(text: &str) -> f64 {
+    text.chars().count() as f64
 }

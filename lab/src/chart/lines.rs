@@ -10,34 +10,26 @@ pub(super) struct Panel<'a> {
     pub x: (f64, f64),
     /// The upper and the lower end of the vertical axis.
     pub y: (f64, f64),
-    /// The names of the two axes.
-    pub names: (&'a str, &'a str),
+    /// The names of the two axes. That of the vertical one is above it.
+    pub names: (String, String),
     pub is_logarithmic: bool,
     /// The ends of the vertical axis, if they are not 0 and the largest value. Points above it are left out.
     pub bounds: Option<(f64, f64)>,
     /// A span of the horizontal axis that is shaded, with its name.
     pub shade: Option<(f64, f64, &'a str)>,
     pub lines: Vec<Drawn<'a>>,
+    /// Texts at points that are given as values, in the colour of a look.
+    pub texts: Vec<(String, Look, (f64, f64))>,
 }
 
-/// A line with its look and its label.
+/// A line with its look, and the name right of its end, which is moved up or down where names would overlap.
 pub(super) struct Drawn<'a> {
     pub line: &'a Line,
     pub look: Look,
-    pub label: Label,
+    pub name: Option<String>,
 }
 
-pub(super) enum Label {
-    /// No label: a key names the line.
-    None,
-    /// Right of the last point, moved up or down where labels would overlap.
-    End(String),
-    /// At a point, given as values, with the text right of it or left of it. The second position is moved by pixels.
-    Right(String, (f64, f64), (f64, f64)),
-    Left(String, (f64, f64), (f64, f64)),
-}
-
-/// The least distance between the labels at the ends of lines.
+/// The least distance between the names at the ends of lines.
 const LEADING: f64 = 19.0;
 
 impl Panel<'_> {
@@ -56,14 +48,14 @@ impl Panel<'_> {
             let highest = self.bounds.map_or(f64::MAX, |bounds| bounds.1);
             let points = drawn.line.points.iter().filter(|point| point.y.mid.is_some_and(|value| value <= highest));
             let points: Vec<_> = points.map(|point| at(point, point.y.mid)).collect();
-            svg.path(&format!("{} line", drawn.look.colour), drawn.look.dashes, &points);
+            svg.path(&drawn.look.line(), drawn.look.dashes, &points);
             // The markers of lines that lie on each other are beside each other.
             let every = points.len().div_ceil(7).max(1);
             for &point in points.iter().skip(index * 2 % every).step_by(every) {
                 svg.marker(drawn.look, point);
             }
         }
-        self.draw_labels(svg, &horizontal, &vertical);
+        self.draw_names(svg, &horizontal, &vertical);
     }
 
     fn scales(&self) -> (Scale, Scale) {
@@ -87,7 +79,7 @@ impl Panel<'_> {
         if let Some((from, to, name)) = self.shade {
             let (from, to) = (horizontal.at(from), horizontal.at(to));
             svg.rectangle("shade", (from, top), (to - from, bottom - top));
-            svg.text("small middle", (f64::midpoint(from, to), top - 6.0), name);
+            svg.text("small middle", (f64::midpoint(from, to), top + 16.0), name);
         }
         for &tick in &vertical.ticks {
             let y = vertical.at(tick);
@@ -100,34 +92,25 @@ impl Panel<'_> {
             svg.path("axis", "", &[(x, bottom), (x, bottom + 4.0)]);
             svg.text("small middle", (x, bottom + 18.0), &number(tick));
         }
-        svg.text("small middle", (f64::midpoint(left, right), bottom + 37.0), self.names.0);
-        let widest = vertical.ticks.iter().map(|&tick| number(tick).chars().count()).max().unwrap_or(0);
-        #[expect(clippy::cast_precision_loss, reason = "labels are short")]
-        let names = left - 18.0 - 7.4 * widest as f64;
-        svg.text_up("small middle", (names, f64::midpoint(top, bottom)), self.names.1);
+        svg.text("small middle", (f64::midpoint(left, right), bottom + 37.0), &self.names.0);
+        svg.text("", (left - 40.0, top - 14.0), &self.names.1);
     }
 
-    fn draw_labels(&self, svg: &mut Svg, horizontal: &Scale, vertical: &Scale) {
-        let mut ends = Vec::new();
-        for drawn in &self.lines {
-            match &drawn.label {
-                Label::None => {}
-                Label::End(text) => {
-                    let last = drawn.line.points.last().and_then(|point| point.y.mid).unwrap_or(f64::MAX);
-                    ends.push((vertical.at(last), drawn.look, text));
-                }
-                Label::Right(text, (x, y), (dx, dy)) => {
-                    svg.text("label", (horizontal.at(*x) + dx, vertical.at(*y) + dy), text);
-                }
-                Label::Left(text, (x, y), (dx, dy)) => {
-                    svg.text("label end", (horizontal.at(*x) + dx, vertical.at(*y) + dy), text);
-                }
-            }
+    fn draw_names(&self, svg: &mut Svg, horizontal: &Scale, vertical: &Scale) {
+        for (text, look, (x, y)) in &self.texts {
+            svg.text(&format!("label {}", look.colour), (horizontal.at(*x), vertical.at(*y)), text);
         }
+        let named = self.lines.iter().filter_map(|drawn| Some((drawn, drawn.name.as_ref()?)));
+        let mut ends: Vec<_> = named
+            .map(|(drawn, name)| {
+                let last = drawn.line.points.last().and_then(|point| point.y.mid).unwrap_or(f64::MAX);
+                (vertical.at(last), drawn.look, name)
+            })
+            .collect();
         ends.sort_by(|left, right| left.0.total_cmp(&right.0));
         let wanted: Vec<f64> = ends.iter().map(|end| end.0).collect();
-        for (y, (_, look, text)) in spread_out(&wanted, self.y).into_iter().zip(ends) {
-            svg.sample(look, (self.x.1 + 8.0, y), text);
+        for (y, (_, look, name)) in spread_out(&wanted, self.y).into_iter().zip(ends) {
+            svg.name(look, (self.x.1 + 16.0, y), name);
         }
     }
 }
@@ -152,7 +135,7 @@ mod tests {
     use super::spread_out;
 
     #[test]
-    fn labels_keep_their_distance() {
+    fn names_keep_their_distance() {
         assert_eq!(spread_out(&[50.0, 52.0, 100.0], (0.0, 200.0)), [50.0, 69.0, 100.0]);
         assert_eq!(spread_out(&[198.0, 199.0, 200.0], (0.0, 200.0)), [162.0, 181.0, 200.0]);
     }

@@ -1,24 +1,12 @@
-//! What the pictures share: looks, and access to the parts of a report.
+//! What the pictures share: access to the parts of a report.
 
-use super::dots::{self, Dots};
-use super::lines::{Drawn, Label, Panel};
-use super::scale::number;
-use super::svg::{Look, Marker, Svg};
-use crate::report::{Line, Plot, Report, Row, Spread, Table};
+use super::dots::{Dot, Row};
+use super::lines::{Drawn, Panel};
+use super::looks::{YOURS, look};
+use super::svg::Svg;
+use crate::report::{Line, Plot, Report, Spread, Table};
 use std::error::Error;
 use std::fmt;
-
-pub(super) const INK: Look = Look { colour: "ink", dashes: "5 4", marker: Marker::None };
-pub(super) const GREY: Look = Look { colour: "grey", dashes: "", marker: Marker::Cross };
-pub(super) const BLUE: Look = Look { colour: "blue", dashes: "", marker: Marker::Circle };
-pub(super) const RED: Look = Look { colour: "red", dashes: "9 4", marker: Marker::Triangle };
-pub(super) const GREEN: Look = Look { colour: "green", dashes: "10 3 2 3", marker: Marker::Square };
-pub(super) const ORANGE: Look = Look { colour: "orange", dashes: "", marker: Marker::Diamond };
-pub(super) const PURPLE: Look = Look { colour: "purple", dashes: "6 3", marker: Marker::Square };
-pub(super) const SKY: Look = Look { colour: "sky", dashes: "3 3", marker: Marker::Triangle };
-
-/// The name of a policy with the user's own settings, which every picture shows if it is there.
-pub(super) const YOURS: &str = "yours";
 
 /// A part of a report that its picture needs and that does not exist.
 #[derive(Debug)]
@@ -32,6 +20,11 @@ impl fmt::Display for Missing {
 
 impl Error for Missing {}
 
+/// Returns an option that is a number, or 0 if there is none.
+pub(super) fn option(report: &Report, name: &str) -> f64 {
+    report.options[name].as_f64().unwrap_or(0.0)
+}
+
 /// Moves means over spans of time from the beginning of the span to its middle, except those of some lines.
 pub(super) fn centred(plot: &Plot, except: &[&str]) -> Plot {
     let mut plot = plot.clone();
@@ -43,61 +36,51 @@ pub(super) fn centred(plot: &Plot, except: &[&str]) -> Plot {
     plot
 }
 
-/// Returns an empty panel with the names of a plot's axes.
-pub(super) fn panel(plot: &Plot, x: (f64, f64), y: (f64, f64)) -> Panel<'_> {
-    Panel { x, y, names: (&plot.x, &plot.y), is_logarithmic: false, bounds: None, shade: None, lines: Vec::new() }
+/// Returns an empty panel with the names of its axes.
+pub(super) fn panel<'a>(names: (&str, &str), x: (f64, f64), y: (f64, f64)) -> Panel<'a> {
+    let names = (names.0.to_owned(), names.1.to_owned());
+    Panel { x, y, names, is_logarithmic: false, bounds: None, shade: None, lines: Vec::new(), texts: Vec::new() }
 }
 
-pub(super) fn drawn(title: &str, subtitle: &str, height: f64, panels: &[Panel<'_>]) -> String {
-    let mut svg = Svg::new(title, subtitle, height);
+/// Draws panels that end above `bottom`, with notes below.
+pub(super) fn drawn(title: &str, subtitle: &str, panels: &[Panel<'_>], bottom: f64, notes: &[String]) -> String {
+    let mut svg = Svg::new(title, subtitle);
     for panel in panels {
         panel.draw(&mut svg);
     }
-    svg.finish()
+    svg.finish(bottom, notes)
 }
 
-pub(super) fn dotted(
-    title: &str,
-    subtitle: &str,
-    rows: Vec<String>,
-    groups: Vec<String>,
-    panels: Vec<dots::Panel<'_>>,
-) -> String {
-    let groups = groups.into_iter().zip([BLUE, RED, GREEN, ORANGE]).collect();
-    let dots = Dots { rows, groups, panels };
-    let mut svg = Svg::new(title, subtitle, dots.height());
-    dots.draw(&mut svg);
-    svg.finish()
-}
-
-pub(super) fn with_seeds(subtitle: &str, report: &Report) -> String {
-    format!("{subtitle}. Median of {} runs.", report.seeds)
-}
-
-/// Returns lines with labels at their ends, and the user's own line.
-pub(super) fn ends<'a>(plot: &'a Plot, shown: &[(&str, Look)]) -> Result<Vec<Drawn<'a>>, Missing> {
-    let drawn =
-        |&(name, look): &(&str, Look)| Ok(Drawn { line: line(plot, name)?, look, label: Label::End(name.to_owned()) });
+/// Returns lines by policy with their names, and the user's own line if there is one.
+pub(super) fn lines<'a>(plot: &'a Plot, shown: &[(&str, Option<&str>)]) -> Result<Vec<Drawn<'a>>, Missing> {
+    let drawn = |&(policy, name): &(&str, Option<&str>)| {
+        Ok(Drawn { line: line(plot, policy)?, look: look(policy), name: name.map(str::to_owned) })
+    };
     let mut lines = shown.iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
-    lines.extend(optional(plot, YOURS, SKY));
+    let yours = line(plot, YOURS).ok();
+    lines.extend(yours.map(|line| Drawn { line, look: look(YOURS), name: Some(YOURS.to_owned()) }));
     Ok(lines)
 }
 
-pub(super) fn optional<'a>(plot: &'a Plot, name: &str, look: Look) -> Option<Drawn<'a>> {
-    let line = line(plot, name).ok()?;
-    Some(Drawn { line, look, label: Label::End(name.to_owned()) })
-}
-
-/// Returns names of policies, with the user's own if the table has it.
-pub(super) fn with_yours(table: &Table, names: &[&str]) -> Vec<String> {
-    let yours = distinct(table, 0).into_iter().filter(|name| name == YOURS);
-    names.iter().map(|&name| name.to_owned()).chain(yours).collect()
+/// Returns the policies of sections of rows: some that have to be there, some that can be missing, and the user's own.
+pub(super) fn rows<'a>(table: &Table, sections: &[(&'a str, &[&str])]) -> Vec<Row<'a>> {
+    let has = |name: &str| distinct(table, 0).iter().any(|policy| policy == name);
+    let mut rows = Vec::new();
+    for (section, names) in sections {
+        for (index, &name) in names.iter().enumerate() {
+            rows.push(Row { name: name.to_owned(), look: look(name), section: (index == 0).then_some(*section) });
+        }
+    }
+    if has(YOURS) {
+        rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
+    }
+    rows
 }
 
 /// Returns the values of a key column, each once.
 pub(super) fn distinct(table: &Table, key: usize) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
-    for value in table.rows.iter().filter_map(|row: &Row| row.keys.get(key)) {
+    for value in table.rows.iter().filter_map(|row| row.keys.get(key)) {
         if !values.contains(value) {
             values.push(value.clone());
         }
@@ -105,26 +88,33 @@ pub(super) fn distinct(table: &Table, key: usize) -> Vec<String> {
     values
 }
 
-pub(super) fn labels(groups: &[String], unit: &str) -> Vec<String> {
-    let name = |group: &String| group.parse().map_or_else(|_| group.clone(), number);
-    groups.iter().map(|group| format!("{}{unit}", name(group))).collect()
-}
-
+/// Returns the values of rows and lanes, in multiples of `factor`.
 pub(super) fn collect(
-    rows: &[String],
-    groups: &[String],
-    value: impl Fn(&str, &str) -> Result<Spread, Missing>,
+    (table, measure, factor): (&Table, &str, f64),
+    rows: &[Row<'_>],
+    lanes: &[String],
 ) -> Result<Vec<Vec<Spread>>, Missing> {
-    rows.iter().map(|row| groups.iter().map(|group| value(row, group)).collect()).collect()
+    let value = |row: &Row<'_>, lane: &String| Ok(scaled(value(table, &[&row.name, lane], measure)?, factor));
+    rows.iter().map(|row| lanes.iter().map(|lane| value(row, lane)).collect()).collect()
 }
 
-pub(super) fn scaled(spread: Spread, factor: f64) -> Spread {
+/// Returns dots with filled markers.
+pub(super) fn filled(values: Vec<Vec<Spread>>) -> Vec<Vec<Dot>> {
+    values.into_iter().map(|lanes| lanes.into_iter().map(|spread| Dot(spread, false)).collect()).collect()
+}
+
+fn scaled(spread: Spread, factor: f64) -> Spread {
     let scale = |value: Option<f64>| value.map(|value| value * factor);
     Spread { low: scale(spread.low), mid: scale(spread.mid), high: scale(spread.high) }
 }
 
 pub(super) fn highest(values: &[Vec<Spread>]) -> f64 {
     values.iter().flatten().filter_map(|spread| spread.high).fold(0.0, f64::max)
+}
+
+/// Returns the largest median; "never" is infinite.
+pub(super) fn worst<'a>(values: impl IntoIterator<Item = &'a Spread>) -> f64 {
+    values.into_iter().map(|spread| spread.mid.unwrap_or(f64::INFINITY)).fold(0.0, f64::max)
 }
 
 pub(super) fn plot<'a>(report: &'a Report, name: &str) -> Result<&'a Plot, Missing> {

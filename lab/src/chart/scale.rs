@@ -14,7 +14,9 @@ impl Scale {
     /// Creates an axis from `from` to at least `to`, which ends at a tick if `is_open`.
     pub(super) fn linear((from, to): (f64, f64), positions: (f64, f64), is_open: bool) -> Self {
         let length = if to > from { to - from } else { 1.0 };
-        let step = step(length / 6.0);
+        // A label needs some room.
+        let most = ((positions.1 - positions.0).abs() / 36.0).clamp(2.0, 6.0);
+        let step = step(length / most);
         let first = (from / step).ceil();
         let count = if is_open {
             ((from + length) / step - first - 1e-9).ceil()
@@ -55,38 +57,40 @@ fn step(length: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Returns a number for an axis or a marker: three significant digits, and commas in thousands.
+/// Returns a number for an axis or a sentence: three significant digits, and commas in thousands.
 pub(super) fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    let text = fixed(value, decimals);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Returns a number with this many decimals and with commas in thousands. Zero has no decimals.
+pub(super) fn fixed(value: f64, decimals: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let digits = if value.abs() >= 100.0 {
-        0
-    } else if value.abs() >= 10.0 {
-        1
-    } else if value.abs() >= 1.0 {
-        2
-    } else {
-        3
-    };
-    let text = format!("{value:.digits$}");
-    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    match text.split_at_checked(text.len().saturating_sub(3)) {
-        Some((thousands, rest)) if digits == 0 && !thousands.trim_start_matches('-').is_empty() => {
-            format!("{thousands},{rest}")
-        }
-        _ => text.to_owned(),
+    let text = format!("{value:.decimals$}");
+    let digits = text.find('.').unwrap_or(text.len());
+    match text.split_at_checked(digits.saturating_sub(3)) {
+        Some((thousands, rest)) if !thousands.trim_start_matches('-').is_empty() => format!("{thousands},{rest}"),
+        _ => text,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Scale, number};
+    use super::{Scale, fixed, number};
 
     #[test]
     fn ticks_are_round_and_cover_the_values() {
-        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 100.0), true).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!(Scale::linear((10.0, 190.0), (0.0, 100.0), false).ticks, [50.0, 100.0, 150.0]);
+        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 300.0), true).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(Scale::linear((10.0, 190.0), (0.0, 300.0), false).ticks, [50.0, 100.0, 150.0]);
+        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 80.0), true).ticks, [0.0, 50.0, 100.0], "a short axis has few");
         assert_eq!(Scale::logarithmic((0.4, 96.0), (0.0, 100.0)).ticks, [0.1, 1.0, 10.0, 100.0]);
         assert_eq!(number(Scale::linear((0.0, 0.0), (0.0, 100.0), true).at(2.0)), "100");
     }
@@ -103,5 +107,7 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.0, 0.25, 1.171, 24.0, 46.238, 3776.0, 12_724.5].map(number);
         assert_eq!(texts, ["0", "0.25", "1.17", "24", "46.2", "3,776", "12,724"]);
+        let texts = [0.0, 0.04, 5.0, 1234.56].map(|value| fixed(value, 1));
+        assert_eq!(texts, ["0", "0.0", "5.0", "1,234.6"]);
     }
 }

@@ -5,21 +5,27 @@ use std::fmt::Write as _;
 /// The width of a picture: that of a README.
 pub(super) const WIDTH: f64 = 800.0;
 
-/// The background is drawn, because a page can be light while the system of its reader is dark.
+/// The background is drawn, because a page can be light while the system of its reader is dark. Text in the colour of a
+/// series is darker than the series on the light background, so that it is readable.
 const STYLE: &str = "\
 text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#1f2328}\
-.title{font-size:16px;font-weight:600}.small{font-size:12px;fill:#59636e}.label{paint-order:stroke;stroke-width:4px}\
+.title{font-size:16px;font-weight:600}.small{font-size:12px;fill:#59636e}.strong{font-weight:600}\
 .middle{text-anchor:middle}.end{text-anchor:end}\
-.back{fill:#fff}.label{stroke:#fff}.grid{stroke:#d9dee3}.axis{stroke:#818b98}.shade{fill:#818b98;fill-opacity:.18}\
+.back{fill:#fff}.grid{stroke:#d9dee3}.axis{stroke:#818b98}.shade{fill:#818b98;fill-opacity:.13}\
 .grey{stroke:#818b98;fill:#818b98}.ink{stroke:#1f2328;fill:#1f2328}.blue{stroke:#0072b2;fill:#0072b2}\
-.red{stroke:#d55e00;fill:#d55e00}.green{stroke:#009e73;fill:#009e73}.orange{stroke:#e69f00;fill:#e69f00}\
+.red{stroke:#cc3311;fill:#cc3311}.green{stroke:#009e73;fill:#009e73}.orange{stroke:#e69f00;fill:#e69f00}\
 .purple{stroke:#cc79a7;fill:#cc79a7}.sky{stroke:#56b4e9;fill:#56b4e9}\
-.line{fill:none;stroke-width:2.2px;stroke-linejoin:round}.band{stroke:none;fill-opacity:.16}.mark{stroke-width:1px}\
+text.label{stroke:#fff;stroke-width:4px;paint-order:stroke}text.grey{fill:#59636e}text.green{fill:#00704f}\
+text.orange{fill:#8a5a00}text.purple{fill:#9c4577}text.sky{fill:#0f6ea3}\
+.line,.wide{fill:none;stroke-width:2.2px;stroke-linejoin:round}.wide{stroke-width:8px;stroke-opacity:.4}\
+.band,.bar{stroke:none;fill-opacity:.16}.bar{fill-opacity:.3}.mark{stroke-width:1px}.hollow{fill:#fff;stroke-width:1.6px}\
 @media(prefers-color-scheme:dark){\
 text{fill:#e6edf3}.small{fill:#9198a1}\
-.back{fill:#0d1117}.label{stroke:#0d1117}.grid{stroke:#2a313c}.axis{stroke:#656c76}\
-.ink{stroke:#e6edf3;fill:#e6edf3}.blue{stroke:#2f93d1;fill:#2f93d1}\
-.line{fill:none}.band{stroke:none}}";
+.back{fill:#0d1117}.grid{stroke:#2a313c}.axis{stroke:#656c76}\
+.ink{stroke:#e6edf3;fill:#e6edf3}.blue{stroke:#2f93d1;fill:#2f93d1}.red{stroke:#ee5a3a;fill:#ee5a3a}\
+text.label{stroke:#0d1117}text.grey{fill:#9198a1}text.green{fill:#009e73}text.orange{fill:#e69f00}\
+text.purple{fill:#cc79a7}text.sky{fill:#56b4e9}\
+.line,.wide{fill:none}.band,.bar{stroke:none}.hollow{fill:#0d1117}}";
 
 /// How a line or a group of markers looks.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +36,23 @@ pub(super) struct Look {
     pub dashes: &'static str,
     /// The shape of its markers.
     pub marker: Marker,
+    /// Whether its line is wide and pale, for a bound that other lines lie on.
+    pub is_wide: bool,
+}
+
+impl Look {
+    pub(super) const fn new(colour: &'static str, dashes: &'static str, marker: Marker) -> Self {
+        Self { colour, dashes, marker, is_wide: false }
+    }
+
+    pub(super) const fn wide(self) -> Self {
+        Self { marker: Marker::None, is_wide: true, ..self }
+    }
+
+    /// Returns the classes of its line.
+    pub(super) fn line(self) -> String {
+        format!("{} {}", self.colour, if self.is_wide { "wide" } else { "line" })
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,22 +60,24 @@ pub(super) enum Marker {
     Circle,
     Square,
     Triangle,
+    /// A triangle with its point below.
+    Drop,
     Diamond,
-    Cross,
+    /// A triangle that points right, where a value lies beyond the axis.
+    Beyond,
     None,
 }
 
 /// A picture that is being drawn.
 pub(super) struct Svg {
+    title: String,
     body: String,
-    height: f64,
 }
 
 impl Svg {
-    /// Creates a picture with a title, a line below it, and a height.
-    pub(super) fn new(title: &str, subtitle: &str, height: f64) -> Self {
-        let mut svg = Self { body: format!("<title>{}</title>\n", escaped(title)), height };
-        svg.rectangle("back", (0.0, 0.0), (WIDTH, height));
+    /// Creates a picture with a title and a line below it.
+    pub(super) fn new(title: &str, subtitle: &str) -> Self {
+        let mut svg = Self { title: escaped(title), body: String::new() };
         svg.text("title", (16.0, 26.0), title);
         svg.text("small", (16.0, 46.0), subtitle);
         svg
@@ -60,15 +85,6 @@ impl Svg {
 
     pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
         let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
-    }
-
-    /// Adds a text that reads from below.
-    pub(super) fn text_up(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
-        let text = escaped(text);
-        let _ = writeln!(
-            self.body,
-            "<text class=\"{class}\" transform=\"translate({x:.1} {y:.1}) rotate(-90)\">{text}</text>"
-        );
     }
 
     pub(super) fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
@@ -90,52 +106,72 @@ impl Svg {
         let _ = writeln!(self.body, "<path class=\"{colour} band\" d=\"{}Z\"/>", joined(&border));
     }
 
-    pub(super) fn marker(&mut self, look: Look, (x, y): (f64, f64)) {
-        let corners: &[(f64, f64)] = match look.marker {
+    pub(super) fn marker(&mut self, look: Look, at: (f64, f64)) {
+        self.marker_of(&format!("{} mark", look.colour), look.marker, at);
+    }
+
+    /// Adds a marker with a border only.
+    pub(super) fn hollow_marker(&mut self, look: Look, at: (f64, f64)) {
+        self.marker_of(&format!("{} hollow", look.colour), look.marker, at);
+    }
+
+    fn marker_of(&mut self, class: &str, marker: Marker, (x, y): (f64, f64)) {
+        let corners: &[(f64, f64)] = match marker {
             Marker::None => return,
             Marker::Circle => {
-                let _ =
-                    writeln!(self.body, "<circle class=\"{} mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>", look.colour);
+                let _ = writeln!(self.body, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>");
                 return;
             }
             Marker::Square => &[(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)],
             Marker::Triangle => &[(0.0, -4.5), (4.5, 3.5), (-4.5, 3.5)],
+            Marker::Drop => &[(0.0, 4.5), (4.5, -3.5), (-4.5, -3.5)],
             Marker::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
-            Marker::Cross => {
-                for (dx, dy) in [(3.5, 3.5), (3.5, -3.5)] {
-                    self.path(&format!("{} line", look.colour), "", &[(x - dx, y - dy), (x + dx, y + dy)]);
-                }
-                return;
-            }
+            Marker::Beyond => &[(-3.0, -7.0), (8.0, 0.0), (-3.0, 7.0)],
         };
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        let _ = writeln!(self.body, "<path class=\"{} mark\" d=\"{}Z\"/>", look.colour, joined(&corners));
+        let _ = writeln!(self.body, "<path class=\"{class}\" d=\"{}Z\"/>", joined(&corners));
     }
 
-    /// Adds an example of a line with its marker and its name, for keys and labels.
-    pub(super) fn sample(&mut self, look: Look, (x, y): (f64, f64), name: &str) {
-        self.path(&format!("{} line", look.colour), look.dashes, &[(x, y), (x + SAMPLE, y)]);
-        self.marker(look, (x + SAMPLE / 2.0, y));
-        self.text("label", (x + SAMPLE + 6.0, y + 4.5), name);
+    /// Adds a name in the colour of its series, after the marker of the series.
+    pub(super) fn name(&mut self, look: Look, (x, y): (f64, f64), name: &str) {
+        self.marker(look, (x, y));
+        self.text(&format!("label {}", look.colour), (x + 10.0, y + 4.5), name);
     }
 
-    /// Returns the file.
-    pub(super) fn finish(self) -> String {
-        let Self { body, height } = self;
+    /// Returns the file, with notes below the position at which the picture ends.
+    pub(super) fn finish(mut self, bottom: f64, notes: &[String]) -> String {
+        let mut y = bottom;
+        for line in notes.iter().flat_map(|note| wrapped(note)) {
+            y += NOTE;
+            self.text("small", (16.0, y), &line);
+        }
+        let Self { title, body } = self;
+        let height = y + 14.0;
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\">\n<style>{STYLE}</style>\n{body}</svg>\n"
+             viewBox=\"0 0 {WIDTH} {height}\">\n<style>{STYLE}</style>\n<title>{title}</title>\n\
+             <rect class=\"back\" x=\"0\" y=\"0\" width=\"{WIDTH}\" height=\"{height}\"/>\n{body}</svg>\n"
         )
     }
 }
 
-/// The length of the line in an example.
-const SAMPLE: f64 = 30.0;
+/// The height of a line of a note.
+const NOTE: f64 = 17.0;
 
-/// Returns the width that a label with an example needs at most.
-#[expect(clippy::cast_precision_loss, reason = "labels are short")]
-pub(super) fn width_of_sample(name: &str) -> f64 {
-    SAMPLE + 14.0 + 7.4 * name.chars().count() as f64
+/// Breaks a note into lines that fit into the width of a picture.
+fn wrapped(note: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in note.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if line.is_empty() {
+            word.clone_into(line);
+        } else if line.chars().count() + 1 + word.chars().count() <= 114 {
+            let _ = write!(line, " {word}");
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 fn joined(points: &[(f64, f64)]) -> String {

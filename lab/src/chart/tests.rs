@@ -1,8 +1,11 @@
 use super::{Missing, picture, schedule};
-use crate::report::Report;
+use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
+const NAMES: [&str; 7] = ["changing", "contention", "copy", "layers", "many", "outage", "partial"];
+
+/// Returns the committed results, in the order of their names.
 fn reports() -> Vec<Report> {
     let files = [
         include_str!("../../results/full/changing.json"),
@@ -41,7 +44,8 @@ fn texts(svg: &str) -> Vec<Text<'_>> {
             let class = attribute(line, "class").unwrap();
             let [x, y]: [f64; 2] = ["x", "y"].map(|name| attribute(line, name).unwrap().parse().unwrap());
             let size = if class.contains("title") {
-                16.0
+                // Bold letters are wider.
+                17.0
             } else if class.contains("small") {
                 12.0
             } else {
@@ -82,7 +86,7 @@ fn a_picture_shows_the_numbers_of_its_report() {
     let mut copy = reports().remove(2);
     let before = picture(&copy).unwrap();
     let row = copy.tables[0].rows.iter_mut().find(|row| row.keys == ["new()", "64"]).unwrap();
-    row.values[0] = crate::report::Spread::exactly(1234.0);
+    row.values[0] = Spread::exactly(1234.0);
     let after = picture(&copy).unwrap();
     assert!(!before.contains(">30.9<") && after.contains(">30.9<"), "1,234 of 4,000 tasks");
 }
@@ -90,7 +94,87 @@ fn a_picture_shows_the_numbers_of_its_report() {
 #[test]
 fn a_value_that_is_never_reached_is_said_in_words() {
     let outage = reports().remove(5);
-    assert!(picture(&outage).unwrap().contains("1,000 separate quotas and no quota: never again"));
+    let shown = |row: &&Row| ["no retries", "new()", "new(), no quota"].contains(&row.keys[1].as_str());
+    let never = outage.tables[0].rows.iter().filter(shown).filter(|row| row.values[0].mid.is_none()).count();
+    let picture = picture(&outage).unwrap();
+    assert!(never > 0);
+    assert_eq!(picture.matches(">stays down<").count(), never);
+    assert!(picture.contains("not within 520 s"), "600 s without 60 s before, 10 s of stall, and 10 s of successes");
+}
+
+#[test]
+fn a_time_is_hollow_where_more_than_a_few_tasks_fail() {
+    let mut copy = reports().remove(2);
+    let hollow = |copy: &Report| picture(copy).unwrap().matches(" hollow\"").count();
+    let before = hollow(&copy);
+    assert!(before > 0);
+    let row = copy.tables[0].rows.iter_mut().find(|row| row.keys == ["paced", "64"]).unwrap();
+    row.values[0] = Spread::exactly(201.0);
+    assert_eq!(hollow(&copy), before + 1, "5.025 % of 4,000 tasks");
+}
+
+/// Sets all points of a line.
+fn set_line(report: &mut Report, line: &str, value: f64) {
+    let lines = report.plots.iter_mut().flat_map(|plot| &mut plot.lines).filter(|each| each.name == line);
+    lines.flat_map(|line| &mut line.points).for_each(|point| point.y = Spread::exactly(value));
+}
+
+/// Sets all measures of a policy.
+fn set_rows(report: &mut Report, policy: &str, value: f64) {
+    let rows = report.tables.iter_mut().flat_map(|table| &mut table.rows);
+    let rows = rows.filter(|row| row.keys.iter().any(|key| key == policy));
+    rows.flat_map(|row| &mut row.values).for_each(|spread| *spread = Spread::exactly(value));
+}
+
+#[test]
+fn a_title_states_a_finding_only_if_the_results_have_it() {
+    type Change = fn(&mut Report);
+    let cases: [(&str, Change, &str); 7] = [
+        (
+            "A changing limit: retries without a quota lose up to ",
+            |report| set_rows(report, "paced", 0.1),
+            "A limit that changes: what is used of it, and what fails",
+        ),
+        (
+            "Many clients write one row: jitter saves ",
+            |report| set_line(report, "no jitter", 1.0),
+            "Many clients write one row: writes and time with and without jitter",
+        ),
+        (
+            "A bulk copy against a limit: retries lose up to ",
+            |report| set_rows(report, "paced", 2000.0),
+            "A bulk copy against a rate limit: lost tasks, and the time",
+        ),
+        (
+            "Retries of 3 services in a row multiply: ",
+            |report| set_rows(report, "quota", 100.0),
+            "3 services in a row that all retry: the load on the last one",
+        ),
+        (
+            "100 clients on one limit: up to ",
+            |report| set_rows(report, "adaptive", 0.5),
+            "100 clients on one limit: what is rejected, and what fails",
+        ),
+        (
+            "After a 10 s stall, retries keep a server down unless all calls share one quota",
+            |report| set_rows(report, "new(), no quota", 20.0),
+            "A server stalls for 10 s: the time until it works again",
+        ),
+        (
+            "Retries load a failing server up to ",
+            |report| set_line(report, "aws_2_0()", 3.5),
+            "A server fails part of the attempts: the load, and what succeeds",
+        ),
+    ];
+    for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
+        let title = |report: &Report| {
+            let picture = picture(report).unwrap();
+            picture.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0.to_owned()
+        };
+        assert!(title(&report).starts_with(finding), "{}", title(&report));
+        change(&mut report);
+        assert_eq!(title(&report), neutral);
+    }
 }
 
 #[test]
@@ -104,13 +188,14 @@ fn a_strategy_that_the_results_lack_is_an_error() {
 
 #[test]
 fn settings_of_ones_own_are_a_line_of_their_own() {
-    for (mut report, name) in reports().into_iter().zip(["changing", "contention", "copy", "layers", "many"]) {
+    for (mut report, name) in reports().into_iter().zip(NAMES) {
         assert_eq!(report.scenario, name);
         assert!(!picture(&report).unwrap().contains("yours"));
         let (old, new) = ("adaptive, no quota", "yours");
         let (old, is_renamed) = match name {
             "contention" => ("new(), as shipped", true),
-            "layers" => ("no retries", false),
+            "layers" | "partial" => ("no retries", false),
+            "outage" => ("aws_2_1()", true),
             _ => (old, true),
         };
         for plot in &mut report.plots {
@@ -133,15 +218,13 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
 #[test]
 fn an_outage_can_have_other_numbers_of_quotas() {
     let mut outage = reports().remove(5);
+    let rows = |outage: &Report| picture(outage).unwrap().matches(" quotas<").count();
+    assert_eq!(rows(&outage), 2);
     outage.options["quotas"] = serde_json::json!([1, 100]);
-    for plot in &mut outage.plots {
-        plot.lines.retain(|line| !line.name.contains("1000"));
-    }
-    let two = picture(&outage).unwrap();
-    assert_eq!(two.matches("separate quotas<").count(), 1);
+    outage.tables[0].rows.retain(|row| row.keys[2] != "1000");
+    assert_eq!(rows(&outage), 1);
     outage.options["quotas"] = serde_json::json!([1]);
-    for plot in &mut outage.plots {
-        plot.lines.retain(|line| !line.name.contains("100"));
-    }
-    assert!(picture(&outage).unwrap().contains(">no quota: never again<"));
+    outage.tables[0].rows.retain(|row| row.keys[2] == "1");
+    assert_eq!(rows(&outage), 0);
+    assert!(picture(&outage).unwrap().contains(">one quota for all calls<"));
 }

@@ -1,0 +1,84 @@
+//! How strategies look in all pictures, and the notes that explain their names.
+
+use super::svg::{Look, Marker};
+use retry_core::StandardRetryStrategy;
+
+pub(super) const INK: Look = Look::new("ink", "5 4", Marker::None);
+pub(super) const GREY: Look = Look::new("grey", "", Marker::Drop);
+pub(super) const BLUE: Look = Look::new("blue", "", Marker::Circle);
+pub(super) const RED: Look = Look::new("red", "9 4", Marker::Triangle);
+pub(super) const GREEN: Look = Look::new("green", "6 3", Marker::Square);
+pub(super) const ORANGE: Look = Look::new("orange", "", Marker::Diamond);
+pub(super) const PURPLE: Look = Look::new("purple", "", Marker::Square);
+pub(super) const PALE_PURPLE: Look = Look::new("purple", "10 3 2 3", Marker::Drop);
+pub(super) const BLACK: Look = Look::new("ink", "2 2", Marker::Diamond);
+pub(super) const SKY: Look = Look::new("sky", "3 3", Marker::Triangle);
+
+/// The name of a policy with the user's own settings, which every picture shows if it is there.
+pub(super) const YOURS: &str = "yours";
+
+/// Returns the look of a policy: the same one in each picture.
+pub(super) fn look(policy: &str) -> Look {
+    match policy {
+        "no retries" => GREY,
+        YOURS => SKY,
+        "adaptive" => ORANGE,
+        "paced" | "paced, reports" => GREEN,
+        "aws_2_0()" => PURPLE,
+        "aws_2_1()" => PALE_PURPLE,
+        "10 % of successes" => BLACK,
+        "three retries" | "no quota" => RED,
+        _ if policy.ends_with(", no quota") => RED,
+        _ => BLUE,
+    }
+}
+
+/// Explains the standard strategies. The number of attempts is that of the scenario, or else that of the strategies.
+pub(super) fn standard(attempts: Option<u64>) -> String {
+    let shipped = StandardRetryStrategy::new().settings().max_attempts.into();
+    let attempts = attempts.unwrap_or(shipped);
+    format!(
+        "new(): the standard strategy, up to {attempts} attempts for a task. Its quota pays for retries, and stops them while too \
+         many attempts fail."
+    )
+}
+
+pub(super) const AWS: &str = "aws_2_1(), aws_2_0(): the same with the numbers of the AWS SDKs, current and older.";
+
+pub(super) const AWS_NOW: &str = "aws_2_1(): the same with the numbers of the AWS SDKs.";
+
+pub(super) const LIMITERS: &str = "adaptive, paced: new() and a limiter, which learns the rate that the server accepts \
+                                   and delays first attempts, too; adaptive does so as the AWS SDKs do.";
+
+/// Explains lines, bands and whiskers.
+pub(super) fn spread(shape: &str, seeds: u64) -> String {
+    format!("Medians of {seeds} runs; {shape}: 10th to 90th percentile.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{YOURS, look};
+
+    #[test]
+    fn strategies_have_looks_of_their_own() {
+        let policies = [
+            "no retries",
+            "new()",
+            "new(), no quota",
+            "aws_2_0()",
+            "aws_2_1()",
+            "adaptive",
+            "paced",
+            "10 % of successes",
+        ];
+        let mut looks: Vec<_> = policies
+            .iter()
+            .chain([&YOURS])
+            .map(|policy| (look(policy).colour, format!("{:?}", look(policy).marker)))
+            .collect();
+        let count = looks.len();
+        looks.sort();
+        looks.dedup();
+        assert_eq!(looks.len(), count);
+    }
+}

@@ -1,0 +1,222 @@
+//! The pictures with a row for each strategy.
+
+use super::dots::{Dot, Dots, Panel, Row};
+use super::looks::{AWS_NOW, LIMITERS, YOURS, look, spread, standard};
+use super::parts::{Missing, collect, distinct, filled, highest, option, rows, table, value, worst};
+use super::scale::number;
+use super::svg::Svg;
+use crate::report::{Report, Spread};
+use serde_json::Value;
+
+/// Time until a server works again after a stall.
+pub(super) fn outage(report: &Report) -> Result<String, Missing> {
+    let table = table(report, "outage")?;
+    let (rate, stall) = (option(report, "rate"), option(report, "stall_s"));
+    // The recovery is that of the seconds after it.
+    let longest = option(report, "duration_s") - option(report, "stall_after_s") - stall - option(report, "steady_s");
+    let quotas = report.options["quotas"].as_array().into_iter().flatten().filter_map(Value::as_f64);
+    let mut policies = vec![("no retries".to_owned(), "no retries", 1.0)];
+    policies.extend(quotas.map(|count| {
+        let name = if count > 1.0 { format!("{} quotas", number(count)) } else { "one quota for all calls".to_owned() };
+        (name, "new()", count)
+    }));
+    policies.push(("no quota".to_owned(), "new(), no quota", 1.0));
+    if distinct(table, 1).iter().any(|name| name == YOURS) {
+        policies.push(("yours, one quota".to_owned(), YOURS, 1.0));
+    }
+    let section = |index| match index {
+        0 => Some("without retries"),
+        1 => Some("with retries of new()"),
+        _ => None,
+    };
+    let rows = policies.iter().enumerate().map(|(index, (name, policy, _))| Row {
+        name: name.clone(),
+        look: look(policy),
+        section: section(index),
+    });
+    let (mut panels, mut is_found) = (Vec::new(), true);
+    for load in distinct(table, 0) {
+        let recovery = |(_, policy, quotas): &(String, &str, f64)| -> Result<Spread, Missing> {
+            value(table, &[&load, policy, &quotas.to_string()], "recovery, s")
+        };
+        let values = policies.iter().map(recovery).collect::<Result<Vec<_>, _>>()?;
+        let (bound, shared) = (worst(&values[..1]), worst(&values[1..2]));
+        let apart =
+            policies.iter().zip(&values).filter(|(policy, _)| policy.1.starts_with("new") && policy.0 != policies[1].0);
+        is_found &= shared <= 1.1 * bound && apart.into_iter().all(|(_, value)| worst([value]) > 2.0 * bound);
+        let percent = load.parse().unwrap_or(0.0) * 100.0;
+        panels.push(Panel {
+            name: format!("at a load of {percent:.0} %"),
+            values: filled(values.into_iter().map(|value| vec![value]).collect()),
+            end: longest,
+            decimals: 0,
+            has_bars: true,
+            never: "stays down",
+            reference: None,
+        });
+    }
+    let last = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
+    let title = if is_found {
+        format!("After a {} s stall, retries keep a server down unless all calls share one quota", number(stall))
+    } else {
+        format!("A server stalls for {} s: the time until it works again", number(stall))
+    };
+    let subtitle = format!(
+        "Seconds from the end of the stall until the server, which serves {} attempts per second, works again",
+        number(rate)
+    );
+    let mut svg = Svg::new(&title, &subtitle);
+    let bottom = Dots { rows: rows.collect(), lanes: vec![String::new()], panels }.draw(&mut svg);
+    let works = number(option(report, "goodput") * 100.0);
+    let notes = [
+        format!(
+            "The server works on attempts that their clients have given up after {} s. At a load of {:.0} %, {} attempts \
+             wait after the stall, and the server has only {} per second to spare for them, even without retries.",
+            number(option(report, "timeout_s")),
+            last * 100.0,
+            number(rate * last * stall),
+            number(rate * (1.0 - last)),
+        ),
+        format!("{} With more quotas, the calls are spread over as many strategies.", standard(None)),
+        format!(
+            "It works again when {works} % of the tasks succeed; \"stays down\": not within {} s. {}",
+            number(longest),
+            spread("whiskers", report.seeds)
+        ),
+    ];
+    Ok(svg.finish(bottom, &notes))
+}
+
+/// The policies that send as fast as their workers can, and those that limit the rate of their sends.
+const UNLIMITED: &str = "no limiter on sends";
+const LIMITED: &str = "a limiter on sends";
+
+/// Says what is lost without and with a limiter, as parts in percent, if the difference is large.
+fn lost(values: &[Vec<Spread>], rows: &[Row<'_>]) -> Option<(String, String)> {
+    let of = |is_limited: bool| {
+        let is_in = |row: &Row<'_>| row.name.starts_with("adaptive") || row.name.starts_with("paced");
+        let rows = rows
+            .iter()
+            .zip(values)
+            .filter(move |(row, _)| row.look.colour != "grey" && row.name != YOURS && is_in(row) == is_limited);
+        worst(rows.flat_map(|(_, values)| values))
+    };
+    let (without, with) = (of(false), of(true));
+    let with_text = if with == 0.0 { "none".to_owned() } else { format!("at most {with:.1} %") };
+    (without > 10.0 * with && without > 10.0).then(|| (format!("up to {without:.1} %"), with_text))
+}
+
+/// A bulk copy: what fails, and the time.
+pub(super) fn copy(report: &Report) -> Result<String, Missing> {
+    let table = table(report, "copy")?;
+    let (tasks, rate, burst) = (option(report, "tasks"), option(report, "rate"), option(report, "burst"));
+    let ideal = ((tasks - burst) / rate).max(0.0);
+    let lanes = distinct(table, 1);
+    let unlimited = ["no retries", "new()", "aws_2_1()", "new(), no quota"];
+    let rows = rows(table, &[(UNLIMITED, &unlimited), (LIMITED, &["adaptive", "paced"])]);
+    let failed = collect((table, "failed tasks", 100.0 / tasks), &rows, &lanes)?;
+    let time = collect((table, "time, s", 1.0), &rows, &lanes)?;
+    let title = match lost(&failed, &rows) {
+        Some((without, with)) => {
+            format!("A bulk copy against a limit: retries lose {without}, a limiter {with}")
+        }
+        None => "A bulk copy against a rate limit: lost tasks, and the time".to_owned(),
+    };
+    let gave_up = |(failed, time): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
+    let dots: Vec<Vec<Dot>> =
+        time.iter().zip(&failed).map(|(time, failed)| failed.iter().zip(time).map(gave_up).collect()).collect();
+    let panels = vec![
+        Panel {
+            name: "tasks that fail, %".to_owned(),
+            end: 100.0,
+            decimals: 1,
+            has_bars: true,
+            never: "",
+            reference: None,
+            values: filled(failed),
+        },
+        Panel {
+            name: "seconds until no task is left".to_owned(),
+            end: highest(&time),
+            decimals: 1,
+            has_bars: false,
+            never: "",
+            reference: Some((ideal, format!("ideal: {} s", number(ideal)))),
+            values: dots,
+        },
+    ];
+    let labels = lanes.iter().map(|workers| format!("{workers} workers")).collect();
+    let subtitle = format!(
+        "{} tasks, up to {} attempts for each; the server admits {} attempts per second",
+        number(tasks),
+        report.options["max_attempts"],
+        number(rate)
+    );
+    let mut svg = Svg::new(&title, &subtitle);
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let notes = [
+        format!(
+            "Hollow: a short time, because more than {GAVE_UP} % of the tasks were given up. Ideal: {} tasks without the \
+             burst of {} that the server admits at once, at {} per second.",
+            number(tasks),
+            number(burst),
+            number(rate)
+        ),
+        format!("{} {AWS_NOW}", standard(report.options["max_attempts"].as_u64())),
+        format!("{LIMITERS} {}", spread("whiskers", report.seeds)),
+    ];
+    Ok(svg.finish(bottom, &notes))
+}
+
+/// The part of failed tasks, in percent, from which a time says little.
+const GAVE_UP: f64 = 5.0;
+
+/// Many clients on one limit: what is rejected, and what fails.
+pub(super) fn many(report: &Report) -> Result<String, Missing> {
+    let table = table(report, "many")?;
+    let lanes = distinct(table, 1);
+    let limited: Vec<&str> = ["adaptive", "paced", "paced, reports"]
+        .into_iter()
+        .filter(|&name| name != "paced, reports" || distinct(table, 0).iter().any(|policy| policy == name))
+        .collect();
+    let rows = rows(table, &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &limited)]);
+    let values = |measure, factor| collect((table, measure, factor), &rows, &lanes);
+    let failed = values("failed share of tasks", 100.0)?;
+    let clients = &report.options["clients"];
+    let title = match lost(&failed, &rows) {
+        Some((without, with)) => {
+            format!("{clients} clients on one limit: {without} of tasks fail, with a limiter {with}")
+        }
+        None => format!("{clients} clients on one limit: what is rejected, and what fails"),
+    };
+    let panel = |name: &str, values| Panel {
+        name: name.to_owned(),
+        values: filled(values),
+        end: 100.0,
+        decimals: 1,
+        has_bars: true,
+        never: "",
+        reference: None,
+    };
+    let rejected = panel("attempts that are rejected, %", values("rejected share", 100.0)?);
+    let panels = vec![rejected, panel("tasks that fail, %", failed)];
+    let least = |measure| -> Result<f64, Missing> {
+        let values = values(measure, 1.0)?;
+        Ok(values.iter().flatten().filter_map(|spread| spread.mid).fold(f64::INFINITY, f64::min))
+    };
+    let notes = [
+        format!(
+            "All rows use at least {} % of the limit, so the rejected attempts are useless load. All share it about evenly: \
+             Jain's index is at least {}; 1 is the same for each client.",
+            number(least("limit used, %")?.floor()),
+            number(least("fairness")?)
+        ),
+        format!("{} {AWS_NOW}", standard(None)),
+        format!("{LIMITERS} {}", spread("whiskers", report.seeds)),
+    ];
+    let subtitle = format!("{} workers in each client, and no client knows of another one", report.options["workers"]);
+    let mut svg = Svg::new(&title, &subtitle);
+    let lanes = lanes.iter().map(|rate| format!("limit {}/s", number(rate.parse().unwrap_or(0.0)))).collect();
+    let bottom = Dots { rows, lanes, panels }.draw(&mut svg);
+    Ok(svg.finish(bottom, &notes))
+}
