@@ -95,7 +95,9 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
     }
     let unbounded = peak(line(load, "three retries")?).1;
     let ceiling = 2.0;
-    left.iter_mut().for_each(|drawn| drawn.name = None);
+    for drawn in &mut left {
+        drawn.name = None;
+    }
     let names = ("attempts that fail, %", "attempts per task");
     let mut left = Panel { lines: left, bounds: Some((1.0, ceiling)), ..panel(names, (56.0, 284.0), (98.0, 310.0)) };
     if unbounded > ceiling {
@@ -120,8 +122,8 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
     };
     let notes = [
         format!(
-            "Three retries without a quota hide most failures, but load a server up to {} times when it can bear it least. × at the names: \
-             the most attempts per task.",
+            "Three retries without a quota hide most failures, but load a server up to {} times when it can bear it least. × \
+             at the names: the most attempts per task.",
             number(unbounded)
         ),
         format!("{} {AWS}", standard(None)),
@@ -138,11 +140,10 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let policies = ["new(), no quota", "adaptive", "paced"];
     let phase = option(report, "phase_s");
     let failed = |policy: &str| -> Line {
-        let rows = table.rows.iter().filter(|row| row.keys[0] == policy);
+        let rows = table.rows.iter().filter(|row| row.keys.first().is_some_and(|key| key == policy));
         let points = rows.flat_map(|row| {
-            let from: f64 = row.keys[1].parse().unwrap_or(0.0);
-            let share = value(table, &[policy, &row.keys[1], &row.keys[2]], "failed share of tasks");
-            let percent = share.ok().and_then(|share| share.mid).unwrap_or(0.0) * 100.0;
+            let from: f64 = row.keys.get(1).and_then(|from| from.parse().ok()).unwrap_or(0.0);
+            let percent = row.values.last().and_then(|share| share.mid).unwrap_or(0.0) * 100.0;
             [from, from + phase].map(|x| Point { x, y: Spread::exactly(percent) })
         });
         Line { name: policy.to_owned(), points: points.collect() }
@@ -193,6 +194,7 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
     };
     let (from, fails, rate) = (option(report, "fails_after_s"), option(report, "fails_s"), option(report, "rate"));
     let (services, attempts) = (option(report, "services"), option(report, "max_attempts"));
+    let steps = if report.options["users_retry"] == false { services - 1.0 } else { services };
     let bound = Drawn { line: line(plot, "no retries")?, look: GREY.wide(), name: None };
     let mut drawn_lines = vec![bound];
     drawn_lines.extend(lines(plot, &[("no quota", None), ("quota", None)])?);
@@ -200,11 +202,14 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
     let with = peak(bounded);
     // A point is the mean of a second.
     let seconds = bounded.points.iter().filter(|point| point.y.mid > Some(1.5 * rate)).count();
-    let factors = format!(" × {}", number(attempts)).repeat(services as usize);
-    let most = rate * attempts.powf(services);
+    let (mut product, mut factors) = (rate, number(rate));
+    for _ in (0..).take_while(|&step| f64::from(step) < steps) {
+        product *= attempts;
+        factors = format!("{factors} × {}", number(attempts));
+    }
     let texts = vec![
         (
-            format!("no quota: {} per second ({}{factors} = {})", number(without), number(rate), number(most)),
+            format!("no quota: {} per second ({factors} = {})", number(without), number(product)),
             RED,
             (from + 0.03 * fails, 1.6 * without),
         ),
@@ -221,7 +226,7 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
         texts,
         is_logarithmic: true,
         shade: Some((from, from + fails, "the last service fails")),
-        ..panel(names, (64.0, 776.0), (92.0, 310.0))
+        ..panel(names, (64.0, if line(plot, YOURS).is_ok() { 690.0 } else { 776.0 }), (92.0, 310.0))
     };
     let (quota, none) = (during("quota")?, during("no quota")?);
     let title = if none > 5.0 * quota {

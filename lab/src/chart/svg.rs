@@ -160,15 +160,13 @@ const NOTE: f64 = 17.0;
 
 /// Breaks a note into lines that fit into the width of a picture.
 fn wrapped(note: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let mut lines: Vec<String> = Vec::new();
     for word in note.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
-        if line.is_empty() {
-            word.clone_into(line);
-        } else if line.chars().count() + 1 + word.chars().count() <= 114 {
-            let _ = write!(line, " {word}");
-        } else {
-            lines.push(word.to_owned());
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 114 => {
+                let _ = write!(line, " {word}");
+            }
+            _ => lines.push(word.to_owned()),
         }
     }
     lines

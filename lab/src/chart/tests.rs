@@ -70,13 +70,17 @@ fn texts(svg: &str) -> Vec<Text<'_>> {
 fn no_text_lies_on_another_one_or_outside_of_its_picture() {
     let pictures = reports().iter().map(picture).chain([schedule(&settings())]).collect::<Result<Vec<_>, Missing>>();
     for picture in pictures.unwrap() {
-        let texts = texts(&picture);
-        assert!(texts.len() > 10);
-        for (index, text) in texts.iter().enumerate() {
-            assert!(text.1[0] >= 0.0 && text.1[2] <= 800.0, "{}", text.0);
-            for other in &texts[index + 1..] {
-                assert!(!text.overlaps(other), "{} and {} in {}", text.0, other.0, texts[0].0);
-            }
+        assert_texts_apart(&picture);
+    }
+}
+
+fn assert_texts_apart(picture: &str) {
+    let texts = texts(picture);
+    assert!(texts.len() > 10);
+    for (index, text) in texts.iter().enumerate() {
+        assert!(text.1[0] >= 0.0 && text.1[2] <= 800.0, "{}", text.0);
+        for other in &texts[index + 1..] {
+            assert!(!text.overlaps(other), "{} and {} in {}", text.0, other.0, texts[0].0);
         }
     }
 }
@@ -211,7 +215,9 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
                 new.clone_into(key);
             }
         }
-        assert!(picture(&report).unwrap().contains("yours"), "{name}");
+        let picture = picture(&report).unwrap();
+        assert!(picture.contains("yours"), "{name}");
+        assert_texts_apart(&picture);
     }
 }
 
