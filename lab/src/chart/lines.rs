@@ -79,7 +79,7 @@ impl Panel<'_> {
         if let Some((from, to, name)) = self.shade {
             let (from, to) = (horizontal.at(from), horizontal.at(to));
             svg.rectangle("shade", (from, top), (to - from, bottom - top));
-            svg.text("small middle", (f64::midpoint(from, to), top + 16.0), name);
+            svg.text("small middle", (f64::midpoint(from, to), bottom - 10.0), name);
         }
         for &tick in &vertical.ticks {
             let y = vertical.at(tick);

@@ -24,15 +24,15 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     if distinct(table, 1).iter().any(|name| name == YOURS) {
         policies.push(("yours, one quota".to_owned(), YOURS, 1.0));
     }
-    let section = |index| match index {
-        0 => Some("without retries"),
-        1 => Some("with retries of new()"),
-        _ => None,
-    };
     let rows = policies.iter().enumerate().map(|(index, (name, policy, _))| Row {
         name: name.clone(),
         look: look(policy),
-        section: section(index),
+        section: match index {
+            0 => Some("without retries"),
+            1 => Some("with retries of new()"),
+            _ if *policy == YOURS => Some("your settings"),
+            _ => None,
+        },
     });
     let (mut panels, mut is_found) = (Vec::new(), true);
     for load in distinct(table, 0) {
