@@ -81,6 +81,12 @@ impl Dots<'_> {
 }
 
 impl Panel<'_> {
+    /// Creates a panel with bars and one decimal.
+    pub(super) fn new(name: &str, values: Vec<Vec<Dot>>, end: f64) -> Self {
+        let name = name.to_owned();
+        Self { name, values, end, decimals: 1, has_bars: true, never: "", reference: None }
+    }
+
     fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], (left, right): (f64, f64), bottom: f64) {
         let room = VALUE.max(16.0 + 6.8 * length(self.never));
         let scale = Scale::linear((0.0, self.end), (left, right - room), false);

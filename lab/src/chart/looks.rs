@@ -23,7 +23,7 @@ pub(super) fn look(policy: &str) -> Look {
         "no retries" => GREY,
         YOURS => SKY,
         "adaptive" => ORANGE,
-        "paced" | "paced, reports" => GREEN,
+        "paced" => GREEN,
         "aws_2_0()" => PURPLE,
         "aws_2_1()" => PALE_PURPLE,
         "10 % of successes" => BLACK,
@@ -38,8 +38,8 @@ pub(super) fn standard(attempts: Option<u64>) -> String {
     let shipped = StandardRetryStrategy::new().settings().max_attempts.into();
     let attempts = attempts.unwrap_or(shipped);
     format!(
-        "new(): the standard strategy, up to {attempts} attempts for a task. Its quota pays for retries, and stops them while too \
-         many attempts fail."
+        "new(): the standard strategy, up to {attempts} attempts for a task. Its quota pays for retries, and stops them \
+         while too many attempts fail."
     )
 }
 
@@ -48,7 +48,8 @@ pub(super) const AWS: &str = "aws_2_1(), aws_2_0(): the same with the numbers of
 pub(super) const AWS_NOW: &str = "aws_2_1(): the same with the numbers of the AWS SDKs.";
 
 pub(super) const LIMITERS: &str = "adaptive, paced: new() and a limiter, which learns the rate that the server accepts \
-                                   and delays first attempts, too; adaptive does so as the AWS SDKs do.";
+                                   and delays first attempts, too. adaptive does so as the AWS SDKs do; paced does not \
+                                   count rejected attempts.";
 
 /// Explains lines, bands and whiskers.
 pub(super) fn spread(shape: &str, seeds: u64) -> String {

@@ -62,16 +62,15 @@ pub(super) fn lines<'a>(plot: &'a Plot, shown: &[(&str, Option<&str>)]) -> Resul
     Ok(lines)
 }
 
-/// Returns the policies of sections of rows: some that have to be there, some that can be missing, and the user's own.
+/// Returns rows for the policies of sections, and for the user's own settings if they are there.
 pub(super) fn rows<'a>(table: &Table, sections: &[(&'a str, &[&str])]) -> Vec<Row<'a>> {
-    let has = |name: &str| distinct(table, 0).iter().any(|policy| policy == name);
     let mut rows = Vec::new();
     for (section, names) in sections {
         for (index, &name) in names.iter().enumerate() {
             rows.push(Row { name: name.to_owned(), look: look(name), section: (index == 0).then_some(*section) });
         }
     }
-    if has(YOURS) {
+    if distinct(table, 0).iter().any(|policy| policy == YOURS) {
         rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
     }
     rows

@@ -45,15 +45,9 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
             policies.iter().zip(&values).filter(|(policy, _)| policy.1.starts_with("new") && policy.0 != policies[1].0);
         is_found &= shared <= 1.1 * bound && apart.into_iter().all(|(_, value)| worst([value]) > 2.0 * bound);
         let percent = load.parse().unwrap_or(0.0) * 100.0;
-        panels.push(Panel {
-            name: format!("at a load of {percent:.0} %"),
-            values: filled(values.into_iter().map(|value| vec![value]).collect()),
-            end: longest,
-            decimals: 0,
-            has_bars: true,
-            never: "stays down",
-            reference: None,
-        });
+        let values = filled(values.into_iter().map(|value| vec![value]).collect());
+        let panel = Panel::new(&format!("at a load of {percent:.0} %"), values, longest);
+        panels.push(Panel { decimals: 0, never: "stays down", ..panel });
     }
     let last = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
     let title = if is_found {
@@ -71,7 +65,7 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     let notes = [
         format!(
             "The server works on attempts that their clients have given up after {} s. At a load of {:.0} %, {} attempts \
-             wait after the stall, and the server has only {} per second to spare for them, even without retries.",
+             wait after the stall, and the server has only {} per second to spare for them. Each retry makes the queue longer.",
             number(option(report, "timeout_s")),
             last * 100.0,
             number(rate * last * stall),
@@ -98,7 +92,7 @@ fn lost(values: &[Vec<Spread>], rows: &[Row<'_>]) -> Option<(String, String)> {
         let rows = rows
             .iter()
             .zip(values)
-            .filter(move |(row, _)| row.look.colour != "grey" && row.name != YOURS && is_in(row) == is_limited);
+            .filter(move |(row, _)| row.name != "no retries" && row.name != YOURS && is_in(row) == is_limited);
         worst(rows.flat_map(|(_, values)| values))
     };
     let (without, with) = (of(false), of(true));
@@ -125,33 +119,12 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let gave_up = |(failed, time): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
     let dots: Vec<Vec<Dot>> =
         time.iter().zip(&failed).map(|(time, failed)| failed.iter().zip(time).map(gave_up).collect()).collect();
-    let panels = vec![
-        Panel {
-            name: "tasks that fail, %".to_owned(),
-            end: 100.0,
-            decimals: 1,
-            has_bars: true,
-            never: "",
-            reference: None,
-            values: filled(failed),
-        },
-        Panel {
-            name: "seconds until no task is left".to_owned(),
-            end: highest(&time),
-            decimals: 1,
-            has_bars: false,
-            never: "",
-            reference: Some((ideal, format!("ideal: {} s", number(ideal)))),
-            values: dots,
-        },
-    ];
+    let right = Panel::new("seconds until no task is left", dots, highest(&time));
+    let reference = Some((ideal, format!("ideal: {} s", number(ideal))));
+    let panels =
+        vec![Panel::new("tasks that fail, %", filled(failed), 100.0), Panel { has_bars: false, reference, ..right }];
     let labels = lanes.iter().map(|workers| format!("{workers} workers")).collect();
-    let subtitle = format!(
-        "{} tasks, up to {} attempts for each; the server admits {} attempts per second",
-        number(tasks),
-        report.options["max_attempts"],
-        number(rate)
-    );
+    let subtitle = format!("{} tasks; the server admits {} attempts per second", number(tasks), number(rate));
     let mut svg = Svg::new(&title, &subtitle);
     let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
     let notes = [
@@ -175,11 +148,7 @@ const GAVE_UP: f64 = 5.0;
 pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let table = table(report, "many")?;
     let lanes = distinct(table, 1);
-    let limited: Vec<&str> = ["adaptive", "paced", "paced, reports"]
-        .into_iter()
-        .filter(|&name| name != "paced, reports" || distinct(table, 0).iter().any(|policy| policy == name))
-        .collect();
-    let rows = rows(table, &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &limited)]);
+    let rows = rows(table, &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &["adaptive", "paced"])]);
     let values = |measure, factor| collect((table, measure, factor), &rows, &lanes);
     let failed = values("failed share of tasks", 100.0)?;
     let clients = &report.options["clients"];
@@ -189,25 +158,19 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
         }
         None => format!("{clients} clients on one limit: what is rejected, and what fails"),
     };
-    let panel = |name: &str, values| Panel {
-        name: name.to_owned(),
-        values: filled(values),
-        end: 100.0,
-        decimals: 1,
-        has_bars: true,
-        never: "",
-        reference: None,
-    };
-    let rejected = panel("attempts that are rejected, %", values("rejected share", 100.0)?);
-    let panels = vec![rejected, panel("tasks that fail, %", failed)];
+    let rejected = values("rejected share", 100.0)?;
+    let panels = vec![
+        Panel::new("attempts that are rejected, %", filled(rejected), 100.0),
+        Panel::new("tasks that fail, %", filled(failed), 100.0),
+    ];
     let least = |measure| -> Result<f64, Missing> {
         let values = values(measure, 1.0)?;
         Ok(values.iter().flatten().filter_map(|spread| spread.mid).fold(f64::INFINITY, f64::min))
     };
     let notes = [
         format!(
-            "All rows use at least {} % of the limit, so the rejected attempts are useless load. All share it about evenly: \
-             Jain's index is at least {}; 1 is the same for each client.",
+            "All rows use at least {} % of the limit, so the rejected attempts only add load. Jain's index of fairness is at \
+             least {}; 1 means that each client gets the same.",
             number(least("limit used, %")?.floor()),
             number(least("fairness")?)
         ),

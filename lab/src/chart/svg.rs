@@ -141,9 +141,12 @@ impl Svg {
     /// Returns the file, with notes below the position at which the picture ends.
     pub(super) fn finish(mut self, bottom: f64, notes: &[String]) -> String {
         let mut y = bottom;
-        for line in notes.iter().flat_map(|note| wrapped(note)) {
-            y += NOTE;
-            self.text("small", (16.0, y), &line);
+        for note in notes {
+            y += 4.0;
+            for line in wrapped(note) {
+                y += 17.0;
+                self.text("small", (16.0, y), &line);
+            }
         }
         let Self { title, body } = self;
         let height = y + 14.0;
@@ -154,9 +157,6 @@ impl Svg {
         )
     }
 }
-
-/// The height of a line of a note.
-const NOTE: f64 = 17.0;
 
 /// Breaks a note into lines that fit into the width of a picture.
 fn wrapped(note: &str) -> Vec<String> {
