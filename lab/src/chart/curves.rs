@@ -32,7 +32,7 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     let mut left = series(calls)?;
     left.push(Drawn { line: line(calls, "ideal")?, look: INK, name: Some("ideal: one each".to_owned()) });
     let names = ("clients", "writes until all are done (linear)");
-    let left = Panel { lines: left, ..panel(names, (64.0, 240.0), (98.0, 310.0)) };
+    let left = Panel { lines: left, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
     let names = ("clients", "seconds until all are done (logarithmic)");
     let right = Panel { lines: series(time)?, is_logarithmic: true, ..panel(names, (460.0, 616.0), (98.0, 310.0)) };
     let last = |plot, name| -> Result<f64, Missing> { Ok(last(line(plot, name)?)) };
@@ -226,7 +226,7 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
         texts,
         is_logarithmic: true,
         shade: Some((from, from + fails, "the last service fails")),
-        ..panel(names, (64.0, if line(plot, YOURS).is_ok() { 690.0 } else { 776.0 }), (92.0, 310.0))
+        ..panel(names, (56.0, if line(plot, YOURS).is_ok() { 690.0 } else { 776.0 }), (92.0, 310.0))
     };
     let (quota, none) = (during("quota")?, during("no quota")?);
     let title = if none > 5.0 * quota {

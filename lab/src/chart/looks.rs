@@ -10,7 +10,7 @@ pub(super) const RED: Look = Look::new("red", "9 4", Marker::Triangle);
 pub(super) const GREEN: Look = Look::new("green", "6 3", Marker::Square);
 pub(super) const ORANGE: Look = Look::new("orange", "", Marker::Diamond);
 pub(super) const PURPLE: Look = Look::new("purple", "", Marker::Square);
-pub(super) const PALE_PURPLE: Look = Look::new("purple", "10 3 2 3", Marker::Drop);
+pub(super) const DASHED_PURPLE: Look = Look::new("purple", "10 3 2 3", Marker::Diamond);
 pub(super) const BLACK: Look = Look::new("ink", "2 2", Marker::Diamond);
 pub(super) const SKY: Look = Look::new("sky", "3 3", Marker::Triangle);
 
@@ -25,7 +25,7 @@ pub(super) fn look(policy: &str) -> Look {
         "adaptive" => ORANGE,
         "paced" => GREEN,
         "aws_2_0()" => PURPLE,
-        "aws_2_1()" => PALE_PURPLE,
+        "aws_2_1()" => DASHED_PURPLE,
         "10 % of successes" => BLACK,
         "three retries" | "no quota" => RED,
         _ if policy.ends_with(", no quota") => RED,

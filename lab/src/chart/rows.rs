@@ -119,7 +119,7 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let gave_up = |(failed, time): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
     let dots: Vec<Vec<Dot>> =
         time.iter().zip(&failed).map(|(time, failed)| failed.iter().zip(time).map(gave_up).collect()).collect();
-    let right = Panel::new("seconds until no task is left", dots, highest(&time));
+    let right = Panel::new("seconds until no task is left", dots, highest(&time).max(ideal));
     let reference = Some((ideal, format!("ideal: {} s", number(ideal))));
     let panels =
         vec![Panel::new("tasks that fail, %", filled(failed), 100.0), Panel { has_bars: false, reference, ..right }];

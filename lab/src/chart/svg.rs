@@ -84,6 +84,9 @@ impl Svg {
     }
 
     pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let _ = writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
     }
 
