@@ -11,22 +11,17 @@ use crate::report::{Line, Point, Report, Spread};
 pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     let (calls, time) = (plot(report, "calls")?, plot(report, "time")?);
     // The two kinds of jitter differ little, so that they are named together.
-    let both = "full and equal jitter";
-    let shown = |full| -> [(&str, Look, Option<&str>); 4] {
-        [
-            ("no backoff", RED, Some("no backoff")),
-            ("no jitter", GREY, Some("no jitter")),
-            ("equal jitter", Look { dashes: "6 3", ..BLUE }, None),
-            ("full jitter", BLUE, Some(full)),
-        ]
-    };
+    let shown = [
+        ("no backoff", RED, Some("no backoff")),
+        ("no jitter", GREY, Some("no jitter")),
+        ("equal jitter", Look { dashes: "6 3", ..BLUE }, None),
+        ("full jitter", BLUE, Some("full and equal jitter")),
+    ];
     let series = |plot| -> Result<Vec<Drawn<'_>>, Missing> {
-        let drawn = |(name, look, text): (&str, Look, Option<&str>)| {
-            Ok(Drawn { line: line(plot, name)?, look, name: text.map(str::to_owned) })
-        };
-        let mut all = shown(both).into_iter().map(drawn).collect::<Result<Vec<_>, Missing>>()?;
-        let yours = line(plot, YOURS).ok();
-        all.extend(yours.map(|line| Drawn { line, look: look(YOURS), name: Some(YOURS.to_owned()) }));
+        let mut all = lines(plot, &shown.map(|(name, _, text)| (name, text)))?;
+        for (drawn, (_, look, _)) in all.iter_mut().zip(shown) {
+            drawn.look = look;
+        }
         Ok(all)
     };
     let mut left = series(calls)?;
@@ -48,7 +43,7 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     let more = last(calls, "no backoff")? / last(calls, "full jitter")?;
     let notes = [
         format!(
-            "No backoff is fastest here because this database does not slow down under {} times the writes of full jitter.",
+            "No backoff is fast here because this database does not slow down under {} times the writes of full jitter.",
             fixed(more, 1)
         ),
         "A write fails if another one came since the client read the row; the client then waits and tries again, without a \
@@ -143,7 +138,9 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
         let rows = table.rows.iter().filter(|row| row.keys.first().is_some_and(|key| key == policy));
         let points = rows.flat_map(|row| {
             let from: f64 = row.keys.get(1).and_then(|from| from.parse().ok()).unwrap_or(0.0);
-            let percent = row.values.last().and_then(|share| share.mid).unwrap_or(0.0) * 100.0;
+            let keys: Vec<&str> = row.keys.iter().map(String::as_str).collect();
+            let share = value(table, &keys, "failed share of tasks").ok().and_then(|share| share.mid);
+            let percent = share.unwrap_or(0.0) * 100.0;
             [from, from + phase].map(|x| Point { x, y: Spread::exactly(percent) })
         });
         Line { name: policy.to_owned(), points: points.collect() }
