@@ -25,11 +25,11 @@ pub(super) struct Panel<'a> {
     pub name: String,
     /// The values by row and lane.
     pub values: Vec<Vec<Dot>>,
-    /// The end of the axis, which starts at zero.
-    pub end: f64,
+    /// The ends of the axis.
+    pub bounds: (f64, f64),
     /// The number of decimals of all values.
     pub decimals: usize,
-    /// Whether a bar leads from zero to each value.
+    /// Whether a bar leads from the beginning of the axis to each value.
     pub has_bars: bool,
     /// What is said of a value that is "never".
     pub never: &'a str,
@@ -81,15 +81,15 @@ impl Dots<'_> {
 }
 
 impl Panel<'_> {
-    /// Creates a panel with bars and one decimal.
+    /// Creates a panel from zero to `end`, with bars and one decimal.
     pub(super) fn new(name: &str, values: Vec<Vec<Dot>>, end: f64) -> Self {
-        let name = name.to_owned();
-        Self { name, values, end, decimals: 1, has_bars: true, never: "", reference: None }
+        let (name, bounds) = (name.to_owned(), (0.0, end));
+        Self { name, values, bounds, decimals: 1, has_bars: true, never: "", reference: None }
     }
 
     fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], (left, right): (f64, f64), bottom: f64) {
         let room = VALUE.max(16.0 + 6.8 * length(self.never));
-        let scale = Scale::linear((0.0, self.end), (left, right - room), false);
+        let scale = Scale::linear(self.bounds, (left, right - room), false);
         svg.text("", (left - 4.0, TOP - 14.0), &self.name);
         for &top in tops {
             svg.path("grid", "", &[(left - 4.0, top - GAP / 2.0), (right, top - GAP / 2.0)]);
@@ -116,7 +116,8 @@ impl Panel<'_> {
         let at = |value: Option<f64>| scale.at(value.unwrap_or(f64::MAX));
         let (low, mid, high) = (at(spread.low), at(spread.mid), at(spread.high));
         if self.has_bars {
-            svg.rectangle(&format!("{} bar", look.colour), (scale.at(0.0), y - 6.0), (mid - scale.at(0.0), 12.0));
+            let from = scale.at(self.bounds.0);
+            svg.rectangle(&format!("{} bar", look.colour), (from, y - 6.0), (mid - from, 12.0));
         }
         svg.path(&look.line(), "", &[(low, y), (high, y)]);
         match spread.mid {

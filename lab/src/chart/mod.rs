@@ -1,7 +1,8 @@
 //! Pictures of results, as SVG.
 //!
 //! A picture is text that depends on its report alone. It has its own style sheet, with colours for light and for dark
-//! backgrounds. The colours are those of Okabe and Ito, and dashes and markers tell the lines apart, too.
+//! backgrounds. The colours are those of Okabe and Ito, except for a red that is farther from their orange, and dashes
+//! and markers tell the lines apart, too. A strategy has the same look in all pictures.
 
 mod curves;
 mod dots;

@@ -70,10 +70,15 @@ pub(super) fn rows<'a>(table: &Table, sections: &[(&'a str, &[&str])]) -> Vec<Ro
             rows.push(Row { name: name.to_owned(), look: look(name), section: (index == 0).then_some(*section) });
         }
     }
-    if distinct(table, 0).iter().any(|policy| policy == YOURS) {
+    if has_yours(table) {
         rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
     }
     rows
+}
+
+/// Returns whether a table has the user's own settings.
+pub(super) fn has_yours(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.keys.iter().any(|key| key == YOURS))
 }
 
 /// Returns the values of a key column, each once.
@@ -87,14 +92,13 @@ pub(super) fn distinct(table: &Table, key: usize) -> Vec<String> {
     values
 }
 
-/// Returns the values of rows and lanes, in multiples of `factor`.
+/// Returns the values of rows and lanes.
 pub(super) fn collect(
-    (table, measure, factor): (&Table, &str, f64),
     rows: &[Row<'_>],
     lanes: &[String],
+    value: impl Fn(&str, &str) -> Result<Spread, Missing>,
 ) -> Result<Vec<Vec<Spread>>, Missing> {
-    let value = |row: &Row<'_>, lane: &String| Ok(scaled(value(table, &[&row.name, lane], measure)?, factor));
-    rows.iter().map(|row| lanes.iter().map(|lane| value(row, lane)).collect()).collect()
+    rows.iter().map(|row| lanes.iter().map(|lane| value(&row.name, lane)).collect()).collect()
 }
 
 /// Returns dots with filled markers.
@@ -102,7 +106,7 @@ pub(super) fn filled(values: Vec<Vec<Spread>>) -> Vec<Vec<Dot>> {
     values.into_iter().map(|lanes| lanes.into_iter().map(|spread| Dot(spread, false)).collect()).collect()
 }
 
-fn scaled(spread: Spread, factor: f64) -> Spread {
+pub(super) fn scaled(spread: Spread, factor: f64) -> Spread {
     let scale = |value: Option<f64>| value.map(|value| value * factor);
     Spread { low: scale(spread.low), mid: scale(spread.mid), high: scale(spread.high) }
 }

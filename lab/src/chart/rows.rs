@@ -2,7 +2,7 @@
 
 use super::dots::{Dot, Dots, Panel, Row};
 use super::looks::{AWS_NOW, LIMITERS, YOURS, look, spread, standard};
-use super::parts::{Missing, collect, distinct, filled, highest, option, rows, table, value, worst};
+use super::parts::{Missing, collect, distinct, filled, has_yours, highest, option, rows, scaled, table, value, worst};
 use super::scale::number;
 use super::svg::Svg;
 use crate::report::{Report, Spread};
@@ -21,7 +21,7 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
         (name, "new()", count)
     }));
     policies.push(("no quota".to_owned(), "new(), no quota", 1.0));
-    if distinct(table, 1).iter().any(|name| name == YOURS) {
+    if has_yours(table) {
         policies.push(("yours, one quota".to_owned(), YOURS, 1.0));
     }
     let rows = policies.iter().enumerate().map(|(index, (name, policy, _))| Row {
@@ -108,8 +108,10 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let lanes = distinct(table, 1);
     let unlimited = ["no retries", "new()", "aws_2_1()", "new(), no quota"];
     let rows = rows(table, &[(UNLIMITED, &unlimited), (LIMITED, &["adaptive", "paced"])]);
-    let failed = collect((table, "failed tasks", 100.0 / tasks), &rows, &lanes)?;
-    let time = collect((table, "time, s", 1.0), &rows, &lanes)?;
+    let values = |measure, factor| {
+        collect(&rows, &lanes, |name, workers| Ok(scaled(value(table, &[name, workers], measure)?, factor)))
+    };
+    let (failed, time) = (values("failed tasks", 100.0 / tasks)?, values("time, s", 1.0)?);
     let title = match lost(&failed, &rows) {
         Some((without, with)) => {
             format!("A bulk copy against a limit: retries lose {without}, a limiter {with}")
@@ -149,7 +151,9 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let table = table(report, "many")?;
     let lanes = distinct(table, 1);
     let rows = rows(table, &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &["adaptive", "paced"])]);
-    let values = |measure, factor| collect((table, measure, factor), &rows, &lanes);
+    let values = |measure, factor| {
+        collect(&rows, &lanes, |name, rate| Ok(scaled(value(table, &[name, rate], measure)?, factor)))
+    };
     let failed = values("failed share of tasks", 100.0)?;
     let clients = &report.options["clients"];
     let title = match lost(&failed, &rows) {
