@@ -24,6 +24,7 @@ pub(super) fn look(policy: &str) -> Look {
         YOURS => SKY,
         "adaptive" => ORANGE,
         "paced" => GREEN,
+        "paced, reports" => Look { marker: Marker::Circle, ..GREEN },
         "aws_2_0()" => PURPLE,
         "aws_2_1()" => DASHED_PURPLE,
         "10 % of successes" => BLACK,
@@ -70,6 +71,7 @@ mod tests {
             "aws_2_1()",
             "adaptive",
             "paced",
+            "paced, reports",
             "10 % of successes",
         ];
         let mut looks: Vec<_> = policies

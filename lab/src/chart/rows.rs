@@ -150,7 +150,10 @@ const GAVE_UP: f64 = 5.0;
 pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let table = table(report, "many")?;
     let lanes = distinct(table, 1);
-    let rows = rows(table, &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &["adaptive", "paced"])]);
+    let rows = rows(
+        table,
+        &[(UNLIMITED, &["no retries", "new()", "aws_2_1()"]), (LIMITED, &["adaptive", "paced", "paced, reports"])],
+    );
     let values = |measure, factor| {
         collect(&rows, &lanes, |name, rate| Ok(scaled(value(table, &[name, rate], measure)?, factor)))
     };
@@ -179,7 +182,11 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
             number(least("fairness")?)
         ),
         format!("{} {AWS_NOW}", standard(None)),
-        format!("{LIMITERS} {}", spread("whiskers", report.seeds)),
+        LIMITERS.to_owned(),
+        format!(
+            "paced, reports: paced also reads how many attempts the server still admits. {}",
+            spread("whiskers", report.seeds)
+        ),
     ];
     let subtitle = format!("{} workers in each client, and no client knows of another one", report.options["workers"]);
     let mut svg = Svg::new(&title, &subtitle);
