@@ -1,6 +1,7 @@
 //! The retry code of the program: how its errors are classified, and which calls are retried.
 
 use crate::http::Http;
+use crate::service::{DESTINATION, SOURCE};
 use bytes::Bytes;
 use reqwest::{Method, StatusCode};
 use retry_clients::reqwest013::ClientError;
@@ -52,22 +53,30 @@ fn error_code(body: &str) -> Option<String> {
 pub(crate) struct Client {
     /// Sends single requests, without retries.
     pub(crate) http: Http,
-    /// The strategy. All calls share it, because they use the same store.
-    pub(crate) retry: ErasedStrategy,
+    /// The strategy of reads. All of them share it, because they use the same store.
+    pub(crate) reads: ErasedStrategy,
+    /// The strategy of writes, which can be that of reads, too.
+    pub(crate) writes: ErasedStrategy,
 }
 
 impl Client {
     /// Reads an object.
-    #[retryable(strategy = self.retry, idempotent)]
-    pub(crate) async fn get(&self, bucket: &str, key: &str) -> Result<Bytes, StoreError> {
-        let response = self.http.send(Method::GET, bucket, key, Bytes::new()).await?;
+    #[retryable(strategy = self.reads, idempotent, context = context)]
+    async fn get(&self, bucket: &str, key: &str) -> Result<Bytes, StoreError> {
+        let response = self.http.send(&context, Method::GET, bucket, key, Bytes::new()).await?;
         Ok(response.bytes().await?)
     }
 
     /// Writes an object.
-    #[retryable(strategy = self.retry, idempotent)]
-    pub(crate) async fn put(&self, bucket: &str, key: &str, content: &Bytes) -> Result<(), StoreError> {
-        self.http.send(Method::PUT, bucket, key, content.clone()).await?;
+    #[retryable(strategy = self.writes, idempotent, context = context)]
+    async fn put(&self, bucket: &str, key: &str, content: &Bytes) -> Result<(), StoreError> {
+        self.http.send(&context, Method::PUT, bucket, key, content.clone()).await?;
         Ok(())
+    }
+
+    /// Copies one object. The two calls are retried separately: a failed write does not repeat the read.
+    pub(crate) async fn copy(&self, key: &str) -> Result<(), StoreError> {
+        let content = self.get(SOURCE, key).await?;
+        self.put(DESTINATION, key, &content).await
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::client::{Client, StoreError};
 use crate::progress::Progress;
-use crate::service::{DESTINATION, SOURCE};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -62,7 +61,7 @@ pub(crate) async fn run(
 /// Runs one task, which copies the next object until none is left.
 async fn work(client: Arc<Client>, job: Arc<Job>, progress: Arc<Progress>) {
     while let Some(key) = job.keys.get(job.next.fetch_add(1, Ordering::Relaxed)) {
-        match copy(&client, key).await {
+        match client.copy(key).await {
             Ok(()) => progress.add_copied(),
             Err(error) => {
                 progress.add_failed();
@@ -70,10 +69,4 @@ async fn work(client: Arc<Client>, job: Arc<Job>, progress: Arc<Progress>) {
             }
         }
     }
-}
-
-/// Copies one object. The two calls are retried separately: a failed write does not repeat the read.
-async fn copy(client: &Client, key: &str) -> Result<(), StoreError> {
-    let content = client.get(SOURCE, key).await?;
-    client.put(DESTINATION, key, &content).await
 }

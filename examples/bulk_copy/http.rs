@@ -5,7 +5,11 @@ use crate::count::Counter;
 use bytes::Bytes;
 use reqwest::{Method, Response, redirect};
 use retry_clients::reqwest013::ResponseExt;
+use retry_core::{AttemptContext, RetryErrorType};
 use std::time::Duration;
+
+/// The header that tells the service that a request is a retry. Its value is the class of the failure before it.
+pub(crate) const RETRY: &str = "x-retry";
 
 /// An HTTP client of the object store that counts its requests.
 #[derive(Debug)]
@@ -31,6 +35,7 @@ impl Http {
     /// Sends a request. A status of 400 or above is an error.
     pub(crate) async fn send(
         &self,
+        context: &AttemptContext,
         method: Method,
         bucket: &str,
         key: &str,
@@ -38,7 +43,11 @@ impl Http {
     ) -> Result<Response, StoreError> {
         self.requests.add();
         let url = format!("{}/{bucket}/{key}", self.base);
-        Ok(self.client.request(method, url).body(content).send().await?.error_for_response().await?)
+        let mut request = self.client.request(method, url).body(content);
+        if let Some(failure) = context.previous_failure() {
+            request = request.header(RETRY, failure.error_type().map_or("unknown", RetryErrorType::as_str));
+        }
+        Ok(request.send().await?.error_for_response().await?)
     }
 
     /// Returns the number of requests sent.

@@ -19,12 +19,14 @@ mod faults;
 mod http;
 mod limit;
 mod options;
+mod outage;
 mod progress;
 mod service;
 mod source;
 mod strategy;
 mod table;
 mod tally;
+mod text;
 
 use client::Client;
 use http::Http;
@@ -68,13 +70,15 @@ async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Erro
     // The source bucket is filled directly and not through HTTP, so that the run measures only the copy.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
     let http = Http::new(format!("http://{}", service.address()), settings.attempt_timeout)?;
-    let client = Arc::new(Client { http, retry: settings.strategy.instance() });
+    let retry = settings.strategy.instance();
+    let client = Arc::new(Client { http, reads: retry.clone(), writes: retry });
     let progress = Arc::new(Progress::new(source.objects.len()));
     let copied = copy::run(&client, source.keys(), settings.tasks, settings.deadline, &progress).await;
 
     let arrived = service.stop();
     let lost = source.objects.iter().filter(|object| !object.is_intact(arrived.get(&object.key))).count();
-    let (attempts, service, tally) = (client.http.requests(), service.counters(), tally.counted());
-    write!(io::stdout(), "{}", Summary { settings, copied, lost, attempts, service, tally })?;
+    let (attempts, outage, tally) = (client.http.requests(), service.outage(), tally.counted());
+    let service = service.counters();
+    write!(io::stdout(), "{}", Summary { settings, copied, lost, attempts, service, outage, tally })?;
     Ok(lost)
 }

@@ -2,6 +2,7 @@
 
 use crate::faults::FaultRates;
 use crate::limit::Limits;
+use crate::outage::OutagePlan;
 use crate::service::Rules;
 use crate::strategy::Strategy;
 use clap::error::ErrorKind;
@@ -141,6 +142,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Service")]
     drop_rate: Option<f64>,
 
+    /// Time for which all requests fail, from when a third of the objects is copied [default: no such time]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Service")]
+    outage: Option<Duration>,
+
     /// Limit on writes per second to one prefix [default: unlimited; with --limit: 100]
     #[arg(long, value_name = "N", value_parser = per_second, help_heading = "Service")]
     write_rate: Option<f64>,
@@ -203,14 +208,21 @@ impl Options {
             writes: options.write_rate.or(defaults.writes),
             burst: options.burst,
         };
+        let objects = options.objects.unwrap_or(defaults.objects);
         Settings {
             folder: options.folder.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))),
-            objects: options.objects.unwrap_or(defaults.objects) as usize,
+            objects: objects as usize,
             tasks: options.tasks.into(),
             strategy: options.strategy,
             attempt_timeout: options.attempt_timeout,
             deadline: options.deadline,
-            rules: Rules { latency: options.latency.unwrap_or(defaults.latency), limits, faults, seed: options.seed },
+            rules: Rules {
+                latency: options.latency.unwrap_or(defaults.latency),
+                limits,
+                faults,
+                outage: options.outage.map(|length| OutagePlan { after_writes: objects / 3, length }),
+                seed: options.seed,
+            },
             scaled_down: options.limit && options.write_rate.is_none() && options.read_rate.is_none(),
         }
     }

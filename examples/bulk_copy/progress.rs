@@ -1,7 +1,7 @@
 //! The progress of the job: a bar on a terminal, a line every second elsewhere.
 
 use crate::count::Counter;
-use crate::table::thousands;
+use crate::text::thousands;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::convert::Infallible;
 use std::io::IsTerminal;

@@ -2,11 +2,13 @@
 
 use crate::count::Counter;
 use crate::faults::{Fault, FaultRates, Faults, chance};
+use crate::http::RETRY;
 use crate::limit::{Access, Limiter, Limits};
+use crate::outage::{Outage, OutagePlan};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
@@ -37,6 +39,8 @@ pub(crate) struct Rules {
     pub(crate) limits: Limits,
     /// The fault rates of admitted requests.
     pub(crate) faults: FaultRates,
+    /// An outage, in which all requests fail.
+    pub(crate) outage: Option<OutagePlan>,
     /// The seed of all random decisions.
     pub(crate) seed: u64,
 }
@@ -57,6 +61,7 @@ impl Service {
             latency: rules.latency,
             limiter: Limiter::new(rules.limits),
             faults: Faults::new(rules.faults, rules.seed),
+            outage: rules.outage.map(Outage::new),
             buckets: Mutex::new(HashMap::from([
                 (SOURCE.to_owned(), objects),
                 (DESTINATION.to_owned(), HashMap::new()),
@@ -87,6 +92,11 @@ impl Service {
         &self.store.counters
     }
 
+    /// Returns the outage, if one is planned.
+    pub(crate) fn outage(&self) -> Option<&Outage> {
+        self.store.outage.as_ref()
+    }
+
     /// Stops the service and returns the objects of the destination bucket.
     pub(crate) fn stop(&self) -> Objects {
         self.server.abort();
@@ -101,16 +111,18 @@ struct Store {
     latency: Duration,
     limiter: Limiter,
     faults: Faults,
+    outage: Option<Outage>,
     buckets: Mutex<HashMap<String, Objects>>,
     counters: Counters,
     first_request: OnceLock<Instant>,
 }
 
-/// Answers one request: checks the limit, then injects faults, then accesses the object.
+/// Answers one request: checks for an outage, then the limit, then injects faults, then accesses the object.
 async fn serve(
     State(store): State<Arc<Store>>,
     method: Method,
     Path((bucket, key)): Path<(String, String)>,
+    headers: HeaderMap,
     content: Bytes,
 ) -> Response {
     let access = if method == Method::PUT { Access::Write } else { Access::Read };
@@ -118,6 +130,9 @@ async fn serve(
     store.count_received();
     if !store.latency.is_zero() {
         tokio::time::sleep(store.latency).await;
+    }
+    if store.is_failing(&headers) {
+        return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalError");
     }
     if let Err(wait) = store.limiter.admit(access, &path) {
         return store.throttle(wait);
@@ -155,6 +170,16 @@ impl Store {
     /// Returns true once a second has passed since the first request.
     fn is_late(&self) -> bool {
         self.first_request.get_or_init(Instant::now).elapsed() > Duration::from_secs(1)
+    }
+
+    /// Returns true if the request fails because of an outage, and counts it.
+    fn is_failing(&self, headers: &HeaderMap) -> bool {
+        let Some(outage) = &self.outage else { return false };
+        let is_failing = outage.strike(self.counters.writes.get(), headers.get(RETRY).map(HeaderValue::as_bytes));
+        if is_failing {
+            self.counters.errors.add();
+        }
+        is_failing
     }
 
     fn buckets(&self) -> MutexGuard<'_, HashMap<String, Objects>> {

@@ -1,6 +1,7 @@
 //! The objects to copy: the files of a folder, repeated under different keys until there are enough objects.
 
 use crate::service::Objects;
+use crate::text::{mebibytes, thousands};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -34,13 +35,13 @@ impl Object {
 #[derive(Debug)]
 pub(crate) struct Source {
     /// The folder of the files.
-    pub(crate) folder: PathBuf,
+    folder: PathBuf,
     /// The number of files read.
-    pub(crate) files: usize,
+    files: usize,
     /// The objects, in the order of their keys; at least one.
     pub(crate) objects: Vec<Object>,
     /// The total size of all objects.
-    pub(crate) bytes: u64,
+    bytes: u64,
 }
 
 impl Source {
@@ -71,6 +72,22 @@ impl Source {
     /// Returns the content of the source bucket.
     pub(crate) fn contents(&self) -> Objects {
         self.objects.iter().map(|object| (object.key.clone(), object.content.clone())).collect()
+    }
+}
+
+/// Writes what there is to copy, as part of a sentence.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} objects, {} MiB in total, from {} file{} of the folder {}{}",
+            thousands(self.objects.len()),
+            mebibytes(self.bytes),
+            thousands(self.files),
+            if self.files == 1 { "" } else { "s" },
+            self.folder.file_name().unwrap_or(self.folder.as_os_str()).display(),
+            if self.files < self.objects.len() { ", repeated" } else { "" },
+        )
     }
 }
 

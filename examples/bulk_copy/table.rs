@@ -3,9 +3,11 @@
 use crate::copy::Copied;
 use crate::limit::Limits;
 use crate::options::Settings;
+use crate::outage::Outage;
 use crate::service::Counters;
 use crate::source::Source;
 use crate::tally::{Counted, Counts};
+use crate::text::{percent, thousands};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
@@ -25,16 +27,7 @@ impl Display for Plan<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { settings, source } = self;
         let Settings { tasks, strategy, attempt_timeout, deadline, rules, .. } = settings;
-        writeln!(
-            f,
-            "Copying {} objects, {} MiB in total, from {} file{} of the folder {}{}.",
-            thousands(source.objects.len()),
-            mebibytes(source.bytes),
-            thousands(source.files),
-            if source.files == 1 { "" } else { "s" },
-            source.folder.file_name().unwrap_or(source.folder.as_os_str()).display(),
-            if source.files < source.objects.len() { ", repeated" } else { "" },
-        )?;
+        writeln!(f, "Copying {source}.")?;
         writeln!(
             f,
             "{tasks} tasks, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total."
@@ -50,6 +43,14 @@ impl Display for Plan<'_> {
                 percent(rules.faults.stall),
                 rules.faults.stall_time,
                 percent(rules.faults.drop),
+            )?;
+        }
+        if let Some(outage) = &rules.outage {
+            writeln!(
+                f,
+                "All requests fail for {:?} from when {} objects are copied.",
+                outage.length,
+                thousands(outage.after_writes)
             )?;
         }
         let Limits { writes, reads, burst } = rules.limits;
@@ -81,6 +82,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) attempts: u32,
     /// The counts of the service.
     pub(crate) service: &'a Counters,
+    /// The outage, if one was planned.
+    pub(crate) outage: Option<&'a Outage>,
     /// The events of the library.
     pub(crate) tally: Counted,
 }
@@ -116,6 +119,10 @@ impl Summary<'_> {
         row(f, "failures", "", all, "as counted by the service")?;
         for (name, count) in faults.iter().filter(|(_, count)| count.get() > 0) {
             row(f, "", name, count.get(), "")?;
+        }
+        if let Some(outage) = self.outage {
+            let retries = thousands(outage.retries.get());
+            row(f, "", "in the outage", outage.received.get(), format_args!("requests, {retries} of them retries"))?;
         }
         if throttled.get() > 0 {
             let (late, all) = (throttled_late.get(), received_late.get());
@@ -191,28 +198,4 @@ fn chain(error: &dyn Error) -> String {
         link = cause.source();
     }
     text
-}
-
-/// Formats a number with commas between its thousands.
-pub(crate) fn thousands(number: impl Display) -> String {
-    let plain = number.to_string();
-    let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
-    let mut grouped = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped + fraction
-}
-
-fn percent(share: f64) -> String {
-    // Rounded, to hide the inexact last digits of binary fractions.
-    format!("{} %", (share * 1e5).round() / 1e3)
-}
-
-fn mebibytes(bytes: u64) -> String {
-    let tenths = bytes * 10 / (1 << 20);
-    format!("{}.{}", thousands(tenths / 10), tenths % 10)
 }
