@@ -62,7 +62,7 @@ impl Progress {
         let reports: Vec<Report> = workers.iter().map(Worker::report).collect();
         let sum = |count: fn(&Report) -> u32| thousands(reports.iter().map(count).sum::<u32>());
         format!(
-            "{} {:5.1} s  {phase:<9}  {} of {} copied, {} attempts, {} retries, {} rejected, {} held",
+            "{} {:5.1} s  {phase:<9}  {} of {} copied, {} attempts, {} retries, {} rejected, {} held, {}/s",
             self.mode,
             elapsed.as_secs_f64(),
             sum(|report| report.copied),
@@ -71,6 +71,7 @@ impl Progress {
             sum(|report| report.retries),
             sum(|report| report.rejected),
             sum(|report| report.held),
+            thousands(format_args!("{:.0}", reports.iter().filter_map(|report| report.share).sum::<f64>())),
         )
     }
 }
