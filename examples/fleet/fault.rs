@@ -31,7 +31,8 @@ impl Faults {
         let mut planned = settings.faults;
         planned.kill_store &= mode == Mode::Shared;
         planned.pause_store &= mode == Mode::Shared;
-        let (begin, end) = (settings.outage.mul_f64(0.2), settings.outage.mul_f64(0.7));
+        // At the beginning, a part of the quota is spent and the rest is not.
+        let (begin, end) = (settings.outage.mul_f64(0.05), settings.outage.mul_f64(0.7));
         Self { planned, begin, end, phase: Phase::Before, emptied: 0 }
     }
 

@@ -7,6 +7,7 @@ use crate::workers::Worker;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::ops::Add;
 use std::time::Duration;
 
 /// Shows the processes on the standard error stream.
@@ -60,9 +61,10 @@ impl Progress {
             Some(_) => "recovered",
         };
         let reports: Vec<Report> = workers.iter().map(Worker::report).collect();
+        let connected = reports.iter().filter(|report| report.is_connected == Some(true)).count();
         let sum = |count: fn(&Report) -> u32| thousands(reports.iter().map(count).sum::<u32>());
         format!(
-            "{} {:5.1} s  {phase:<9}  {} of {} copied, {} attempts, {} retries, {} rejected, {} held, {}/s",
+            "{} {:5.1} s  {phase:<9}  {} of {} copied, {} attempts, {} retries, {} rejected, {} held, {}/s{}",
             self.mode,
             elapsed.as_secs_f64(),
             sum(|report| report.copied),
@@ -71,7 +73,8 @@ impl Progress {
             sum(|report| report.retries),
             sum(|report| report.rejected),
             sum(|report| report.held),
-            thousands(format_args!("{:.0}", reports.iter().filter_map(|report| report.share).sum::<f64>())),
+            thousands(format_args!("{:.0}", reports.iter().filter_map(|report| report.share).fold(0.0, f64::add))),
+            if self.mode == Mode::Shared { format!(", {connected} connected") } else { String::new() },
         )
     }
 }

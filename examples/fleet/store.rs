@@ -13,7 +13,15 @@ const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A shell that starts the server, tells its process id, and kills it when its own standard input ends. That happens even
 /// if this program is killed. The signals of a terminal go to the shell, too, which must outlive the server.
-const GUARD: &str = r#"trap "" HUP INT TERM; "$@" </dev/null >/dev/null & echo $!; exec >/dev/null; cat; kill -9 $!"#;
+const GUARD: &str = r#"
+    trap "" HUP INT TERM
+    "$@" </dev/null >/dev/null &
+    echo $!
+    exec >/dev/null 2>&1
+    cat
+    kill -9 $!
+    wait
+"#;
 
 /// A server on the loopback interface that keeps nothing on disk. It ends when this value is dropped, or when the program
 /// ends in whatever way.
