@@ -4,7 +4,7 @@ use crate::fault::Faults;
 use crate::options::{Mode, Settings};
 use crate::process::{CAPACITY, DEAREST_COST, RETRY_COST};
 use crate::progress::Progress;
-use crate::service::Service;
+use crate::service::{Counters, Service};
 use crate::source::Source;
 use crate::store::StoreServer;
 use crate::workers::{FleetName, Worker};
@@ -29,10 +29,10 @@ pub(crate) struct Outcome {
     pub(crate) retries: u32,
     /// The retries that the quotas allow there.
     pub(crate) allowed: u32,
-    /// The writes that the service accepted.
-    pub(crate) accepted: u32,
-    /// The writes that the service rejected.
-    pub(crate) rejected: u32,
+    /// The writes of the whole run.
+    pub(crate) writes: Writes,
+    /// Those after the outage, when the limit is known.
+    pub(crate) late_writes: Writes,
     /// The copies that failed and were repeated.
     pub(crate) failed: u32,
     /// The objects that were lost.
@@ -42,12 +42,29 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
 }
 
-impl Outcome {
-    /// Returns the share of writes that were rejected.
-    pub(crate) fn rejected_share(&self) -> f64 {
-        f64::from(self.rejected) / f64::from((self.accepted + self.rejected).max(1))
+/// What the service did with writes, apart from the outage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Writes {
+    accepted: u32,
+    rejected: u32,
+}
+
+impl Writes {
+    fn of(counters: &Counters) -> Self {
+        Self { accepted: counters.writes.get(), rejected: counters.throttled.get() }
     }
 
+    fn since(self, earlier: Self) -> Self {
+        Self { accepted: self.accepted - earlier.accepted, rejected: self.rejected - earlier.rejected }
+    }
+
+    /// Returns the share of writes that were rejected.
+    pub(crate) fn rejected_share(self) -> f64 {
+        f64::from(self.rejected) / f64::from((self.accepted + self.rejected).max(1))
+    }
+}
+
+impl Outcome {
     /// Returns whether nothing was lost and no more retries were sent than allowed.
     pub(crate) fn is_good(&self) -> bool {
         self.lost == 0 && self.retries <= self.allowed
@@ -78,7 +95,7 @@ pub(crate) async fn run(
     }
 
     let mut faults = Faults::new(settings, mode);
-    let mut refunds = Refunds::default();
+    let (mut refunds, mut writes_before) = (Refunds::default(), Writes::default());
     let mut progress = Progress::new(mode, settings);
     let deadline = settings.ideal() + GRACE;
     while workers.iter().any(|worker| !worker.has_ended()) && started.elapsed() < deadline {
@@ -86,6 +103,9 @@ pub(crate) async fn run(
         let outage = service.outage().and_then(|outage| outage.elapsed());
         let counters = service.counters();
         refunds.note(counters.reads.get() + counters.writes.get(), outage.is_some());
+        if outage.is_none_or(|outage| outage < settings.outage) {
+            writes_before = Writes::of(counters);
+        }
         if let Some(outage) = outage {
             faults.strike(outage, &mut workers, server.as_deref_mut())?;
         }
@@ -105,6 +125,7 @@ pub(crate) async fn run(
         let keys = workers.iter().filter(|worker| worker.was_killed == was_killed).flat_map(|worker| &worker.keys);
         keys.filter(|key| lost.contains(key.as_str())).count()
     };
+    let writes = Writes::of(service.counters());
     let outage = service.outage().map(|outage| (outage.received.get(), outage.retries.get())).unwrap_or_default();
     let unconnected = workers.iter().filter(|worker| worker.report().is_connected.is_none()).count();
     let quotas = match mode {
@@ -117,8 +138,8 @@ pub(crate) async fn run(
         in_outage: outage.0,
         retries: outage.1,
         allowed: (u32::try_from(quotas)? + refunds.under_way()) / RETRY_COST,
-        accepted: service.counters().writes.get(),
-        rejected: service.counters().throttled.get(),
+        writes,
+        late_writes: writes.since(writes_before),
         failed: workers.iter().map(|worker| worker.report().failed).sum(),
         lost: missing(false),
         abandoned: missing(true),

@@ -2,7 +2,7 @@
 
 use crate::options::Settings;
 use crate::process::CAPACITY;
-use crate::run::Outcome;
+use crate::run::{Outcome, Writes};
 use crate::source::Source;
 use crate::text::{percent, thousands};
 use std::fmt::{self, Display, Formatter};
@@ -49,7 +49,8 @@ impl Display for Comparison<'_> {
         self.row(f, "requests in the outage", |outcome| thousands(outcome.in_outage))?;
         self.row(f, "  of them retries", |outcome| thousands(outcome.retries))?;
         self.row(f, "  allowed by the quota", |outcome| thousands(outcome.allowed))?;
-        self.row(f, "writes rejected", |outcome| percent((1e3 * outcome.rejected_share()).round() / 1e3))?;
+        self.row(f, "writes rejected", |outcome| share(outcome.writes))?;
+        self.row(f, "  after the outage", |outcome| share(outcome.late_writes))?;
         self.row(f, "copies repeated", |outcome| thousands(outcome.failed))?;
         self.row(f, "objects lost", |outcome| thousands(outcome.lost))?;
         if killed {
@@ -74,6 +75,10 @@ impl Comparison<'_> {
         }
         writeln!(f)
     }
+}
+
+fn share(writes: Writes) -> String {
+    percent((1e3 * writes.rejected_share()).round() / 1e3)
 }
 
 fn verdict(outcome: &Outcome) -> String {
