@@ -61,16 +61,16 @@ pub(crate) struct Client {
 
 impl Client {
     /// Reads an object.
-    #[retryable(strategy = self.reads, idempotent, context = context)]
+    #[retryable(strategy = self.reads, idempotent, context = attempt)]
     async fn get(&self, bucket: &str, key: &str) -> Result<Bytes, StoreError> {
-        let response = self.http.send(&context, Method::GET, bucket, key, Bytes::new()).await?;
+        let response = self.http.send(&attempt, Method::GET, bucket, key, Bytes::new()).await?;
         Ok(response.bytes().await?)
     }
 
     /// Writes an object.
-    #[retryable(strategy = self.writes, idempotent, context = context)]
+    #[retryable(strategy = self.writes, idempotent, context = attempt)]
     async fn put(&self, bucket: &str, key: &str, content: &Bytes) -> Result<(), StoreError> {
-        self.http.send(&context, Method::PUT, bucket, key, content.clone()).await?;
+        self.http.send(&attempt, Method::PUT, bucket, key, content.clone()).await?;
         Ok(())
     }
 

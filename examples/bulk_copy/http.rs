@@ -35,7 +35,7 @@ impl Http {
     /// Sends a request. A status of 400 or above is an error.
     pub(crate) async fn send(
         &self,
-        context: &AttemptContext,
+        attempt: &AttemptContext,
         method: Method,
         bucket: &str,
         key: &str,
@@ -44,7 +44,7 @@ impl Http {
         self.requests.add();
         let url = format!("{}/{bucket}/{key}", self.base);
         let mut request = self.client.request(method, url).body(content);
-        if let Some(failure) = context.previous_failure() {
+        if let Some(failure) = attempt.previous_failure() {
             request = request.header(RETRY, failure.error_type().map_or("unknown", RetryErrorType::as_str));
         }
         Ok(request.send().await?.error_for_response().await?)

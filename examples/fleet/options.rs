@@ -117,7 +117,7 @@ pub(crate) struct Settings {
     pub(crate) modes: Vec<Mode>,
     /// The URL of the user's store.
     pub(crate) store: Option<String>,
-    pub(crate) objects: usize,
+    pub(crate) objects: u32,
     pub(crate) outage: Duration,
     pub(crate) faults: PlannedFaults,
     /// The behaviour of the service.
@@ -145,7 +145,7 @@ impl Options {
             processes: options.processes.into(),
             modes: options.only.map_or_else(|| vec![Mode::Separate, Mode::Shared], |mode| vec![mode]),
             store: options.store,
-            objects: options.objects as usize,
+            objects: options.objects,
             outage,
             faults: PlannedFaults {
                 kill_store: options.kill_store,
@@ -172,7 +172,7 @@ impl Settings {
     /// Returns the time that the objects take if the service is never idle and nothing is wasted.
     pub(crate) fn ideal(&self) -> Duration {
         let Limits { writes, burst, .. } = &self.rules.limits;
-        let copying = self.objects as f64 / writes.unwrap_or(f64::INFINITY);
+        let copying = f64::from(self.objects) / writes.unwrap_or(f64::INFINITY);
         // The limit saves a burst up before the first write, and in the outage.
         self.outage + Duration::from_secs_f64(copying).saturating_sub(2 * *burst)
     }

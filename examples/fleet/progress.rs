@@ -14,22 +14,22 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Progress {
     mode: Mode,
-    objects: usize,
+    objects: u32,
     outage: Duration,
     /// The time at which the state is shown next.
     next: Duration,
     /// `None` if standard error is not a terminal.
-    live: Option<ProgressBar>,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// Creates the progress of a run.
     pub(crate) fn new(mode: Mode, settings: &Settings) -> Self {
-        let live = std::io::stderr().is_terminal().then(|| {
+        let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
         });
-        Self { mode, objects: settings.objects, outage: settings.outage, next: Duration::ZERO, live }
+        Self { mode, objects: settings.objects, outage: settings.outage, next: Duration::ZERO, bar }
     }
 
     /// Shows the state if it is time to. The times are since the beginning of the run, and of the outage.
@@ -37,18 +37,18 @@ impl Progress {
         if elapsed < self.next {
             return;
         }
-        self.next += Duration::from_millis(if self.live.is_some() { 100 } else { 1_000 });
+        self.next += Duration::from_millis(if self.bar.is_some() { 100 } else { 1_000 });
         let line = self.line(elapsed, outage, workers);
-        match &self.live {
-            Some(live) => live.set_message(format!("{line}\n{}", table(workers))),
+        match &self.bar {
+            Some(bar) => bar.set_message(format!("{line}\n{}", table(workers))),
             None => eprintln!("{line}"),
         }
     }
 
     /// Shows the final state.
     pub(crate) fn finish(&self, elapsed: Duration, workers: &[Worker]) {
-        if let Some(live) = &self.live {
-            live.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
         eprintln!("{}\n{}", self.line(elapsed, Some(Duration::MAX), workers), table(workers));
     }

@@ -2,6 +2,7 @@
 
 use crate::fault::Faults;
 use crate::options::{Mode, Settings};
+use crate::outage::Outage;
 use crate::process::{CAPACITY, DEAREST_COST, RETRY_COST};
 use crate::progress::Progress;
 use crate::service::{Counters, Service};
@@ -100,7 +101,7 @@ pub(crate) async fn run(
     let deadline = settings.ideal() + GRACE;
     while workers.iter().any(|worker| !worker.has_ended()) && started.elapsed() < deadline {
         tokio::time::sleep(LOOK).await;
-        let outage = service.outage().and_then(|outage| outage.elapsed());
+        let outage = service.outage().and_then(Outage::elapsed);
         let counters = service.counters();
         refunds.note(counters.reads.get() + counters.writes.get(), outage.is_some());
         if outage.is_none_or(|outage| outage < settings.outage) {

@@ -1,5 +1,8 @@
 //! The store of the fleet: a server that is installed here and started for this run.
 
+use retry_fleet::Store;
+use retry_fleet::protocol::Call;
+use retry_fleet::redis1::RedisStore;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -136,6 +139,13 @@ fn answers(address: SocketAddr) -> bool {
         Ok(&answer == b"+PONG\r\n")
     };
     ping().unwrap_or(false)
+}
+
+/// Makes a call to the store at this URL, as a process that leaves at once.
+pub(crate) async fn check(url: &str) -> Result<(), retry_fleet::StoreError> {
+    let mut call = Call::new("check", "check");
+    call.is_leaving = true;
+    RedisStore::open(url)?.call("fleet-example-check", &call).await.map(|_| ())
 }
 
 fn free_port() -> io::Result<u16> {
