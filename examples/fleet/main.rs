@@ -90,7 +90,7 @@ async fn compare(settings: &Settings) -> Result<bool, Box<dyn Error>> {
         Options::refuse(&format_args!("invalid value for '--store': {error}"));
     }
     let url = settings.store.clone().or_else(|| server.as_ref().map(StoreServer::url)).unwrap_or_default();
-    let store = server.as_ref().map_or("that of --store", StoreServer::program);
+    let store = server.as_ref().map(StoreServer::program).or(settings.store.as_ref().map(|_| "that of --store"));
     let source = Source::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), settings.objects as usize)?;
     write!(io::stdout(), "{}", Plan { settings, source: &source, tasks: process::TASKS, store })?;
 

@@ -13,8 +13,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) source: &'a Source,
     pub(crate) tasks: usize,
-    /// The name of the store.
-    pub(crate) store: &'a str,
+    /// The name of the store. `None` without a shared quota.
+    pub(crate) store: Option<&'a str>,
 }
 
 impl Display for Plan<'_> {
@@ -24,13 +24,17 @@ impl Display for Plan<'_> {
         writeln!(f, "Copying {source}.")?;
         writeln!(
             f,
-            "{processes} processes with {tasks} tasks each; a quota of {CAPACITY} for each process, then for all of them."
+            "{processes} processes with {tasks} tasks each. The capacity of a quota is {CAPACITY}, separate or shared."
         )?;
         writeln!(
             f,
-            "The service accepts {} writes per second, and fails for {outage:?}. The store is {store}.",
+            "The service accepts {} writes per second, and fails for {outage:?}.",
             rules.limits.writes.map_or("unlimited".to_owned(), thousands),
-        )
+        )?;
+        if let Some(store) = store {
+            writeln!(f, "The store is {store}.")?;
+        }
+        Ok(())
     }
 }
 
