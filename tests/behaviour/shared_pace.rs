@@ -113,8 +113,10 @@ fn a_rate_that_is_no_positive_number_sends_hardly_anything() {
 fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
     let mut estimator = GoodputEstimator::for_all(at(0));
-    estimator.accept(at(900), 100);
+    estimator.accept(at(900), 200);
     estimator.reject(at(1000));
+    // A half of it may have been a burst.
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 100.0));
     estimator.accept(at(2900), 200);
     estimator.reject(at(3000));
     for (time, rate) in [(3000, 90.0), (4250, 100.0 - 10.0 / 8.0), (5500, 100.0)] {

@@ -92,6 +92,17 @@ fn a_fleet_that_was_idle_goes_on_from_its_estimate() {
     assert!(rejected < 0.03 && (1.0..1.1).contains(&used), "{rejected} rejected, {used} used");
 }
 
+// Rules F8, L11.
+#[test]
+fn a_fleet_that_was_idle_before_it_had_measured_the_limit_does_not_take_a_burst_for_it() {
+    for idle in [2_300, 2_600, 2_900, 3_200] {
+        let wanted = |_, now| if (idle..10_000).contains(&now) { 0 } else { GREEDY };
+        let counts = World::new(8, 100.0).wants(wanted).run(25);
+        let (rejected, _, used) = outcome(&counts, 10..25, 100.0);
+        assert!(rejected < 0.1 && used > 0.95, "idle from {idle}: {rejected} rejected, {used} used");
+    }
+}
+
 // Rule F8.
 #[test]
 fn what_a_process_tells_late_is_not_the_goodput_of_a_moment() {

@@ -34,8 +34,9 @@ const LOWEST: f64 = 0.2;
 struct Tuning {
     /// The time in which the rate of the ramp doubles, in seconds.
     ramp: f64,
-    /// The part of the goodput at which the search begins after the first rejection, and the time in which its rate doubles,
-    /// in seconds.
+    /// The part of the goodput before the first rejection, which may include a burst, that is the first estimate.
+    first: f64,
+    /// The part of the first estimate at which the search begins, and the time in which its rate doubles, in seconds.
     search: (f64, f64),
     /// The part of the estimate to which a rejection cuts the rate.
     cut: f64,
@@ -51,13 +52,22 @@ struct Tuning {
 
 impl Tuning {
     /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
-    const ONE: Self =
-        Self { ramp: 0.4, search: (0.8, 0.25), cut: 0.7, returns: 2.0, measured: (0.5, 16), lag: 0.0, climb: 1.16 };
+    const ONE: Self = Self {
+        ramp: 0.4,
+        first: 1.0,
+        search: (0.8, 0.25),
+        cut: 0.7,
+        returns: 2.0,
+        measured: (0.5, 16),
+        lag: 0.0,
+        climb: 1.16,
+    };
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
     /// short measurement would be wrong, and a steep growth would be cut too late.
     const ALL: Self = Self {
         ramp: 0.6,
-        search: (0.5, 1.0),
+        first: 0.5,
+        search: (1.0, 1.0),
         cut: 0.9,
         returns: 2.5,
         measured: (2.0, u32::MAX),
@@ -281,7 +291,7 @@ impl GoodputEstimator {
 
     /// Begins the search after the first rejection, with what was accepted in the last second.
     fn begin_search(&mut self, goodput: f64) {
-        self.estimate = goodput.max(LOWEST);
+        self.estimate = (self.tuning.first * goodput).max(LOWEST);
         let (start, doubles) = self.tuning.search;
         self.phase = Phase::Search { from: start * self.estimate, doubles };
         self.began_with_rejection = true;
