@@ -10,6 +10,7 @@
 
 pub mod call;
 pub mod chart;
+pub mod fleet;
 #[cfg(feature = "peers")]
 pub mod peers;
 pub mod report;

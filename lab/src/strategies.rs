@@ -29,9 +29,7 @@ impl Policy {
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
-        Self::new(name, move |seed| {
-            Rc::new(Shipped { strategy: ErasedStrategy::new(make(seed)), reads_reports: false })
-        })
+        Self::new(name, move |seed| caller(make(seed)))
     }
 
     /// Creates a policy like [`strategy`](Policy::strategy), which tells the strategy what the server reports about its limit.
@@ -67,6 +65,14 @@ impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Policy").field(&self.name).finish()
     }
+}
+
+/// Creates a caller from a strategy of this library.
+pub fn caller<S>(strategy: S) -> Rc<dyn Caller>
+where
+    S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
+{
+    Rc::new(Shipped { strategy: ErasedStrategy::new(strategy), reads_reports: false })
 }
 
 /// A strategy of this library.

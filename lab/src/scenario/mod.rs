@@ -3,6 +3,7 @@
 pub mod changing;
 pub mod contention;
 pub mod copy;
+pub mod fleet;
 pub mod layers;
 mod limited;
 pub mod many;
@@ -39,6 +40,7 @@ pub const SCENARIOS: &[Scenario] = &[
     many::SCENARIO,
     changing::SCENARIO,
     layers::SCENARIO,
+    fleet::SCENARIO,
 ];
 
 /// The size of a study, and what it runs besides the scenario's own cases.

@@ -11,7 +11,7 @@
 use super::per_second::add_line;
 use super::{PerSecond, Plan, Scenario, number, seconds, share};
 use crate::World;
-use crate::call::{Call, Caller};
+use crate::call::{Call, Caller, Outcome as Response};
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::FifoServer;
 use crate::strategies::Policy;
@@ -150,40 +150,70 @@ fn policies() -> Vec<(Policy, bool)> {
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
-    let (world, outcome) = (World::new(), Rc::new(RefCell::new(Outcome::default())));
-    let (quotas, (from, to)) = (case.quotas.max(1), options.stall());
-    let callers: Rc<[Rc<dyn Caller>]> =
-        (0..quotas).map(|number| case.policy.caller(seed ^ u64::from(number) << 32)).collect();
-    let server = Rc::new(FifoServer::new(seconds(1.0 / options.rate)).stall(from, to));
-    let (timeout, arrivals_per_second) = (seconds(options.timeout_s), options.rate * case.load);
-    let (source, counted) = (world.clone(), Rc::clone(&outcome));
-    let (mut arrivals, mut clients) = (Random::new(seed, "arrivals"), Random::new(seed, "clients"));
-    world.spawn(async move {
-        loop {
-            source.sleep(arrivals.interval(arrivals_per_second)).await;
-            counted.borrow_mut().arrivals.count(source.elapsed());
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a factor below 1")]
-            let client = (clients.uniform() * f64::from(quotas)) as usize;
-            let (world, callers, counted) = (source.clone(), Rc::clone(&callers), Rc::clone(&counted));
-            let (timer, server, attempts) = (source.clone(), Rc::clone(&server), Rc::clone(&counted));
-            source.spawn(async move {
-                let attempt = move || {
-                    attempts.borrow_mut().attempts.count(timer.elapsed());
-                    let response = timer.sleep_until(server.enqueue(timer.now()));
-                    async move {
-                        response.await;
-                        Ok(())
-                    }
-                };
-                let result = callers[client].call(Call::new(&world, attempt).attempt_timeout(timeout)).await;
-                if result.is_ok() {
-                    counted.borrow_mut().goodput.count(world.elapsed());
-                }
-            });
-        }
-    });
+    let (world, (from, to)) = (World::new(), options.stall());
+    let callers: Vec<Rc<dyn Caller>> =
+        (0..case.quotas.max(1)).map(|number| case.policy.caller(seed ^ u64::from(number) << 32)).collect();
+    let server = FifoServer::new(seconds(1.0 / options.rate)).stall(from, to);
+    let load = Load { arrivals_per_second: options.rate * case.load, timeout: seconds(options.timeout_s), seed };
+    let respond = move |now| (server.enqueue(now), Ok(()));
+    let outcome = load.arrive(&world, respond, move |part| Rc::clone(&callers[index_of(part, callers.len())]));
     world.run_until(Timestamp::START.saturating_add(Duration::from_secs(options.duration_s.into())));
     outcome.take()
+}
+
+/// Returns the index at a part of a list, for a part below 1.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a factor below 1")]
+pub(super) fn index_of(part: f64, length: usize) -> usize {
+    (part * number(length as u64)) as usize
+}
+
+/// Operations that arrive as a Poisson process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    pub(super) arrivals_per_second: f64,
+    /// The client's timeout of an attempt.
+    pub(super) timeout: Duration,
+    pub(super) seed: u64,
+}
+
+impl Load {
+    /// Lets operations arrive from now on, and counts them. `respond` returns the time and the content of the response to
+    /// a request that arrives now. `choose` returns the caller of an operation, by a random number in `[0, 1)`.
+    pub(super) fn arrive(
+        self,
+        world: &World,
+        respond: impl Fn(Timestamp) -> (Timestamp, Response) + 'static,
+        choose: impl Fn(f64) -> Rc<dyn Caller> + 'static,
+    ) -> Rc<RefCell<Outcome>> {
+        let outcome = Rc::new(RefCell::new(Outcome::default()));
+        let (source, counted, respond) = (world.clone(), Rc::clone(&outcome), Rc::new(respond));
+        let (mut arrivals, mut clients) = (Random::new(self.seed, "arrivals"), Random::new(self.seed, "clients"));
+        world.spawn(async move {
+            loop {
+                source.sleep(arrivals.interval(self.arrivals_per_second)).await;
+                counted.borrow_mut().arrivals.count(source.elapsed());
+                let caller = choose(clients.uniform());
+                let (world, counted) = (source.clone(), Rc::clone(&counted));
+                let (timer, respond, attempts) = (source.clone(), Rc::clone(&respond), Rc::clone(&counted));
+                source.spawn(async move {
+                    let attempt = move || {
+                        attempts.borrow_mut().attempts.count(timer.elapsed());
+                        let (at, response) = respond(timer.now());
+                        let arrives = timer.sleep_until(at);
+                        async move {
+                            arrives.await;
+                            response
+                        }
+                    };
+                    let result = caller.call(Call::new(&world, attempt).attempt_timeout(self.timeout)).await;
+                    if result.is_ok() {
+                        counted.borrow_mut().goodput.count(world.elapsed());
+                    }
+                });
+            }
+        });
+        outcome
+    }
 }
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {

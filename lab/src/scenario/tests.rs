@@ -44,6 +44,10 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
         ("partial", json!({ "operations": 200, "drain_operations": 200, "drain_steps": 3, "seeds": 2 })),
         ("many", json!({ "clients": 4, "arrive_s": 2, "duration_s": 8, "measured_from_s": 4 })),
         ("changing", json!({ "phase_s": 4, "workers": 8, "copies": [] })),
+        (
+            "fleet",
+            json!({ "processes": [5], "fault_after_s": 5, "stall_s": 3, "fails_s": 3, "duration_s": 30, "store_away_s": 6 }),
+        ),
         ("layers", json!({ "rate": 20.0, "fails_after_s": 3, "fails_s": 5, "duration_s": 10 })),
     ];
     for scenario in SCENARIOS {

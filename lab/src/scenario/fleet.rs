@@ -1,0 +1,382 @@
+//! The outage of scenario [`outage`](super::outage), with clients in many processes: quotas of their own, one quota, or
+//! that of a fleet.
+//!
+//! One quota for all processes is the bound: no network could share it faster. The processes of a fleet share by a store
+//! that takes some time to answer, and can be away or emptied. Other tables are of a server that fails all requests at
+//! once, and of processes that live for two seconds.
+
+use super::outage::{self, Load, index_of};
+use super::per_second::add_line;
+use super::{PerSecond, Plan, Scenario, millis, number, seconds};
+use crate::World;
+use crate::call::{CallError, Caller};
+use crate::fleet::{Counted, FleetStore, Ledger};
+use crate::report::{Plot, Report, Spread, Table};
+use crate::servers::FifoServer;
+use crate::strategies::{Policy, caller};
+use crate::study::{Workers, outcomes};
+use retry_core::time::{Clock, Timer, Timestamp};
+use retry_core::{RetryQuota, StandardRetryStrategy, TokenBucket};
+use retry_fleet::{FleetQuota, Member};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The scenario for the program.
+pub const SCENARIO: Scenario =
+    Scenario { name: "fleet", title: "Many processes that share a quota, or have one each, in an outage", study };
+
+/// The options. They apply to all tables, unless they say otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The requests that the server can serve in a second: 300.
+    pub rate: f64,
+    /// The arrivals, as parts of that rate: 0.47, 0.8 and 0.93. All tables but that of the outage have the last one.
+    pub loads: Vec<f64>,
+    /// The client's timeout of an attempt: 1 s.
+    pub timeout_s: f64,
+    /// The numbers of processes: 100 and 1,000.
+    pub processes: Vec<u32>,
+    /// The capacity of each separate quota, and of a small shared one: 500, as `new()`.
+    pub capacity: u32,
+    /// The capacity of a shared quota for each of its processes: 28, the cost of two retries.
+    pub capacity_per_process: u32,
+    /// When the server stalls or begins to fail: after 60 s.
+    pub fault_after_s: u32,
+    /// How long it stalls: 10 s.
+    pub stall_s: u32,
+    /// How long it fails all requests: 60 s.
+    pub fails_s: u32,
+    /// The length of the run: 600 s.
+    pub duration_s: u32,
+    /// The shortest and the longest time that the store of the fleet needs to answer: 1 ms and 50 ms.
+    pub store_latency_ms: (f64, f64),
+    /// How long the store is away, from the begin of the stall, in the cases with that fault: 20 s.
+    pub store_away_s: u32,
+    /// How long a short-lived process lives: 2 s.
+    pub lives_s: f64,
+    /// As in [`outage::Options::goodput`]: 0.95.
+    pub goodput: f64,
+    /// As in [`outage::Options::steady_s`]: 10.
+    pub steady_s: u32,
+    /// The number of runs: 10.
+    pub seeds: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rate: 300.0,
+            loads: vec![0.47, 0.8, 0.93],
+            timeout_s: 1.0,
+            processes: vec![100, 1_000],
+            capacity: 500,
+            capacity_per_process: 28,
+            fault_after_s: 60,
+            stall_s: 10,
+            fails_s: 60,
+            duration_s: 600,
+            store_latency_ms: (1.0, 50.0),
+            store_away_s: 20,
+            lives_s: 2.0,
+            goodput: 0.95,
+            steady_s: 10,
+            seeds: 10,
+        }
+    }
+}
+
+impl Options {
+    /// Returns options for a run of some seconds.
+    pub fn short() -> Self {
+        Self {
+            loads: vec![0.8],
+            processes: vec![100],
+            fault_after_s: 20,
+            fails_s: 20,
+            duration_s: 160,
+            seeds: 2,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the options of an outage in which the server does not work for this time.
+    fn outage(&self, fault_s: u32) -> outage::Options {
+        outage::Options {
+            rate: self.rate,
+            timeout_s: self.timeout_s,
+            stall_after_s: self.fault_after_s,
+            stall_s: fault_s,
+            duration_s: self.duration_s,
+            goodput: self.goodput,
+            steady_s: self.steady_s,
+            ..outage::Options::default()
+        }
+    }
+
+    fn fault_s(&self, fault: Fault) -> u32 {
+        match fault {
+            Fault::Stall => self.stall_s,
+            Fault::Errors => self.fails_s,
+        }
+    }
+}
+
+/// What happens to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not work, and then works off its queue.
+    Stall,
+    /// It fails all requests at once.
+    Errors,
+}
+
+/// The quotas of the processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotas {
+    /// No process retries.
+    NoRetries,
+    /// One quota of this capacity, as if all clients were in one process.
+    One(u32),
+    /// A quota for each process.
+    Separate(u32),
+    /// The quota of a fleet.
+    Shared(u32, StoreFault),
+}
+
+/// What happens to the store of the fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreFault {
+    /// Nothing.
+    None,
+    /// It is away for some time from the begin of the server's fault.
+    Away,
+    /// It is away, and has lost its memory when it comes back.
+    Emptied,
+}
+
+/// A case.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The arrivals, as a part of the server's rate.
+    pub load: f64,
+    /// What happens to the server.
+    pub fault: Fault,
+    /// The number of processes.
+    pub processes: u32,
+    /// Their quotas.
+    pub quotas: Quotas,
+    /// How long a process lives, if it is replaced by another one after some time.
+    pub lives: Option<Duration>,
+}
+
+/// The outcome of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The operations and attempts.
+    pub operations: outage::Outcome,
+    /// What was spent and not refunded, at most.
+    pub most_drawn: u64,
+    /// What the invariant allows, without refunds.
+    pub allowed: u64,
+    /// The calls to the store.
+    pub calls: u64,
+}
+
+impl Outcome {
+    /// Returns the retries that were sent in some seconds. The first attempt of an operation is sent when it arrives.
+    fn retries(&self, from: usize, to: usize) -> u64 {
+        self.operations.attempts.between(from, to).saturating_sub(self.operations.arrivals.between(from, to))
+    }
+}
+
+/// The processes of a run, each with what calls the server.
+struct Processes {
+    world: World,
+    quotas: Quotas,
+    seed: u64,
+    ledger: Arc<Ledger>,
+    store: Rc<FleetStore>,
+    /// The quota of all, if it is one.
+    one: Arc<TokenBucket>,
+    running: Vec<RefCell<Rc<dyn Caller>>>,
+}
+
+impl Processes {
+    /// Starts a process, which takes no more operations at `ends`.
+    fn start(&self, number: u64, ends: Option<Timestamp>) -> Rc<dyn Caller> {
+        let seed = self.seed ^ number << 32;
+        match self.quotas {
+            Quotas::NoRetries => Policy::no_retries().caller(seed),
+            Quotas::One(_) => self.caller(seed, Arc::clone(&self.one)),
+            Quotas::Separate(capacity) => self.caller(seed, TokenBucket::new(capacity)),
+            Quotas::Shared(capacity, _) => {
+                let quota = Arc::new(FleetQuota::new(capacity));
+                let (pocket, now) = (quota.available(), self.world.now());
+                let id = format!("{}.{number}", self.seed);
+                let member = Member::new("lab", id, now).quota(Arc::clone(&quota));
+                self.world.spawn(Rc::clone(&self.store).run(member, pocket, ends));
+                self.caller(seed, quota)
+            }
+        }
+    }
+
+    fn caller(&self, seed: u64, quota: impl RetryQuota + Send + Sync + 'static) -> Rc<dyn Caller> {
+        caller(StandardRetryStrategy::new().seed(seed).with_quota(Counted::new(quota, &self.ledger)))
+    }
+}
+
+/// Runs a case.
+pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
+    let world = World::new();
+    let at = |seconds: u32| Timestamp::START.saturating_add(Duration::from_secs(seconds.into()));
+    let (from, to) = (at(options.fault_after_s), at(options.fault_after_s + options.fault_s(case.fault)));
+    let (latency, away_until) = (options.store_latency_ms, at(options.fault_after_s + options.store_away_s));
+    let mut store = FleetStore::new(&world, (millis(latency.0 / 2.0), millis(latency.1 / 2.0)), seed);
+    let store_fault = if let Quotas::Shared(_, fault) = case.quotas { fault } else { StoreFault::None };
+    if store_fault != StoreFault::None {
+        store = store.away(from, away_until);
+    }
+    let store = Rc::new(store);
+    if store_fault == StoreFault::Emptied {
+        let (world, store, back) = (world.clone(), Rc::clone(&store), world.sleep_until(away_until));
+        world.spawn(async move {
+            back.await;
+            store.forget();
+        });
+    }
+    let ledger = Arc::new(Ledger::default());
+    let mut processes = Processes {
+        world: world.clone(),
+        quotas: case.quotas,
+        seed,
+        ledger: Arc::clone(&ledger),
+        store: Rc::clone(&store),
+        one: Arc::new(TokenBucket::new(if let Quotas::One(capacity) = case.quotas { capacity } else { 0 })),
+        running: Vec::new(),
+    };
+    let count = case.processes.max(1);
+    // The ends of the first lives are spread evenly, and so are all later ones.
+    let ends = |number| case.lives.map(|lives| Timestamp::START.saturating_add(lives * (number + 1) / count));
+    let running = (0..count).map(|number| RefCell::new(processes.start(number.into(), ends(number)))).collect();
+    processes.running = running;
+    let processes = Rc::new(processes);
+    if let Some(lives) = case.lives.filter(|lives| !lives.is_zero()) {
+        for number in 0..count {
+            world.spawn(replace(Rc::clone(&processes), number, lives, lives * (number + 1) / count));
+        }
+    }
+
+    let server = FifoServer::new(seconds(1.0 / options.rate));
+    let fault = case.fault;
+    let server = if fault == Fault::Stall { server.stall(from, to) } else { server };
+    let respond = move |now| match fault {
+        Fault::Errors if now >= from && now < to => (now, Err(CallError::Failed)),
+        _ => (server.enqueue(now), Ok(())),
+    };
+    let choose = move |part| Rc::clone(&*processes.running[index_of(part, processes.running.len())].borrow());
+    let load = Load { arrivals_per_second: options.rate * case.load, timeout: seconds(options.timeout_s), seed };
+    let operations = load.arrive(&world, respond, choose);
+    world.run_until(at(options.duration_s));
+    let losses = u64::from(store_fault == StoreFault::Emptied);
+    let allowed = match case.quotas {
+        Quotas::NoRetries => 0,
+        Quotas::One(capacity) => capacity.into(),
+        Quotas::Separate(capacity) => u64::from(capacity) * u64::from(count),
+        Quotas::Shared(capacity, _) => u64::from(capacity) * (1 + losses) + store.pockets(),
+    };
+    Outcome { operations: operations.take(), most_drawn: ledger.most_drawn(), allowed, calls: store.calls() }
+}
+
+/// Replaces a process again and again.
+async fn replace(processes: Rc<Processes>, mut number: u32, lives: Duration, first: Duration) {
+    let (slot, count) = (number as usize, u32::try_from(processes.running.len()).unwrap_or(u32::MAX));
+    processes.world.sleep(first).await;
+    loop {
+        number = number.wrapping_add(count);
+        let ends = processes.world.now().saturating_add(lives);
+        let next = processes.start(number.into(), Some(ends));
+        processes.running[slot].replace(next);
+        processes.world.sleep(lives).await;
+    }
+}
+
+/// A name of quotas in tables.
+fn name(quotas: Quotas, options: &Options) -> String {
+    let size = |capacity: u32| if capacity == options.capacity { capacity.to_string() } else { format!("{} each", options.capacity_per_process) };
+    match quotas {
+        Quotas::NoRetries => "no retries".to_owned(),
+        Quotas::One(capacity) => format!("one, {}", size(capacity)),
+        Quotas::Separate(_) => "separate".to_owned(),
+        Quotas::Shared(capacity, StoreFault::None) => format!("shared, {}", size(capacity)),
+        Quotas::Shared(capacity, StoreFault::Away) => format!("shared, {}, store away", size(capacity)),
+        Quotas::Shared(capacity, StoreFault::Emptied) => format!("shared, {}, store emptied", size(capacity)),
+    }
+}
+
+/// Returns the quotas to compare for a number of processes.
+fn quotas(options: &Options, processes: u32) -> Vec<Quotas> {
+    let (small, large) = (options.capacity, options.capacity_per_process.saturating_mul(processes));
+    let mut quotas = vec![Quotas::Separate(small), Quotas::One(small), Quotas::Shared(small, StoreFault::None), Quotas::One(large)];
+    quotas.extend([StoreFault::None, StoreFault::Away, StoreFault::Emptied].map(|fault| Quotas::Shared(large, fault)));
+    quotas
+}
+
+fn cases(options: &Options) -> Vec<(&'static str, Case)> {
+    let last = options.loads.last().copied().unwrap_or(0.0);
+    let mut cases = Vec::new();
+    for &load in &options.loads {
+        let case = Case { load, fault: Fault::Stall, processes: 1, quotas: Quotas::NoRetries, lives: None };
+        cases.push(("outage", case));
+        for &processes in &options.processes {
+            cases.extend(quotas(options, processes).into_iter().map(|quotas| ("outage", Case { processes, quotas, ..case })));
+        }
+    }
+    let lives = Some(seconds(options.lives_s));
+    for &processes in &options.processes {
+        let all = || quotas(options, processes).into_iter();
+        let case = Case { load: last, fault: Fault::Errors, processes, quotas: Quotas::NoRetries, lives: None };
+        cases.extend(all().map(|quotas| ("total outage", Case { quotas, ..case })));
+        let case = Case { fault: Fault::Stall, lives, ..case };
+        let up = all().filter(|quotas| !matches!(quotas, Quotas::Shared(_, StoreFault::Away | StoreFault::Emptied)));
+        cases.extend(up.map(|quotas| ("short-lived", Case { quotas, ..case })));
+    }
+    cases
+}
+
+fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
+    let (options, values) = plan.options(Options::short)?;
+    let cases = cases(&options);
+    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(_, case), seed| run(&options, case, seed));
+
+    let measures = ["recovery, s", "retries during the fault", "retries", "most drawn", "allowed", "store calls, 1/s"];
+    let mut tables = ["outage", "total outage", "short-lived"].map(|name| Table::new(name, &["load", "quotas", "processes"], &measures));
+    let mut plots = Vec::new();
+    let end = options.duration_s as usize;
+    for ((table, case), runs) in cases.iter().zip(&runs) {
+        let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
+        let outage = options.outage(options.fault_s(case.fault));
+        let from = options.fault_after_s as usize;
+        let to = from + options.fault_s(case.fault) as usize;
+        let values = vec![
+            Spread::of_optional(runs.iter().map(|run| run.operations.recovery(&outage))),
+            spread(&|run| number(run.retries(from, to))),
+            spread(&|run| number(run.retries(0, end))),
+            spread(&|run| number(run.most_drawn)),
+            spread(&|run| number(run.allowed)),
+            spread(&|run| number(run.calls) / number(end as u64)),
+        ];
+        let name = name(case.quotas, &options);
+        let keys = vec![case.load.to_string(), name.clone(), case.processes.to_string()];
+        if let Some(table) = tables.iter_mut().find(|existing| existing.name == *table) {
+            table.add(keys, values);
+        }
+    }
+    plots.clear();
+    let _ : Vec<Plot> = vec![];
+    let _ = add_line; let _ : Option<PerSecond> = None;
+    Ok(Report::new(SCENARIO, values, options.seeds, tables.into(), plots))
+}
