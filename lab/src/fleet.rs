@@ -4,11 +4,12 @@ use crate::World;
 use crate::world::Random;
 use retry_core::RetryQuota;
 use retry_core::time::{Clock, Timer, Timestamp};
-use retry_fleet::Member;
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
+use retry_fleet::{FleetQuota, Member};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
+use std::mem;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -63,17 +64,18 @@ impl FleetStore {
         self.calls.get()
     }
 
-    /// Returns the pockets of the processes that never reached the store, and the parts of the others that the balance
-    /// could not pay for when they joined.
+    /// Returns what the invariant allows beyond the capacity and the refunds: the pockets of the processes that never
+    /// reached the store, and what processes kept of their pockets though nothing was left when they joined.
     pub fn pockets(&self) -> u64 {
         self.pockets.get()
     }
 
-    /// Runs a process of the fleet until it leaves at this time, or for ever. `pocket` is that of its quota.
-    pub async fn run(self: Rc<Self>, mut member: Member, pocket: u32, leaves: Option<Timestamp>) {
-        let mut pocket = Some(u64::from(pocket));
+    /// Runs a process of the fleet with its quota, until it leaves at this time, or for ever.
+    pub async fn run(self: Rc<Self>, mut member: Member, quota: Arc<FleetQuota>, leaves: Option<Timestamp>) {
+        let mut pocket = Pocket::Uncharged(quota.available().into());
         loop {
-            let next = |member: &Member| leaves.map_or(member.next_call_at(), |leaves| leaves.min(member.next_call_at()));
+            let next =
+                |member: &Member| leaves.map_or(member.next_call_at(), |leaves| leaves.min(member.next_call_at()));
             while self.world.now() < next(&member) {
                 let mut pause = pin!(self.world.sleep_until(next(&member)));
                 let world = &self.world;
@@ -84,29 +86,38 @@ impl FleetStore {
                 .await;
             }
             let is_leaving = leaves.is_some_and(|leaves| leaves <= self.world.now());
-            let reply = self.call(member.call(self.world.now(), is_leaving), &mut pocket).await;
+            let call = member.call(self.world.now(), is_leaving);
+            let reply = self.call(&call, &mut pocket).await;
             if is_leaving {
-                self.pockets.set(self.pockets.get() + pocket.unwrap_or(0));
-                return;
+                return self.count(pocket, 0);
             }
-            match reply {
-                Some(reply) => member.answered(self.world.now(), &reply),
-                None => member.unanswered(self.world.now(), &"no answer within a second"),
-            }
+            let Some(reply) = reply else {
+                member.unanswered(self.world.now(), &"no answer within a second");
+                continue;
+            };
+            let held = u64::from(quota.available()) + granted(&call, &reply);
+            member.answered(self.world.now(), &reply);
+            self.count(mem::replace(&mut pocket, Pocket::Charged { missing: 0 }), held - u64::from(quota.available()));
         }
     }
 
-    /// Makes a call. `pocket` is what the process has not been charged for yet.
-    async fn call(&self, call: Call, pocket: &mut Option<u64>) -> Option<Reply> {
+    /// Counts a pocket that the fleet could not charge, but for what was given back of it.
+    fn count(&self, pocket: Pocket, back: u64) {
+        let (Pocket::Uncharged(kept) | Pocket::Charged { missing: kept }) = pocket;
+        self.pockets.set(self.pockets.get() + kept.saturating_sub(back));
+    }
+
+    /// Makes a call.
+    async fn call(&self, call: &Call, pocket: &mut Pocket) -> Option<Reply> {
         let sent = self.world.now();
         self.calls.set(self.calls.get() + 1);
         if self.message().await {
             let millis = self.world.now().since_origin().as_millis().try_into().unwrap_or(u64::MAX);
             let mut memory = self.memory.borrow_mut();
-            let reply = memory.call(millis, &call);
-            if let Some(pocket) = pocket.take() {
+            let reply = memory.call(millis, call);
+            if let Pocket::Uncharged(amount) = *pocket {
                 let missing = memory.balance().unwrap_or(0).min(0).unsigned_abs();
-                self.pockets.set(self.pockets.get() + missing.min(pocket));
+                *pocket = Pocket::Charged { missing: missing.min(amount) };
             }
             drop(memory);
             let is_in_time = self.message().await && self.world.now() < sent.saturating_add(DEADLINE);
@@ -126,6 +137,20 @@ impl FleetStore {
         let now = self.world.now();
         self.away.is_none_or(|(from, to)| now < from || now >= to)
     }
+}
+
+/// What a process may spend before the store has charged it.
+enum Pocket {
+    Uncharged(u64),
+    /// The balance went below zero by this much.
+    Charged {
+        missing: u64,
+    },
+}
+
+/// Returns what a reply grants to its call.
+fn granted(call: &Call, reply: &Reply) -> u64 {
+    call.quota.zip(reply.quota).map_or(0, |(call, reply)| reply.given.saturating_sub(call.seen))
 }
 
 /// What processes have taken from their quotas.

@@ -2,19 +2,19 @@
 //! that of a fleet.
 //!
 //! One quota for all processes is the bound: no network could share it faster. The processes of a fleet share by a store
-//! that takes some time to answer, and can be away or emptied. Other tables are of a server that fails all requests at
-//! once, and of processes that live for two seconds.
+//! that takes some time to answer, and can be away or emptied. Other tables are of processes that live for two seconds, and
+//! of a server that fails all or some requests at once.
 
 use super::outage::{self, Load, index_of};
-use super::per_second::add_line;
-use super::{PerSecond, Plan, Scenario, millis, number, seconds};
+use super::{Plan, Scenario, millis, number, seconds, share};
 use crate::World;
 use crate::call::{CallError, Caller};
 use crate::fleet::{Counted, FleetStore, Ledger};
-use crate::report::{Plot, Report, Spread, Table};
+use crate::report::{Report, Spread, Table};
 use crate::servers::FifoServer;
 use crate::strategies::{Policy, caller};
 use crate::study::{Workers, outcomes};
+use crate::world::Random;
 use retry_core::time::{Clock, Timer, Timestamp};
 use retry_core::{RetryQuota, StandardRetryStrategy, TokenBucket};
 use retry_fleet::{FleetQuota, Member};
@@ -48,8 +48,10 @@ pub struct Options {
     pub fault_after_s: u32,
     /// How long it stalls: 10 s.
     pub stall_s: u32,
-    /// How long it fails all requests: 60 s.
+    /// How long it fails requests at once: 60 s.
     pub fails_s: u32,
+    /// The part of the requests that it fails in a partial outage: 0.1.
+    pub fails_part: f64,
     /// The length of the run: 600 s.
     pub duration_s: u32,
     /// The shortest and the longest time that the store of the fleet needs to answer: 1 ms and 50 ms.
@@ -78,6 +80,7 @@ impl Default for Options {
             fault_after_s: 60,
             stall_s: 10,
             fails_s: 60,
+            fails_part: 0.1,
             duration_s: 600,
             store_latency_ms: (1.0, 50.0),
             store_away_s: 20,
@@ -120,18 +123,18 @@ impl Options {
     fn fault_s(&self, fault: Fault) -> u32 {
         match fault {
             Fault::Stall => self.stall_s,
-            Fault::Errors => self.fails_s,
+            Fault::Errors(_) => self.fails_s,
         }
     }
 }
 
 /// What happens to the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     /// It does not work, and then works off its queue.
     Stall,
-    /// It fails all requests at once.
-    Errors,
+    /// It fails this part of the requests at once.
+    Errors(f64),
 }
 
 /// The quotas of the processes.
@@ -215,10 +218,9 @@ impl Processes {
             Quotas::Separate(capacity) => self.caller(seed, TokenBucket::new(capacity)),
             Quotas::Shared(capacity, _) => {
                 let quota = Arc::new(FleetQuota::new(capacity));
-                let (pocket, now) = (quota.available(), self.world.now());
                 let id = format!("{}.{number}", self.seed);
-                let member = Member::new("lab", id, now).quota(Arc::clone(&quota));
-                self.world.spawn(Rc::clone(&self.store).run(member, pocket, ends));
+                let member = Member::new("lab", id, self.world.now()).quota(Arc::clone(&quota));
+                self.world.spawn(Rc::clone(&self.store).run(member, Arc::clone(&quota), ends));
                 self.caller(seed, quota)
             }
         }
@@ -273,8 +275,11 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let server = FifoServer::new(seconds(1.0 / options.rate));
     let fault = case.fault;
     let server = if fault == Fault::Stall { server.stall(from, to) } else { server };
+    let failures = RefCell::new(Random::new(seed, "failures"));
     let respond = move |now| match fault {
-        Fault::Errors if now >= from && now < to => (now, Err(CallError::Failed)),
+        Fault::Errors(part) if now >= from && now < to && failures.borrow_mut().occurs(part) => {
+            (now, Err(CallError::Failed))
+        }
         _ => (server.enqueue(now), Ok(())),
     };
     let choose = move |part| Rc::clone(&*processes.running[index_of(part, processes.running.len())].borrow());
@@ -304,45 +309,45 @@ async fn replace(processes: Rc<Processes>, mut number: u32, lives: Duration, fir
     }
 }
 
-/// A name of quotas in tables.
+/// Returns the name of quotas in the tables.
 fn name(quotas: Quotas, options: &Options) -> String {
-    let size = |capacity: u32| if capacity == options.capacity { capacity.to_string() } else { format!("{} each", options.capacity_per_process) };
-    match quotas {
-        Quotas::NoRetries => "no retries".to_owned(),
-        Quotas::One(capacity) => format!("one, {}", size(capacity)),
-        Quotas::Separate(_) => "separate".to_owned(),
-        Quotas::Shared(capacity, StoreFault::None) => format!("shared, {}", size(capacity)),
-        Quotas::Shared(capacity, StoreFault::Away) => format!("shared, {}, store away", size(capacity)),
-        Quotas::Shared(capacity, StoreFault::Emptied) => format!("shared, {}, store emptied", size(capacity)),
-    }
+    let size = |capacity: u32| if capacity == options.capacity { capacity } else { options.capacity_per_process };
+    let each = |capacity| if capacity == options.capacity { "" } else { " each" };
+    let (kind, capacity, fault) = match quotas {
+        Quotas::NoRetries => return "no retries".to_owned(),
+        Quotas::Separate(capacity) => return format!("separate, {capacity} each"),
+        Quotas::One(capacity) => ("one", capacity, ""),
+        Quotas::Shared(capacity, StoreFault::None) => ("shared", capacity, ""),
+        Quotas::Shared(capacity, StoreFault::Away) => ("shared", capacity, ", store away"),
+        Quotas::Shared(capacity, StoreFault::Emptied) => ("shared", capacity, ", store emptied"),
+    };
+    format!("{kind}, {}{}{fault}", size(capacity), each(capacity))
 }
 
-/// Returns the quotas to compare for a number of processes.
-fn quotas(options: &Options, processes: u32) -> Vec<Quotas> {
-    let (small, large) = (options.capacity, options.capacity_per_process.saturating_mul(processes));
-    let mut quotas = vec![Quotas::Separate(small), Quotas::One(small), Quotas::Shared(small, StoreFault::None), Quotas::One(large)];
-    quotas.extend([StoreFault::None, StoreFault::Away, StoreFault::Emptied].map(|fault| Quotas::Shared(large, fault)));
-    quotas
-}
-
+/// Returns the cases, each with the name of its table.
 fn cases(options: &Options) -> Vec<(&'static str, Case)> {
-    let last = options.loads.last().copied().unwrap_or(0.0);
+    let (lives, load) = (Some(seconds(options.lives_s)), options.loads.last().copied().unwrap_or(0.0));
+    let outages = options.loads.iter().map(|&load| ("outage", load, Fault::Stall, None));
+    let others = [
+        ("short-lived", load, Fault::Stall, lives),
+        ("total outage", load, Fault::Errors(1.0), None),
+        ("partial outage", load, Fault::Errors(options.fails_part), None),
+    ];
     let mut cases = Vec::new();
-    for &load in &options.loads {
-        let case = Case { load, fault: Fault::Stall, processes: 1, quotas: Quotas::NoRetries, lives: None };
-        cases.push(("outage", case));
+    for (table, load, fault, lives) in outages.chain(others) {
+        let case = Case { load, fault, processes: 1, quotas: Quotas::NoRetries, lives };
+        cases.push((table, case));
         for &processes in &options.processes {
-            cases.extend(quotas(options, processes).into_iter().map(|quotas| ("outage", Case { processes, quotas, ..case })));
+            let (small, each) = (options.capacity, options.capacity_per_process);
+            let large = each.saturating_mul(processes);
+            let mut quotas =
+                vec![Quotas::One(small), Quotas::One(large), Quotas::Separate(small), Quotas::Separate(each)];
+            quotas.extend([small, large].map(|capacity| Quotas::Shared(capacity, StoreFault::None)));
+            if table == "outage" {
+                quotas.extend([StoreFault::Away, StoreFault::Emptied].map(|fault| Quotas::Shared(large, fault)));
+            }
+            cases.extend(quotas.into_iter().map(|quotas| (table, Case { processes, quotas, ..case })));
         }
-    }
-    let lives = Some(seconds(options.lives_s));
-    for &processes in &options.processes {
-        let all = || quotas(options, processes).into_iter();
-        let case = Case { load: last, fault: Fault::Errors, processes, quotas: Quotas::NoRetries, lives: None };
-        cases.extend(all().map(|quotas| ("total outage", Case { quotas, ..case })));
-        let case = Case { fault: Fault::Stall, lives, ..case };
-        let up = all().filter(|quotas| !matches!(quotas, Quotas::Shared(_, StoreFault::Away | StoreFault::Emptied)));
-        cases.extend(up.map(|quotas| ("short-lived", Case { quotas, ..case })));
     }
     cases
 }
@@ -352,31 +357,41 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let cases = cases(&options);
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(_, case), seed| run(&options, case, seed));
 
-    let measures = ["recovery, s", "retries during the fault", "retries", "most drawn", "allowed", "store calls, 1/s"];
-    let mut tables = ["outage", "total outage", "short-lived"].map(|name| Table::new(name, &["load", "quotas", "processes"], &measures));
-    let mut plots = Vec::new();
+    let measures = [
+        "recovery, s",
+        "successes in the fault, %",
+        "retries in the fault",
+        "retries",
+        "most drawn",
+        "allowed",
+        "store calls, 1/s",
+    ];
+    let mut tables: Vec<Table> = Vec::new();
     let end = options.duration_s as usize;
     for ((table, case), runs) in cases.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
-        let outage = options.outage(options.fault_s(case.fault));
-        let from = options.fault_after_s as usize;
-        let to = from + options.fault_s(case.fault) as usize;
-        let values = vec![
+        let fault_s = options.fault_s(case.fault);
+        let (outage, from) = (options.outage(fault_s), options.fault_after_s as usize);
+        let to = from + fault_s as usize;
+        let successes = |run: &Outcome| {
+            share(run.operations.goodput.between(from, to), run.operations.arrivals.between(from, to)) * 100.0
+        };
+        let row = vec![
             Spread::of_optional(runs.iter().map(|run| run.operations.recovery(&outage))),
+            spread(&successes),
             spread(&|run| number(run.retries(from, to))),
             spread(&|run| number(run.retries(0, end))),
             spread(&|run| number(run.most_drawn)),
             spread(&|run| number(run.allowed)),
             spread(&|run| number(run.calls) / number(end as u64)),
         ];
-        let name = name(case.quotas, &options);
-        let keys = vec![case.load.to_string(), name.clone(), case.processes.to_string()];
-        if let Some(table) = tables.iter_mut().find(|existing| existing.name == *table) {
-            table.add(keys, values);
+        let keys = vec![case.load.to_string(), name(case.quotas, &options), case.processes.to_string()];
+        if tables.last().is_none_or(|last| last.name != *table) {
+            tables.push(Table::new(table, &["load", "quotas", "processes"], &measures));
+        }
+        if let Some(last) = tables.last_mut() {
+            last.add(keys, row);
         }
     }
-    plots.clear();
-    let _ : Vec<Plot> = vec![];
-    let _ = add_line; let _ : Option<PerSecond> = None;
-    Ok(Report::new(SCENARIO, values, options.seeds, tables.into(), plots))
+    Ok(Report::new(SCENARIO, values, options.seeds, tables, Vec::new()))
 }
