@@ -70,9 +70,10 @@ impl FleetStore {
         self.pockets.get()
     }
 
-    /// Runs a process of the fleet with its quota, until it leaves at this time, or for ever.
-    pub async fn run(self: Rc<Self>, mut member: Member, quota: Arc<FleetQuota>, leaves: Option<Timestamp>) {
-        let mut pocket = Pocket::Uncharged(quota.available().into());
+    /// Runs a process of the fleet, with its quota if it has one, until it leaves at this time, or for ever.
+    pub async fn run(self: Rc<Self>, mut member: Member, quota: Option<Arc<FleetQuota>>, leaves: Option<Timestamp>) {
+        let held = || quota.as_ref().map_or(0, |quota| u64::from(quota.available()));
+        let mut pocket = Pocket::Uncharged(held());
         loop {
             let next =
                 |member: &Member| leaves.map_or(member.next_call_at(), |leaves| leaves.min(member.next_call_at()));
@@ -95,9 +96,9 @@ impl FleetStore {
                 member.unanswered(self.world.now(), &"no answer within a second");
                 continue;
             };
-            let held = u64::from(quota.available()) + granted(&call, &reply);
+            let before = held() + granted(&call, &reply);
             member.answered(self.world.now(), &reply);
-            self.count(mem::replace(&mut pocket, Pocket::Charged { missing: 0 }), held - u64::from(quota.available()));
+            self.count(mem::replace(&mut pocket, Pocket::Charged { missing: 0 }), before - held());
         }
     }
 
@@ -113,13 +114,11 @@ impl FleetStore {
         self.calls.set(self.calls.get() + 1);
         if self.message().await {
             let millis = self.world.now().since_origin().as_millis().try_into().unwrap_or(u64::MAX);
-            let mut memory = self.memory.borrow_mut();
-            let reply = memory.call(millis, call);
+            let reply = self.memory.borrow_mut().call(millis, call);
             if let Pocket::Uncharged(amount) = *pocket {
-                let missing = memory.balance().unwrap_or(0).min(0).unsigned_abs();
+                let missing = self.memory.borrow().balance().unwrap_or(0).min(0).unsigned_abs();
                 *pocket = Pocket::Charged { missing: missing.min(amount) };
             }
-            drop(memory);
             let is_in_time = self.message().await && self.world.now() < sent.saturating_add(DEADLINE);
             if is_in_time {
                 return Some(reply);
@@ -140,6 +139,7 @@ impl FleetStore {
 }
 
 /// What a process may spend before the store has charged it.
+#[derive(Clone, Copy)]
 enum Pocket {
     Uncharged(u64),
     /// The balance went below zero by this much.

@@ -220,7 +220,7 @@ impl Processes {
                 let quota = Arc::new(FleetQuota::new(capacity));
                 let id = format!("{}.{number}", self.seed);
                 let member = Member::new("lab", id, self.world.now()).quota(Arc::clone(&quota));
-                self.world.spawn(Rc::clone(&self.store).run(member, Arc::clone(&quota), ends));
+                self.world.spawn(Rc::clone(&self.store).run(member, Some(Arc::clone(&quota)), ends));
                 self.caller(seed, quota)
             }
         }

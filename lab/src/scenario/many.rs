@@ -111,7 +111,7 @@ impl Outcome {
         number(sum).powi(2) / (number(self.succeeded.len() as u64) * number(squares))
     }
 
-    fn tasks(&self) -> u64 {
+    pub(super) fn tasks(&self) -> u64 {
         self.succeeded.iter().sum::<u64>() + self.failed
     }
 }

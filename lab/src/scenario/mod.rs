@@ -4,6 +4,7 @@ pub mod changing;
 pub mod contention;
 pub mod copy;
 pub mod fleet;
+pub mod fleet_limit;
 pub mod layers;
 mod limited;
 pub mod many;
@@ -41,6 +42,7 @@ pub const SCENARIOS: &[Scenario] = &[
     changing::SCENARIO,
     layers::SCENARIO,
     fleet::SCENARIO,
+    fleet_limit::SCENARIO,
 ];
 
 /// The size of a study, and what it runs besides the scenario's own cases.
