@@ -5,23 +5,15 @@
 //! that takes some time to answer, and can be away or emptied. Other tables are of processes that live for two seconds, and
 //! of a server that fails all or some requests at once.
 
-use super::outage::{self, Load, index_of};
-use super::{Plan, Scenario, millis, number, seconds, share};
-use crate::World;
-use crate::call::{CallError, Caller};
-use crate::fleet::{Counted, FleetStore, Ledger};
+mod run;
+
+pub use run::run;
+
+use super::{Plan, Scenario, number, outage, seconds, share};
 use crate::report::{Report, Spread, Table};
-use crate::servers::FifoServer;
-use crate::strategies::{Policy, caller};
+use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
-use crate::world::Random;
-use retry_core::time::{Clock, Timer, Timestamp};
-use retry_core::{RetryQuota, StandardRetryStrategy, TokenBucket};
-use retry_fleet::{FleetQuota, Member};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The scenario for the program.
@@ -138,7 +130,7 @@ pub enum Fault {
 }
 
 /// The quotas of the processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Quotas {
     /// No process retries.
     NoRetries,
@@ -148,6 +140,8 @@ pub enum Quotas {
     Separate(u32),
     /// The quota of a fleet.
     Shared(u32, StoreFault),
+    /// A strategy of this policy for each process. What it draws is not counted.
+    Own(Policy),
 }
 
 /// What happens to the store of the fleet.
@@ -162,7 +156,7 @@ pub enum StoreFault {
 }
 
 /// A case.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// The arrivals, as a part of the server's rate.
     pub load: f64,
@@ -196,125 +190,13 @@ impl Outcome {
     }
 }
 
-/// The processes of a run, each with what calls the server.
-struct Processes {
-    world: World,
-    quotas: Quotas,
-    seed: u64,
-    ledger: Arc<Ledger>,
-    store: Rc<FleetStore>,
-    /// The quota of all, if it is one.
-    one: Arc<TokenBucket>,
-    running: Vec<RefCell<Rc<dyn Caller>>>,
-}
-
-impl Processes {
-    /// Starts a process, which takes no more operations at `ends`.
-    fn start(&self, number: u64, ends: Option<Timestamp>) -> Rc<dyn Caller> {
-        let seed = self.seed ^ number << 32;
-        match self.quotas {
-            Quotas::NoRetries => Policy::no_retries().caller(seed),
-            Quotas::One(_) => self.caller(seed, Arc::clone(&self.one)),
-            Quotas::Separate(capacity) => self.caller(seed, TokenBucket::new(capacity)),
-            Quotas::Shared(capacity, _) => {
-                let quota = Arc::new(FleetQuota::new(capacity));
-                let id = format!("{}.{number}", self.seed);
-                let member = Member::new("lab", id, self.world.now()).quota(Arc::clone(&quota));
-                self.world.spawn(Rc::clone(&self.store).run(member, Some(Arc::clone(&quota)), ends));
-                self.caller(seed, quota)
-            }
-        }
-    }
-
-    fn caller(&self, seed: u64, quota: impl RetryQuota + Send + Sync + 'static) -> Rc<dyn Caller> {
-        caller(StandardRetryStrategy::new().seed(seed).with_quota(Counted::new(quota, &self.ledger)))
-    }
-}
-
-/// Runs a case.
-pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
-    let world = World::new();
-    let at = |seconds: u32| Timestamp::START.saturating_add(Duration::from_secs(seconds.into()));
-    let (from, to) = (at(options.fault_after_s), at(options.fault_after_s + options.fault_s(case.fault)));
-    let (latency, away_until) = (options.store_latency_ms, at(options.fault_after_s + options.store_away_s));
-    let mut store = FleetStore::new(&world, (millis(latency.0 / 2.0), millis(latency.1 / 2.0)), seed);
-    let store_fault = if let Quotas::Shared(_, fault) = case.quotas { fault } else { StoreFault::None };
-    if store_fault != StoreFault::None {
-        store = store.away(from, away_until);
-    }
-    let store = Rc::new(store);
-    if store_fault == StoreFault::Emptied {
-        let (world, store, back) = (world.clone(), Rc::clone(&store), world.sleep_until(away_until));
-        world.spawn(async move {
-            back.await;
-            store.forget();
-        });
-    }
-    let ledger = Arc::new(Ledger::default());
-    let mut processes = Processes {
-        world: world.clone(),
-        quotas: case.quotas,
-        seed,
-        ledger: Arc::clone(&ledger),
-        store: Rc::clone(&store),
-        one: Arc::new(TokenBucket::new(if let Quotas::One(capacity) = case.quotas { capacity } else { 0 })),
-        running: Vec::new(),
-    };
-    let count = case.processes.max(1);
-    // The ends of the first lives are spread evenly, and so are all later ones.
-    let ends = |number| case.lives.map(|lives| Timestamp::START.saturating_add(lives * (number + 1) / count));
-    let running = (0..count).map(|number| RefCell::new(processes.start(number.into(), ends(number)))).collect();
-    processes.running = running;
-    let processes = Rc::new(processes);
-    if let Some(lives) = case.lives.filter(|lives| !lives.is_zero()) {
-        for number in 0..count {
-            world.spawn(replace(Rc::clone(&processes), number, lives, lives * (number + 1) / count));
-        }
-    }
-
-    let server = FifoServer::new(seconds(1.0 / options.rate));
-    let fault = case.fault;
-    let server = if fault == Fault::Stall { server.stall(from, to) } else { server };
-    let failures = RefCell::new(Random::new(seed, "failures"));
-    let respond = move |now| match fault {
-        Fault::Errors(part) if now >= from && now < to && failures.borrow_mut().occurs(part) => {
-            (now, Err(CallError::Failed))
-        }
-        _ => (server.enqueue(now), Ok(())),
-    };
-    let choose = move |part| Rc::clone(&*processes.running[index_of(part, processes.running.len())].borrow());
-    let load = Load { arrivals_per_second: options.rate * case.load, timeout: seconds(options.timeout_s), seed };
-    let operations = load.arrive(&world, respond, choose);
-    world.run_until(at(options.duration_s));
-    let losses = u64::from(store_fault == StoreFault::Emptied);
-    let allowed = match case.quotas {
-        Quotas::NoRetries => 0,
-        Quotas::One(capacity) => capacity.into(),
-        Quotas::Separate(capacity) => u64::from(capacity) * u64::from(count),
-        Quotas::Shared(capacity, _) => u64::from(capacity) * (1 + losses) + store.pockets(),
-    };
-    Outcome { operations: operations.take(), most_drawn: ledger.most_drawn(), allowed, calls: store.calls() }
-}
-
-/// Replaces a process again and again.
-async fn replace(processes: Rc<Processes>, mut number: u32, lives: Duration, first: Duration) {
-    let (slot, count) = (number as usize, u32::try_from(processes.running.len()).unwrap_or(u32::MAX));
-    processes.world.sleep(first).await;
-    loop {
-        number = number.wrapping_add(count);
-        let ends = processes.world.now().saturating_add(lives);
-        let next = processes.start(number.into(), Some(ends));
-        processes.running[slot].replace(next);
-        processes.world.sleep(lives).await;
-    }
-}
-
 /// Returns the name of quotas in the tables.
-fn name(quotas: Quotas, options: &Options) -> String {
+fn name(quotas: &Quotas, options: &Options) -> String {
     let size = |capacity: u32| if capacity == options.capacity { capacity } else { options.capacity_per_process };
     let each = |capacity| if capacity == options.capacity { "" } else { " each" };
-    let (kind, capacity, fault) = match quotas {
+    let (kind, capacity, fault) = match *quotas {
         Quotas::NoRetries => return "no retries".to_owned(),
+        Quotas::Own(ref policy) => return policy.name().to_owned(),
         Quotas::Separate(capacity) => return format!("separate, {capacity} each"),
         Quotas::One(capacity) => ("one", capacity, ""),
         Quotas::Shared(capacity, StoreFault::None) => ("shared", capacity, ""),
@@ -325,7 +207,7 @@ fn name(quotas: Quotas, options: &Options) -> String {
 }
 
 /// Returns the cases, each with the name of its table.
-fn cases(options: &Options) -> Vec<(&'static str, Case)> {
+fn cases(options: &Options, plan: &Plan) -> Vec<(&'static str, Case)> {
     let (lives, load) = (Some(seconds(options.lives_s)), options.loads.last().copied().unwrap_or(0.0));
     let outages = options.loads.iter().map(|&load| ("outage", load, Fault::Stall, None));
     let others = [
@@ -335,8 +217,7 @@ fn cases(options: &Options) -> Vec<(&'static str, Case)> {
     ];
     let mut cases = Vec::new();
     for (table, load, fault, lives) in outages.chain(others) {
-        let case = Case { load, fault, processes: 1, quotas: Quotas::NoRetries, lives };
-        cases.push((table, case));
+        cases.push((table, Case { load, fault, processes: 1, quotas: Quotas::NoRetries, lives }));
         for &processes in &options.processes {
             let (small, each) = (options.capacity, options.capacity_per_process);
             let large = each.saturating_mul(processes);
@@ -346,7 +227,8 @@ fn cases(options: &Options) -> Vec<(&'static str, Case)> {
             if table == "outage" {
                 quotas.extend([StoreFault::Away, StoreFault::Emptied].map(|fault| Quotas::Shared(large, fault)));
             }
-            cases.extend(quotas.into_iter().map(|quotas| (table, Case { processes, quotas, ..case })));
+            quotas.extend(plan.policies.iter().cloned().map(Quotas::Own));
+            cases.extend(quotas.into_iter().map(|quotas| (table, Case { load, fault, processes, quotas, lives })));
         }
     }
     cases
@@ -354,7 +236,7 @@ fn cases(options: &Options) -> Vec<(&'static str, Case)> {
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let cases = cases(&options);
+    let cases = cases(&options, plan);
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(_, case), seed| run(&options, case, seed));
 
     let measures = [
@@ -385,7 +267,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             spread(&|run| number(run.allowed)),
             spread(&|run| number(run.calls) / number(end as u64)),
         ];
-        let keys = vec![case.load.to_string(), name(case.quotas, &options), case.processes.to_string()];
+        let keys = vec![case.load.to_string(), name(&case.quotas, &options), case.processes.to_string()];
         if tables.last().is_none_or(|last| last.name != *table) {
             tables.push(Table::new(table, &["load", "quotas", "processes"], &measures));
         }
