@@ -6,6 +6,7 @@
 
 mod curves;
 mod dots;
+mod fleets;
 mod lines;
 mod looks;
 mod parts;

@@ -15,6 +15,8 @@ fn reports() -> Vec<Report> {
         include_str!("../../results/full/many.json"),
         include_str!("../../results/full/outage.json"),
         include_str!("../../results/full/partial.json"),
+        include_str!("../../results/full/fleet.json"),
+        include_str!("../../results/full/fleet_limit.json"),
     ];
     files.map(|file| serde_json::from_str(file).unwrap()).into()
 }

@@ -1,5 +1,5 @@
 use super::partial::{drain_rate, drift};
-use super::{Plan, SCENARIOS, changing, contention, copy, layers, many, outage, partial};
+use super::{Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, layers, many, outage, partial};
 use crate::report::{Report, Spread};
 use crate::settings as arithmetic;
 use crate::strategies::Policy;
@@ -228,5 +228,79 @@ fn retries_of_layers_multiply_unless_there_is_a_quota() {
     assert!(measure("quota", "after") < 1.1);
     for policy in ["no retries", "no quota", "quota"] {
         assert!((measure(policy, "load per request, before") - 1.0).abs() < 0.05, "{policy}");
+    }
+}
+
+/// Asserts that a fleet recovers about as early as with one quota of the same capacity, at most 5 % or a second later.
+fn assert_recovers_as_with_one_quota(report: &Report, table: &str, load: &str, processes: &str, stores: &[&str]) {
+    let recovery = |quotas: &str| median(report, table, &[load, quotas, processes], "recovery, s");
+    for (capacity, store) in
+        ["500", "28 each"].into_iter().flat_map(|capacity| stores.iter().map(move |store| (capacity, store)))
+    {
+        if capacity == "500" && !store.is_empty() {
+            continue;
+        }
+        let (one, shared) = (recovery(&format!("one, {capacity}")), recovery(&format!("shared, {capacity}{store}")));
+        assert!(
+            one.is_finite() && shared <= (one * 1.05).max(one + 1.0),
+            "{table} of {processes} at {load}, {capacity}{store}: {shared} s, with one quota {one} s"
+        );
+    }
+}
+
+#[test]
+fn a_fleet_recovers_as_with_one_quota_also_without_its_store() {
+    let stores = ["", ", store away", ", store emptied"];
+    for (processes, loads) in [(100, [0.47, 0.8, 0.93]), (1_000, [0.47, 0.8, 0.93])] {
+        let options = json!({ "processes": [processes], "loads": loads, "duration_s": 320, "seeds": 1 });
+        let report = study(fleet::SCENARIO, &options);
+        for load in ["0.47", "0.8", "0.93"] {
+            assert_recovers_as_with_one_quota(&report, "outage", load, &processes.to_string(), &stores);
+        }
+        // Processes that live for two seconds.
+        assert_recovers_as_with_one_quota(&report, "short-lived", "0.93", &processes.to_string(), &[""]);
+        for separate in ["separate, 500 each", "separate, 28 each"] {
+            let recovery = median(&report, "short-lived", &["0.93", separate, &processes.to_string()], "recovery, s");
+            assert!(recovery.is_infinite(), "{separate}: {recovery} s");
+        }
+    }
+}
+
+#[test]
+fn a_fleet_draws_no_more_than_one_capacity_and_pays_for_the_retries_of_a_partial_outage() {
+    let report = study(fleet::SCENARIO, &json!({ "processes": [100, 1_000] }));
+    for table in &report.tables {
+        for row in table.rows.iter().filter(|row| row.keys[1].starts_with("shared")) {
+            let keys: Vec<&str> = row.keys.iter().map(String::as_str).collect();
+            let measure = |measure| median(&report, &table.name, &keys, measure);
+            assert!(measure("most drawn") <= measure("allowed"), "{}: {keys:?}", table.name);
+        }
+    }
+    for (processes, capacity) in [("100", 2_800.0), ("1000", 28_000.0)] {
+        let keys = ["0.8", "shared, 28 each", processes];
+        let (drawn, allowed) = ("most drawn", "allowed");
+        assert!((median(&report, "total outage", &keys, allowed) - capacity).abs() < 0.5);
+        // What is nearly used up shows that the capacity is the limit, and not the number of failures.
+        assert!(median(&report, "total outage", &keys, drawn) > 0.7 * median(&report, "total outage", &keys, allowed));
+        let successes =
+            |quotas| median(&report, "partial outage", &["0.8", quotas, processes], "successes in the fault, %");
+        let (shared, one) = (successes("shared, 28 each"), successes("one, 28 each"));
+        assert!(shared > one - 0.3 && one > 99.0, "{shared} % succeed, with one quota {one} %");
+    }
+}
+
+#[test]
+fn a_fleet_shares_a_limit_fairly_with_few_rejections_also_without_its_store() {
+    let report = study(fleet_limit::SCENARIO, &json!({}));
+    let measure = |table, policy, measure| median(&report, table, &[policy, "500"], measure);
+    let shared = |name| measure("limit", "shared", name);
+    assert!(shared("rejected, %") <= 2.0, "{} % are rejected", shared("rejected, %"));
+    assert!(shared("fairness") >= 0.98, "{}", shared("fairness"));
+    assert!(shared("limit used, %") >= 99.0, "{} % are used", shared("limit used, %"));
+    assert!(measure("limit", "paced", "rejected, %") > 2.0 * shared("rejected, %"));
+    for policy in ["shared", "shared, store back"] {
+        let (used, rejected) =
+            (measure("store away", policy, "limit used, %"), measure("store away", policy, "rejected, %"));
+        assert!(used >= 95.0 && rejected <= 5.0, "{policy}: {used} % are used, {rejected} % are rejected");
     }
 }

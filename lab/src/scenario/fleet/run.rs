@@ -1,7 +1,7 @@
 //! A run of the scenario.
 
 use super::super::outage::{Load, index_of};
-use super::super::{millis, number, seconds};
+use super::super::{millis, seconds};
 use super::{Case, Fault, Options, Outcome, Quotas, StoreFault};
 use crate::World;
 use crate::call::{CallError, Caller};
