@@ -55,7 +55,9 @@ pub(super) fn fleet_limit(report: &Report) -> Result<String, Missing> {
     let table = table(report, "limit")?;
     let groups = distinct(table, 1);
     let names = with_yours(table, &["adaptive", "paced", "shared"]);
-    let values = |measure: &str| collect(&names, &groups, |name, rate| value(table, &[name, rate], measure));
+    let processes = &report.options["processes"][0];
+    let of = processes.to_string();
+    let values = |measure: &str| collect(&names, &groups, |name, rate| value(table, &[name, rate, &of], measure));
     let (rejected, fairness) = (values("rejected, %")?, values("fairness")?);
     let panels = vec![
         dots::Panel {
@@ -67,6 +69,6 @@ pub(super) fn fleet_limit(report: &Report) -> Result<String, Missing> {
         dots::Panel { name: "fairness (Jain's index)", values: fairness, bounds: (0.0, 1.0), reference: None },
     ];
     let title = "Many processes on one limit: a limiter each, or a shared one";
-    let subtitle = format!("{} processes of {} workers", report.options["processes"], report.options["workers"]);
+    let subtitle = format!("{processes} processes of {} workers", report.options["workers"]);
     Ok(dotted(title, &with_seeds(&subtitle, report), names, labels(&groups, " requests per second"), panels))
 }

@@ -29,8 +29,8 @@ pub const SCENARIO: Scenario =
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The number of processes: 100.
-    pub processes: u32,
+    /// The numbers of processes: 100 and 1,000.
+    pub processes: Vec<u32>,
     /// The workers of each process: 4.
     pub workers: u32,
     /// The time over which the processes start, evenly spaced: 30 s.
@@ -62,7 +62,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            processes: 100,
+            processes: vec![100, 1_000],
             workers: 4,
             arrive_s: 30,
             rates: vec![100.0, 500.0, 2_000.0],
@@ -84,6 +84,7 @@ impl Options {
     /// Returns options for a run of some seconds.
     pub fn short() -> Self {
         Self {
+            processes: vec![100],
             arrive_s: 10,
             rates: vec![500.0],
             changes: vec![500.0, 200.0],
@@ -111,6 +112,8 @@ pub enum Limiters {
 /// A case.
 #[derive(Clone, Debug)]
 pub struct Case {
+    /// The number of processes.
+    pub processes: u32,
     /// The limiters.
     pub limiters: Limiters,
     /// The limits that follow each other in the measured time, with the seconds that each lasts.
@@ -130,7 +133,7 @@ pub struct Outcome {
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
-    let (world, processes, from) = (World::new(), options.processes, options.measured_from_s);
+    let (world, processes, from) = (World::new(), case.processes, options.measured_from_s);
     let nothing = many::Outcome { succeeded: vec![0; processes as usize], ..many::Outcome::default() };
     let outcome = Rc::new(RefCell::new(vec![nothing; case.limits.len()]));
     let first = case.limits.first().map_or(1.0, |(rate, _)| *rate);
@@ -217,13 +220,15 @@ fn limiters(plan: &Plan) -> Vec<(String, Limiters)> {
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let (mut cases, lasts): (Vec<(String, Case)>, _) = (Vec::new(), options.measured_s);
-    for (name, limiters) in limiters(plan) {
-        let case = |limits| Case { limiters: limiters.clone(), limits, is_away: false };
-        cases.extend(options.rates.iter().map(|&rate| (name.clone(), case(vec![(rate, lasts)]))));
-        cases.push((name.clone(), case(options.changes.iter().map(|&rate| (rate, lasts)).collect())));
-        if matches!(limiters, Limiters::Shared) {
-            let (rate, away) = (options.away_rate, options.store_away_s);
-            cases.push((name, Case { is_away: true, ..case(vec![(rate, away), (rate, away)]) }));
+    for &processes in &options.processes {
+        for (name, limiters) in limiters(plan) {
+            let case = |limits| Case { processes, limiters: limiters.clone(), limits, is_away: false };
+            cases.extend(options.rates.iter().map(|&rate| (name.clone(), case(vec![(rate, lasts)]))));
+            cases.push((name.clone(), case(options.changes.iter().map(|&rate| (rate, lasts)).collect())));
+            if matches!(limiters, Limiters::Shared) {
+                let (rate, away) = (options.away_rate, options.store_away_s);
+                cases.push((name, Case { is_away: true, ..case(vec![(rate, away), (rate, away)]) }));
+            }
         }
     }
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(_, case), seed| {
@@ -232,7 +237,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
 
     let measures = ["fairness", "limit used, %", "rejected, %", "failed tasks, %", "store calls, 1/s"];
     let tables = ["limit", "store away", "changing"];
-    let mut tables = tables.map(|name| Table::new(name, &["policy", "limit, 1/s"], &measures));
+    let mut tables = tables.map(|name| Table::new(name, &["policy", "limit, 1/s", "processes"], &measures));
     for ((name, case), runs) in cases.iter().zip(&runs) {
         let table = &mut tables[if case.is_away { 1 } else { usize::from(case.limits.len() > 1) * 2 }];
         let end = options.measured_from_s + case.limits.iter().map(|(_, lasts)| lasts).sum::<u32>();
@@ -248,7 +253,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
                 Spread::of(runs.iter().map(|run| number(run.calls) / f64::from(end))),
             ];
             let after = if case.is_away && limit > 0 { ", store back" } else { "" };
-            table.add(vec![format!("{name}{after}"), rate.to_string()], row);
+            table.add(vec![format!("{name}{after}"), rate.to_string(), case.processes.to_string()], row);
         }
     }
     Ok(Report::new(SCENARIO, values, options.seeds, tables.into(), Vec::new()))
