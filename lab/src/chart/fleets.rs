@@ -24,8 +24,7 @@ pub(super) fn fleet(report: &Report) -> Result<String, Missing> {
         collect(&rows, &groups, |quotas, processes| value(table, &[&load.to_string(), quotas, processes], measure))
     };
     let (long, short) = (values("outage", "recovery, s")?, values("short-lived", "recovery, s")?);
-    // What never recovers stands at the end of the run.
-    let bounds = (0.0, option("duration_s"));
+    let bounds = (0.0, highest(&long).max(highest(&short)));
     let panel = |name, values| dots::Panel { name, values, bounds, reference: None };
     let lives = format!("the same, they live for {} s", option("lives_s"));
     let fails = format!("succeed if {:.0} % fail, %", option("fails_part") * 100.0);

@@ -56,7 +56,7 @@ pub struct Options {
     pub goodput: f64,
     /// As in [`outage::Options::steady_s`]: 10.
     pub steady_s: u32,
-    /// The number of runs: 10.
+    /// The number of runs: 5.
     pub seeds: u64,
 }
 
@@ -79,7 +79,7 @@ impl Default for Options {
             lives_s: 2.0,
             goodput: 0.95,
             steady_s: 10,
-            seeds: 10,
+            seeds: 5,
         }
     }
 }
