@@ -55,7 +55,7 @@ pub struct Options {
     pub measured_s: u32,
     /// The first seed: 0.
     pub first_seed: u64,
-    /// The number of runs: 5.
+    /// The number of runs: 3.
     pub seeds: u64,
 }
 
@@ -75,7 +75,7 @@ impl Default for Options {
             measured_from_s: 60,
             measured_s: 60,
             first_seed: 0,
-            seeds: 5,
+            seeds: 3,
         }
     }
 }
