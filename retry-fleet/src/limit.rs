@@ -10,8 +10,12 @@ use std::time::Duration;
 
 /// The rate of a process before its first answer, in sends per second: about one request at a time.
 const NEWCOMER: f64 = 10.0;
-/// The time for which a process counts as waiting after an operation had to wait.
+/// The time for which a process counts as waiting after an operation had to wait, if its share is not small.
 const WAITING: Duration = Duration::from_secs(1);
+/// The number of sends in that time, if the share is small.
+const SENDS: f64 = 4.0;
+/// The longest such time.
+const LONGEST: Duration = Duration::from_secs(60);
 /// The shortest time over which a demand is measured.
 const MEASURED: Duration = Duration::from_millis(100);
 /// A process that waits for sends uses its rate, up to this factor.
@@ -113,10 +117,14 @@ impl LimitPart {
         if elapsed >= MEASURED {
             let answered = |answers: PacedAnswers| answers.accepted + answers.rejected;
             let sent = answered(answers).saturating_sub(answered(self.answers)) as f64 / elapsed.as_secs_f64();
-            let kept = (-elapsed.as_secs_f64()).exp();
+            // A process with a small share sends, and waits, less often than once in a second.
+            let slow =
+                self.rate.map_or(Duration::ZERO, |rate| Duration::try_from_secs_f64(SENDS / rate).unwrap_or(LONGEST));
+            let window = WAITING.max(slow.min(LONGEST));
+            let kept = (-elapsed.as_secs_f64() / window.as_secs_f64()).exp();
             self.sent = kept * self.sent + (1.0 - kept) * sent;
             // Two requests that come at the same moment wait, too, however few they are. They need no larger share.
-            let has_waited = self.waited_at.is_some_and(|at| now.saturating_since(at) < WAITING);
+            let has_waited = self.waited_at.is_some_and(|at| now.saturating_since(at) < window);
             let is_waiting = has_waited && self.rate.is_none_or(|rate| BUSY * self.sent >= rate);
             self.demand = if is_waiting { None } else { Some(GROWTH * sent) };
             (self.answers, self.measured_at) = (answers, now);
