@@ -16,7 +16,7 @@ fn outcome(counts: &Counts, seconds: std::ops::Range<usize>, rate: f64) -> (f64,
 // Rules F8, F9.
 #[test]
 fn many_processes_share_a_limit_fairly_and_are_hardly_rejected() {
-    for (processes, rate) in [(1, 100.0), (10, 500.0), (100, 500.0)] {
+    for (processes, rate) in [(1, 100.0), (10, 500.0), (100, 500.0), (100, 100.0)] {
         let counts = World::new(processes, rate).run(90);
         let (rejected, fairness, used) = outcome(&counts, 60..90, rate);
         let outcome = format!("{processes} processes: {rejected} rejected, fairness {fairness}, {used} used");
