@@ -27,6 +27,8 @@ const FASTEST: f64 = 4.0;
 
 /// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
 const LONGEST_STEP: u64 = 2_000;
+/// The part of the estimate below which a rate is that of probes, because the server rejects all.
+const PROBING: f64 = 0.8;
 /// The part of the estimate that is used while the store is lost, because nobody measures then.
 const ALONE: f64 = 0.97;
 
@@ -202,8 +204,8 @@ impl LimitPart {
     /// in the fleet has an estimate of its own.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
-        // After rejections in a row, the rate is far below the estimate, and stays there.
-        let alone = |(rate, estimate): (f64, f64)| rate.min(ALONE * estimate);
+        // After rejections in a row, the rate is far below the estimate, and stays there. After a cut it is a little below.
+        let alone = |(rate, estimate): (f64, f64)| if rate < PROBING * estimate { rate } else { ALONE * estimate };
         let share = self.rate.zip(self.fleet).map(|(share, fleet)| share * alone(fleet) / fleet.0);
         // The share stays if the store is lost for longer.
         self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));

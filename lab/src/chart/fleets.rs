@@ -1,73 +1,108 @@
 //! The pictures of many processes that share.
 
-use super::dots;
-use super::parts::{Missing, collect, distinct, dotted, highest, labels, table, value, with_seeds, with_yours};
+use super::dots::{Dots, Panel, Row};
+use super::looks::{YOURS, look, spread, standard};
+use super::parts::{Missing, collect, distinct, filled, has_yours, option, rows, table, value, worst};
 use super::scale::number;
+use super::svg::Svg;
 use crate::report::{Report, Spread};
 
 /// Separate quotas, shared ones, and one quota, which is the bound.
 pub(super) fn fleet(report: &Report) -> Result<String, Missing> {
     let load = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
-    let option = |name: &str| report.options[name].as_f64().unwrap_or(0.0);
-    let outage = table(report, "outage")?;
-    let processes = report.options["processes"].as_array().into_iter().flatten();
-    let groups: Vec<String> = processes.map(ToString::to_string).collect();
-    let (small, each) = (number(option("capacity")), number(option("capacity_per_process")));
+    let (small, each) = (number(option(report, "capacity")), number(option(report, "capacity_per_process")));
     let mut names = vec![format!("separate, {small} each"), format!("separate, {each} each")];
     for kind in ["shared", "one"] {
         names.extend([format!("{kind}, {each} each"), format!("{kind}, {small}")]);
     }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let rows = with_yours(outage, &names);
+    let sections = ["a quota in each process", "", "a quota that processes share", "", "one process for all"];
+    let rows = names.into_iter().zip(sections.into_iter().chain([""]));
+    let mut rows: Vec<Row<'_>> = rows
+        .map(|(name, section)| Row {
+            look: look(name.split(',').next().unwrap_or("")),
+            name,
+            section: Some(section).filter(|section| !section.is_empty()),
+        })
+        .collect();
+    if has_yours(table(report, "outage")?) {
+        rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
+    }
+    let processes = report.options["processes"].as_array().into_iter().flatten();
+    let lanes: Vec<String> = processes.map(ToString::to_string).collect();
     let values = |name: &str, measure: &str| -> Result<Vec<Vec<Spread>>, Missing> {
         let table = table(report, name)?;
-        collect(&rows, &groups, |quotas, processes| value(table, &[&load.to_string(), quotas, processes], measure))
+        collect(&rows, &lanes, |quotas, processes| value(table, &[&load.to_string(), quotas, processes], measure))
     };
     let (long, short) = (values("outage", "recovery, s")?, values("short-lived", "recovery, s")?);
-    let bounds = (0.0, highest(&long).max(highest(&short)));
-    let panel = |name, values| dots::Panel { name, values, bounds, reference: None };
-    let lives = format!("the same, they live for {} s", option("lives_s"));
-    let fails = format!("succeed if {:.0} % fail, %", option("fails_part") * 100.0);
+    let succeeded = values("partial outage", "successes in the fault, %")?;
+    let is_found = worst(&short[0]).is_infinite() && worst(&short[2]).max(worst(&long[2])).is_finite();
+    let duration = option(report, "duration_s");
+    let recovery =
+        |name: &str, values| Panel { decimals: 0, never: "never", ..Panel::new(name, filled(values), duration) };
+    let lives = number(option(report, "lives_s"));
+    let fails = number(option(report, "fails_part") * 100.0);
+    let succeed = Panel::new(&format!("succeed if {fails} % fail, %"), filled(succeeded), 100.0);
     let panels = vec![
-        panel("seconds until recovery", long),
-        panel(&lives, short),
-        dots::Panel {
-            name: &fails,
-            values: values("partial outage", "successes in the fault, %")?,
-            bounds: (80.0, 100.0),
-            reference: None,
-        },
+        recovery("seconds until it works", long),
+        recovery(&format!("processes live for {lives} s"), short),
+        Panel { bounds: (80.0, 100.0), has_bars: false, ..succeed },
     ];
-    let title = "Many processes in an outage: separate quotas, a shared one, and one for all";
+    let title = if is_found {
+        "Short-lived processes keep a stalled server down unless they share a quota"
+    } else {
+        "Many processes in an outage: separate quotas, a shared one, and one for all"
+    };
     let subtitle = format!(
-        "Load of {:.0} % of {}/s, a stall of {} s, or {} s of failures",
+        "Load of {:.0} % of {}/s; a stall of {} s (left and middle), or {} s of failures (right)",
         load * 100.0,
-        option("rate"),
-        option("stall_s"),
-        option("fails_s")
+        option(report, "rate"),
+        option(report, "stall_s"),
+        option(report, "fails_s")
     );
-    Ok(dotted(title, &with_seeds(&subtitle, report), rows, labels(&groups, " processes"), panels))
+    let mut svg = Svg::new(title, &subtitle);
+    let labels = lanes.iter().map(|count| number(count.parse().unwrap_or(0.0))).collect();
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let notes = [
+        format!("{} \"each\": the capacity for each process; \"never\": not within the run.", standard(None)),
+        format!("Right of a name: the number of processes. {}", spread("whiskers", report.seeds)),
+    ];
+    Ok(svg.finish(bottom, &notes))
 }
 
 /// Separate limiters and a shared one.
 pub(super) fn fleet_limit(report: &Report) -> Result<String, Missing> {
     let table = table(report, "limit")?;
-    let groups = distinct(table, 1);
-    let names = with_yours(table, &["adaptive", "paced", "shared"]);
-    let processes = &report.options["processes"][0];
-    let of = processes.to_string();
-    let values = |measure: &str| collect(&names, &groups, |name, rate| value(table, &[name, rate, &of], measure));
-    let (rejected, fairness) = (values("rejected, %")?, values("fairness")?);
-    let panels = vec![
-        dots::Panel {
-            name: "requests rejected, %",
-            bounds: (0.0, highest(&rejected)),
-            values: rejected,
-            reference: None,
-        },
-        dots::Panel { name: "fairness (Jain's index)", values: fairness, bounds: (0.0, 1.0), reference: None },
+    let lanes = distinct(table, 1);
+    let sections =
+        [("a limiter in each process", &["adaptive", "paced"][..]), ("a limiter that all share", &["shared"])];
+    let rows = rows(table, &sections);
+    let values =
+        |measure, processes: &str| collect(&rows, &lanes, |name, rate| value(table, &[name, rate, processes], measure));
+    let (mut panels, mut apart, mut shared, mut fair) = (Vec::new(), 0.0_f64, 0.0_f64, 1.0_f64);
+    for processes in distinct(table, 2) {
+        let rejected = values("rejected, %", &processes)?;
+        apart = apart.max(worst(rejected[..2].iter().flatten()));
+        shared = shared.max(worst(&rejected[2]));
+        fair = values("fairness", &processes)?[2].iter().filter_map(|spread| spread.mid).fold(fair, f64::min);
+        let name = format!("rejected, %, {} processes", number(processes.parse().unwrap_or(0.0)));
+        panels.push(Panel::new(&name, filled(rejected), 100.0));
+    }
+    let title = if apart > 2.0 * shared {
+        format!("Many processes: up to {apart:.1} % of attempts rejected, with a shared limiter {shared:.1} %")
+    } else {
+        "Many processes on one limit: a limiter each, or a shared one".to_owned()
+    };
+    let subtitle = format!("Attempts over one limit; {} workers in each process", report.options["workers"]);
+    let mut svg = Svg::new(&title, &subtitle);
+    let labels = lanes.iter().map(|rate| format!("limit {}/s", number(rate.parse().unwrap_or(0.0)))).collect();
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let notes = [
+        format!(
+            "adaptive, paced: a limiter that learns the rate that the server accepts; shared: processes share what they learn. \
+             Jain's index of fairness of the shared one is at least {}; 1 means that each process gets the same.",
+            number(fair)
+        ),
+        spread("whiskers", report.seeds),
     ];
-    let title = "Many processes on one limit: a limiter each, or a shared one";
-    let subtitle = format!("{processes} processes of {} workers", report.options["workers"]);
-    Ok(dotted(title, &with_seeds(&subtitle, report), names, labels(&groups, " requests per second"), panels))
+    Ok(svg.finish(bottom, &notes))
 }

@@ -1,6 +1,7 @@
 //! The picture of each scenario, by its name.
 
 use super::curves::{changing, contention, layers, partial};
+use super::fleets::{fleet, fleet_limit};
 use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
 use super::parts::{Missing, drawn, line, panel, plot};
@@ -21,6 +22,8 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "many" => many(report),
         "changing" => changing(report),
         "layers" => layers(report),
+        "fleet" => fleet(report),
+        "fleet_limit" => fleet_limit(report),
         name => Err(Missing(format!("picture: {name} is no scenario with one"))),
     }
 }
