@@ -157,9 +157,9 @@ impl FleetQuota {
         self.low.store(low, Ordering::Relaxed);
     }
 
-    /// Notes what the fleet can still give, so that a refusal is told anew after a recovery.
-    pub(crate) fn note_balance(&self, balance: i64, capacity: u32) {
-        let has_recovered = 2 * balance.max(0) >= i64::from(capacity);
+    /// Notes what the fleet has spent, so that a refusal is told anew after a recovery.
+    pub(crate) fn note_spent(&self, spent: u32, capacity: u32) {
+        let has_recovered = spent <= capacity / 2;
         if has_recovered && self.is_dry.load(Ordering::Relaxed) {
             self.is_dry.store(false, Ordering::Relaxed);
             crate::events::quota_recovered(capacity);

@@ -125,7 +125,7 @@ impl QuotaPart {
         // Without a balance, an early call would be in vain.
         let low = if reply.balance > 0 { (self.target(members) / 2).max(cost) } else { 0 };
         self.quota.set_low(low);
-        self.quota.note_balance(reply.balance, reply.capacity);
+        self.quota.note_spent(reply.room, reply.capacity);
 
         if reply.capacity != self.quota.capacity() && self.told != Some(reply.capacity) {
             self.told = Some(reply.capacity);

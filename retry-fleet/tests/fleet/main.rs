@@ -5,6 +5,8 @@ mod limit_world;
 mod model;
 mod newcomers;
 mod quota;
+#[cfg(all(feature = "metrics", feature = "tokio", feature = "tracing"))]
+mod reports;
 mod store_clock;
 mod support;
 #[cfg(feature = "tokio")]

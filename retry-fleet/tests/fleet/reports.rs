@@ -1,0 +1,169 @@
+//! What a process reports: events for `tracing`, and gauges for `metrics`.
+
+use crate::support::{Process, at};
+use metrics::{
+    Counter, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
+};
+use retry_core::{PacedRetryStrategy, RetryQuota};
+use retry_fleet::protocol::{Call, Reply};
+use retry_fleet::store::{MemoryStore, Store, StoreError};
+use retry_fleet::{Fleet, FleetQuota, FleetSwitch, Member};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+/// A layer that keeps the names of warnings.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<&'static str>>>);
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        assert_eq!((event.metadata().target(), *event.metadata().level()), ("retry_fleet", Level::WARN));
+        self.0.lock().unwrap().push(event.metadata().name());
+    }
+}
+
+impl Warnings {
+    fn take(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+// Rule F14.
+#[test]
+fn each_warning_comes_once_until_its_opposite() {
+    let warnings = Warnings::default();
+    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(warnings.clone()));
+    let (mut store, mut now) = (MemoryStore::new(), 1_000);
+    let mut first = Process::new("first", FleetQuota::new(100), now);
+    let quota = Arc::new(FleetQuota::new(200).cost(60));
+    let switch: &'static FleetSwitch = Box::leak(Box::new(FleetSwitch::new(|_| {})));
+    let mut member = Member::new("orders", "second", at(now)).quota(Arc::clone(&quota)).switch(switch);
+    let call = first.member.call(at(now), false);
+    first.answered(now, &store.call(now, &call));
+    assert_eq!(warnings.take(), [""; 0]);
+
+    let mut call = |store: &mut MemoryStore, now: &mut u64| {
+        *now += 1_000;
+        let call = member.call(at(*now), false);
+        member.answered(at(*now), &store.call(*now, &call));
+        let call = member.call(at(*now), false);
+        member.answered(at(*now), &store.call(*now, &call));
+    };
+    // 100 for two processes pay for less than one retry of 60.
+    call(&mut store, &mut now);
+    assert_eq!(warnings.take(), ["capacity_differs", "share_is_small"]);
+
+    for _ in 0..3 {
+        if !quota.try_acquire(60, &retry_core::time::StdTimer) {
+            quota.note_refusal(60, Some("store"));
+        }
+    }
+    assert_eq!(warnings.take(), ["quota_exhausted"]);
+    quota.refund(1_000);
+    first.refund(1_000);
+    for _ in 0..8 {
+        call(&mut store, &mut now);
+    }
+    assert_eq!(warnings.take(), ["quota_recovered"]);
+
+    let mut operator = Call::new("operator", "e");
+    (operator.off_for, operator.is_leaving) = (Some(Duration::from_secs(2)), true);
+    store.call(now, &operator);
+    for _ in 0..4 {
+        call(&mut store, &mut now);
+    }
+    assert_eq!(warnings.take(), ["switched", "switched"]);
+
+    store.forget();
+    call(&mut store, &mut now);
+    call(&mut store, &mut now);
+    assert_eq!(warnings.take(), ["store_emptied"]);
+    for _ in 0..8 {
+        now += 1_000;
+        member.call(at(now), false);
+        member.unanswered(at(now), &"refused");
+    }
+    assert_eq!(warnings.take(), ["store_lost"]);
+    let call = member.call(at(now), false);
+    member.answered(at(now), &store.call(now, &call));
+    assert_eq!(warnings.take(), ["store_back"]);
+}
+
+/// A recorder that keeps the last value of each gauge of the fleet `orders`.
+#[derive(Clone, Default)]
+struct Gauges(Arc<Mutex<BTreeMap<String, f64>>>);
+
+struct Named(String, Gauges);
+
+impl GaugeFn for Named {
+    fn increment(&self, _: f64) {}
+
+    fn decrement(&self, _: f64) {}
+
+    fn set(&self, value: f64) {
+        self.1.0.lock().unwrap().insert(self.0.clone(), value);
+    }
+}
+
+impl Recorder for Gauges {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        let labels: Vec<_> = key.labels().map(|label| (label.key(), label.value())).collect();
+        assert_eq!(labels, [("fleet", "orders")]);
+        Gauge::from_arc(Arc::new(Named(key.name().to_owned(), self.clone())))
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
+/// A store that answers until it is turned off.
+struct Answering(MemoryStore, Arc<Mutex<bool>>);
+
+impl Store for Answering {
+    async fn call(&mut self, _: &str, call: &Call) -> Result<Reply, StoreError> {
+        if *self.1.lock().unwrap() { Ok(self.0.call(1_000, call)) } else { Err(StoreError::new("away")) }
+    }
+}
+
+// Rule F14.
+#[test]
+fn the_gauges_tell_what_the_process_knows() {
+    let (gauges, answers) = (Gauges::default(), Arc::new(Mutex::new(true)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    with_local_recorder(&gauges, || {
+        runtime.block_on(async {
+            let store = Answering(MemoryStore::new(), Arc::clone(&answers));
+            let (quota, strategy) = (Arc::new(FleetQuota::new(1_000)), Arc::new(PacedRetryStrategy::new()));
+            let membership = Fleet::new("orders", store).quota(quota).limit(strategy).join().unwrap();
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let expected = [
+                ("retry_fleet_balance", 972.0),
+                ("retry_fleet_held", 28.0),
+                ("retry_fleet_members", 1.0),
+                ("retry_fleet_rate", 50.0),
+                ("retry_fleet_retries_enabled", 1.0),
+                ("retry_fleet_share", 50.0),
+                ("retry_fleet_store_up", 1.0),
+            ];
+            assert_eq!(*gauges.0.lock().unwrap(), expected.map(|(name, value)| (name.to_owned(), value)).into());
+            *answers.lock().unwrap() = false;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            assert_eq!(gauges.0.lock().unwrap()["retry_fleet_store_up"], 0.0);
+            drop(membership);
+        });
+    });
+}
