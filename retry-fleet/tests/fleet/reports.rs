@@ -162,7 +162,7 @@ fn the_gauges_tell_what_the_process_knows() {
             assert_eq!(*gauges.0.lock().unwrap(), expected.map(|(name, value)| (name.to_owned(), value)).into());
             *answers.lock().unwrap() = false;
             tokio::time::sleep(Duration::from_secs(10)).await;
-            assert_eq!(gauges.0.lock().unwrap()["retry_fleet_store_up"], 0.0);
+            assert!(gauges.0.lock().unwrap()["retry_fleet_store_up"] < 0.5, "the store is lost");
             drop(membership);
         });
     });
