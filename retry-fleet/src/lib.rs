@@ -55,11 +55,12 @@
 //!
 //! | what happens | what the process does |
 //! |---|---|
-//! | the store does not answer for 3 s | it goes on with what it holds; refunds fill its fair share of the quota, and it sends its share of the estimated limit. It goes on asking, and comes back by itself |
-//! | the store was never reached | the quota has its pocket, one retry unless set; the limit is that of a single process |
+//! | the store has not answered yet | the quota has its pocket, one retry unless set; with a limit, the process sends 10 requests per second |
+//! | the store does not answer for 3 s, or longer in fleets of more than 1,200 | it goes on with what it holds; refunds fill its fair share of the quota, and, from the first call without an answer on, it sends its share of the estimated limit. It goes on asking, and comes back by itself |
+//! | the store was not reached for 3 s after joining | the quota has its pocket; the limit is that of a single process |
 //! | the store was emptied, or a stale replica took over | the processes tell the store what they hold; at most one capacity more is spent |
 //! | the process crashes | what it held counts as spent, and successes of the others fill it |
-//! | the process stops for a while | after 30 s, the store forgets it, and knows it again with its next call |
+//! | the process stops for a while | after 30 s, the store forgets it, and takes it back with its next call |
 //! | the tokio runtime ends | as if the store were lost |
 //!
 //! Reconnecting takes nothing from a quota. Memory is bounded: a process keeps a few numbers, and the store one short field
@@ -90,9 +91,21 @@
 //! | `retry_fleet_share` | the share of this process, in sends per second |
 //! | `retry_fleet_retries_enabled` | 1 while retries are on, else 0 |
 //!
-//! With the feature `tracing`, there are warnings with the target `retry_fleet`, each once until its opposite:
-//! `store_lost` and `store_back`, `store_emptied`, `quota_exhausted` and `quota_recovered`, `capacity_differs`,
-//! `share_is_small`, `switched`.
+//! With the feature `tracing`, there are warnings with the target `retry_fleet`:
+//!
+//! | event | when |
+//! |---|---|
+//! | `store_lost`, `store_back` | once each, in turns |
+//! | `store_emptied` | each time the store has lost its memory |
+//! | `quota_exhausted`, `quota_recovered` | once each, in turns |
+//! | `capacity_differs` | once for each capacity of the store that is not that of the process |
+//! | `share_is_small` | once, if the fair share pays for less than one retry |
+//! | `switched` | each time the switch has another value |
+//!
+//! # Features
+//!
+//! `redis1` is on by default: the store in Redis, and the task on tokio (`tokio`). `redis1-cluster` and `redis1-sentinel` add
+//! their connections, `metrics`, `tracing` and `test` what is said here. TLS is a feature of the crate redis.
 //!
 //! # Without Redis or without tokio
 //!
