@@ -265,9 +265,10 @@ async fn a_store_without_memory_does_not_begin_a_state_that_it_would_lose_again(
 // Rule F13.
 #[tokio::test]
 async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field() {
-    let good = ["fresh", "1", "0", "0", "100", "0", "100", "", "0", "0", "0", "5", "0", "0", "", "1", "0", "", "0"];
+    let good =
+        ["fresh", "1", "0", "0", "100", "0", "100", "", "0", "0", "0", "5", "0", "0", "", "1", "0", "", "0", "7"];
     let list = |fields: &[&str]| {
-        fields.iter().fold("*19\r\n".to_owned(), |list, field| format!("{list}${}\r\n{field}\r\n", field.len()))
+        fields.iter().fold("*20\r\n".to_owned(), |list, field| format!("{list}${}\r\n{field}\r\n", field.len()))
     };
     let server = FakeServer::start(list(&good)).await;
     call(&mut RedisStore::open(&server.url()).unwrap()).await.unwrap();
@@ -290,6 +291,7 @@ async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field(
         (16, "cut"),
         (17, "estimate"),
         (18, "elapsed"),
+        (19, "entry"),
     ];
     let mut cases: Vec<(String, String)> = Vec::new();
     for (index, name) in names {
@@ -302,9 +304,9 @@ async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field(
         fields[index] = "-1";
         cases.push((list(&fields), format!("{name:?}")));
     }
-    let eighteen = list(&good).replacen("*19", "*18", 1).replacen("$5\r\nfresh\r\n", "", 1);
-    for answer in [eighteen, "+OK\r\n".into(), ":7\r\n".into(), "$-1\r\n".into(), "*0\r\n".into()] {
-        cases.push((answer, "a list of 19 fields".into()));
+    let too_few = list(&good).replacen("*20", "*19", 1).replacen("$5\r\nfresh\r\n", "", 1);
+    for answer in [too_few, "+OK\r\n".into(), ":7\r\n".into(), "$-1\r\n".into(), "*0\r\n".into()] {
+        cases.push((answer, "a list of 20 fields".into()));
     }
     cases.push((list(&good).replacen("$5\r\nfresh\r\n", "*0\r\n", 1), "\"epoch\"".into()));
     for (answer, expected) in cases {
