@@ -3,7 +3,7 @@
 #[cfg(feature = "tokio")]
 use std::hash::{BuildHasher, RandomState};
 
-/// A small generator (`SplitMix64`).
+/// A small generator (`SplitMix64`). Its numbers are the same on every machine, so that simulations can be repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

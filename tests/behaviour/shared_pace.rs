@@ -47,6 +47,28 @@ fn a_rate_from_elsewhere_is_kept_whatever_is_rejected() {
     assert!(strategy.send_rate().is_some_and(|rate| rate < 100.0), "{:?}", strategy.send_rate());
 }
 
+// Rules L1, L10.
+#[test]
+fn without_the_ramp_nothing_is_limited_when_the_rate_from_elsewhere_ends_before_a_rejection() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new().ramp(false);
+    strategy.pace_at(Some(10.0), false, &clock);
+    let mut waiting = strategy.acquire_initial_token(&clock).unwrap();
+    assert!(strategy.ready(&mut waiting, &clock, None).wait().is_some());
+    strategy.pace_at(None, false, &clock);
+    assert_eq!(strategy.send_rate(), None);
+    for _ in 0..1000 {
+        assert_eq!(strategy.ready(&mut waiting, &clock, None).wait(), None);
+        strategy.record_success(waiting, &Success::default(), &clock).unwrap();
+        waiting = strategy.acquire_initial_token(&clock).unwrap();
+    }
+    // With the ramp, it begins.
+    let strategy = PacedRetryStrategy::new();
+    strategy.pace_at(Some(10.0), false, &clock);
+    strategy.pace_at(None, false, &clock);
+    assert_eq!(strategy.send_rate(), Some(50.0));
+}
+
 // Rule L10.
 #[test]
 fn it_counts_what_was_answered_and_how_often_operations_waited() {

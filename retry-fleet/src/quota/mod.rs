@@ -37,7 +37,8 @@ const COST: u32 = 14;
 ///
 /// What all processes have spent and hold is never more than the capacity and the refunds, whatever happens to processes
 /// and clocks. What a process holds when it crashes counts as spent. The exceptions are at most one capacity more for each
-/// time that the store loses its memory, and one pocket for each process that has not reached the store.
+/// time that the store loses its memory, and one pocket for each process that has not reached the store, or that spent its
+/// pocket before it joined a fleet that had nothing left.
 ///
 /// # Costs
 ///
@@ -104,8 +105,8 @@ impl FleetQuota {
     }
 
     /// Sets what the process may spend before the first answer of the store, which charges it then. The default is the cost
-    /// of one retry, so that the first retry of a short-lived process is made. It is at most the capacity. With 0, a process that never reaches the
-    /// store adds nothing to the load.
+    /// of one retry, so that the first retry of a short-lived process is made. It is at most the capacity. With 0, a process
+    /// that never reaches the store adds nothing to the load.
     #[must_use]
     pub const fn pocket(mut self, pocket: u32) -> Self {
         self.pocket = Some(pocket);

@@ -119,8 +119,8 @@ impl PacedLimiter {
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
-    pub(crate) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool) -> PacedAnswers {
-        self.pacer.with(Pacer::new, |pacer| pacer.impose(clock, rate, is_cut))
+    pub(crate) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool, has_ramp: bool) -> PacedAnswers {
+        self.pacer.with(Pacer::new, |pacer| pacer.impose(clock, rate, is_cut, has_ramp))
     }
 
     /// Returns the current limit on sends per second, or `None` while sends are not limited.

@@ -171,7 +171,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 impl<B, Q> PacedRetryStrategy<B, Q> {
     /// Sends at a rate that comes from elsewhere, in sends per second, such as a share of the limit of many processes.
     /// Returns what the server answered so far, for those who determine the rate. `None` returns to the strategy's own
-    /// estimate, which goes on meanwhile.
+    /// estimate, which goes on meanwhile. Without the ramp, and before the first rejection, sends are not limited then.
     ///
     /// If the new rate `is_cut`, because requests were rejected, the rejections of requests that were sent before do not
     /// count any more.
@@ -180,7 +180,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         // NaN is not greater, either.
         let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
-        self.limiter.impose(clock, rate, is_cut)
+        self.limiter.impose(clock, rate, is_cut, self.has_ramp)
     }
 }
 

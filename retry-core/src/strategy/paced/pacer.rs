@@ -49,7 +49,7 @@ struct Padded<T>(T);
 const IDLE: u8 = 0;
 /// The phase before the first rejection, without the ramp: sends are not limited.
 const OPEN: u8 = 1;
-/// The phase in which sends are limited. It never ends.
+/// The phase in which sends are limited. After a rejection it never ends.
 const PACING: u8 = 2;
 
 impl Pacer {
@@ -82,7 +82,7 @@ impl Pacer {
             self.lock().get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
             phase = PACING;
         }
-        // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` again.
+        // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` here.
         let _ = self.phase.compare_exchange(IDLE, phase, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -119,15 +119,21 @@ impl Pacer {
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
-    pub(super) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool) -> PacedAnswers {
+    /// Without the ramp, and before the first rejection, that is no limit.
+    pub(super) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool, has_ramp: bool) -> PacedAnswers {
         let now = clock.now();
-        let mut queue = self.lock();
-        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
+        let mut limit = self.lock();
+        let queue = limit.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
         let (pace, now) = queue.limit_at(now);
         self.drain(pace, now);
         pace.impose(now, rate, is_cut);
-        self.phase.store(PACING, Ordering::Relaxed);
-        pace.answers
+        let (answers, is_open) = (pace.answers, rate.is_none() && !has_ramp && pace.estimator.estimate().is_none());
+        // Operations that wait ask once more, and are sent.
+        if is_open {
+            *limit = None;
+        }
+        self.phase.store(if is_open { OPEN } else { PACING }, Ordering::Relaxed);
+        answers
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
