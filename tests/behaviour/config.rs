@@ -4,6 +4,7 @@ mod botocore;
 mod file;
 mod keys;
 mod live;
+mod live_limits;
 mod process;
 mod sources;
 mod text_form;

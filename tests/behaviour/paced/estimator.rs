@@ -1,0 +1,184 @@
+//! The estimate of a limit, and the rate that follows it.
+
+use retry_core::strategy::GoodputEstimator;
+use retry_core::time::Timestamp;
+use std::time::Duration;
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::START.saturating_add(Duration::from_millis(millis))
+}
+
+fn assert_close(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() < 1e-6 * expected.abs().max(1.0), "{actual} instead of {expected}");
+}
+
+/// Returns an estimator that tracks a limit of 100 per second since `at(2000)`.
+fn tracking() -> GoodputEstimator {
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
+    estimator.reject(at(1000));
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 80.0));
+    estimator.accept(at(1900), 100);
+    estimator.reject(at(2000));
+    estimator
+}
+
+// Rule L1.
+#[test]
+fn the_ramp_doubles_as_long_as_what_is_sent_is_accepted() {
+    let mut estimator = GoodputEstimator::new(at(0));
+    assert_eq!(estimator.estimate(), None);
+    assert_close(estimator.rate(at(0)), 50.0);
+    assert_close(estimator.rate(at(400)), 50.0);
+    estimator.accept(at(400), 15);
+    assert_close(estimator.rate(at(400)), 100.0);
+    // 20 accepted in a quarter of a second are 80 per second, and the rate is at most twice that.
+    estimator.accept(at(450), 5);
+    assert_close(estimator.rate(at(600)), 50.0 * 1.5_f64.exp2());
+    assert_close(estimator.rate(at(740)), 160.0);
+    assert_close(estimator.rate(at(1200)), 50.0);
+}
+
+// Rule L2.
+#[test]
+fn the_estimate_is_what_was_accepted_between_two_rejections() {
+    assert_eq!(tracking().estimate(), Some(100.0));
+    let mut estimator = tracking();
+    estimator.accept(at(5000), 130);
+    estimator.reject(at(4000 + 2000));
+    // 130 in four seconds, and the former estimate weighs as much as four requests, but at most twice the measurement.
+    assert_close(estimator.estimate().unwrap(), (130.0 * 32.5 + 4.0 * 65.0) / 134.0);
+}
+
+// Rule L2.
+#[test]
+fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_goes_on() {
+    let mut estimator = tracking();
+    estimator.accept(at(2100), 10);
+    estimator.reject(at(2100));
+    assert_close(estimator.rate(at(2100)), 70.0);
+    assert_eq!(estimator.estimate(), Some(100.0));
+    // Sixteen accepted requests are enough, and so is half a second.
+    estimator.accept(at(2200), 6);
+    estimator.reject(at(2200));
+    assert_close(estimator.estimate().unwrap(), (16.0 * 80.0 + 4.0 * 100.0) / 20.0);
+    let mut estimator = tracking();
+    estimator.accept(at(2500), 1);
+    estimator.reject(at(2500));
+    assert_close(estimator.estimate().unwrap(), (2.0 + 4.0 * 4.0) / 5.0);
+
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
+    estimator.reject(at(1000));
+    estimator.accept(at(1010), 1);
+    estimator.reject(at(1010));
+    assert_close(estimator.rate(at(1010)), 0.5 * 80.0);
+    // The next one in a row, as when a server's window is closed, does not halve it again.
+    estimator.reject(at(1011));
+    assert_close(estimator.rate(at(1011)), 0.5 * 80.0);
+}
+
+// Rule L3.
+#[test]
+fn a_rejection_cuts_the_rate_which_returns_along_a_cubic_and_then_climbs() {
+    let mut estimator = tracking();
+    for (millis, rate) in [(2000, 70.0), (3000, 100.0 - 30.0 / 8.0), (4000, 100.0)] {
+        assert_close(estimator.rate(at(millis)), rate);
+    }
+    // The rate climbs only if it is used, so 80 of 100 are accepted here.
+    estimator.accept(at(4900), 40);
+    assert_close(estimator.rate(at(5000)), 116.0 + 1.3);
+    assert_close(estimator.rate(at(20_000)), 100.0);
+}
+
+// Rule L4.
+#[test]
+fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
+    let mut estimator = tracking();
+    // 1.05 * 100 * 2 + 2.5
+    estimator.accept(at(4000), 212);
+    assert_close(estimator.rate(at(4000)), 100.0);
+    estimator.accept(at(4000), 1);
+    assert_close(estimator.rate(at(4000)), 100.0);
+    estimator.accept(at(4400), 100);
+    assert_close(estimator.rate(at(4400)), 200.0);
+    estimator.reject(at(4500));
+    assert_close(estimator.estimate().unwrap(), (313.0 * 125.2 + 4.0 * 100.0) / 317.0);
+}
+
+// Rule L5.
+#[test]
+fn rejections_in_a_row_leave_single_probes_and_the_estimate_as_it_is() {
+    let mut estimator = tracking();
+    // The first one is the one that the estimate comes from.
+    for rate in [70.0, 35.0, 17.5, 8.75, 4.375, 4.0, 4.0, 4.0] {
+        estimator.reject(at(2000));
+        assert_close(estimator.rate(at(2000)), rate);
+        assert_eq!(estimator.estimate(), Some(100.0));
+    }
+    estimator.accept(at(2500), 1);
+    assert!(estimator.rate(at(2500)) > 70.0);
+}
+
+// Rule L2.
+#[test]
+fn a_pause_is_not_measured_and_what_the_server_saved_up_in_it_does_not_raise_the_estimate() {
+    let mut estimator = tracking();
+    estimator.accept(at(2500), 50);
+    // An hour without a send that had to wait, and then a burst that the server had saved up.
+    estimator.pause(at(3_602_500));
+    estimator.accept(at(3_603_000), 150);
+    estimator.reject(at(3_603_500));
+    assert_eq!(estimator.estimate(), Some(100.0));
+    // If it accepts less than before, the estimate follows at once.
+    estimator.pause(at(3_604_000));
+    estimator.accept(at(3_605_000), 60);
+    estimator.reject(at(3_606_000));
+    assert_eq!(estimator.estimate(), Some(30.0));
+}
+
+// Rule L12.
+#[test]
+fn a_warning_cuts_the_rate_as_a_rejection_does_unless_the_rate_returns_from_a_cut() {
+    let mut estimator = tracking();
+    estimator.accept(at(3900), 180);
+    assert!(!estimator.warn(at(3900)), "the rate returns from the cut at 2000");
+    assert_close(estimator.rate(at(3900)), 100.0 - 30.0 * 0.05_f64.powi(3));
+    estimator.accept(at(4000), 10);
+    assert!(estimator.warn(at(4000)));
+    // 190 in two seconds.
+    assert_close(estimator.estimate().unwrap(), (190.0 * 95.0 + 4.0 * 100.0) / 194.0);
+    assert_close(estimator.rate(at(4000)), 0.7 * estimator.estimate().unwrap());
+
+    // A warning ends the ramp and cuts a search, too.
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.accept(at(500), 100);
+    assert!(estimator.warn(at(1000)));
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 80.0));
+    estimator.accept(at(1010), 1);
+    assert!(estimator.warn(at(1010)));
+    assert_close(estimator.rate(at(1010)), 0.5 * 80.0);
+    // Warnings in a row do not close the door.
+    for millis in [4000, 7000, 10_000, 13_000] {
+        estimator.accept(at(millis), 100);
+        assert!(estimator.warn(at(millis)));
+        assert!(estimator.rate(at(millis)) > 20.0);
+    }
+}
+
+// Rule L13.
+#[test]
+fn for_five_seconds_after_a_warning_the_rate_gains_the_same_for_all_clients() {
+    let mut estimator = tracking();
+    estimator.accept(at(4000), 200);
+    assert!(estimator.warn(at(4000)));
+    estimator.accept(at(6900), 100);
+    let estimate = estimator.estimate().unwrap();
+    assert_close(estimator.rate(at(7000)), estimate + 1.3);
+    // Nothing proves a higher limit.
+    estimator.accept(at(8900), 10_000);
+    assert_close(estimator.rate(at(8999)), estimate + 1.3 * 2.999);
+    estimator.accept(at(9000), 1);
+    estimator.accept(at(9300), 1000);
+    assert!(estimator.rate(at(9400)) > 1.9 * estimate, "after that, it does");
+}

@@ -1,0 +1,284 @@
+//! The paced strategy: its sends, and what it does with throttled attempts. What it has in common with the adaptive
+//! strategy is in `limiters`.
+
+mod estimator;
+mod reports;
+
+use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::{
+    Failure, Jitter, PacedRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
+    RetryToken, StandardRetryStrategy, Success, retry,
+};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+const fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+const THROTTLED: RetryDirective = RetryDirective::retry(RetryErrorType::Throttling);
+
+fn throttled(hint: Option<Duration>) -> Failure {
+    Failure::from_directive(THROTTLED.after(hint))
+}
+
+/// A strategy that limits sends since it was throttled.
+fn pacing(clock: &ByHand) -> PacedRetryStrategy {
+    let strategy = PacedRetryStrategy::over(standard().quota_capacity(100)).ramp(false).seed(1);
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    strategy
+        .refresh_retry_token(
+            token,
+            &Failure::from_directive(RetryDirective::fail(Some(RetryErrorType::Throttling))),
+            clock,
+        )
+        .unwrap_err();
+    strategy
+}
+
+// Rule L1.
+#[test]
+fn without_the_ramp_nothing_is_limited_before_the_first_throttling() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().ramp(false);
+    for _ in 0..10_000 {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    }
+    assert_eq!(strategy.send_rate(), None);
+
+    let strategy = PacedRetryStrategy::new();
+    let granted = (0..100)
+        .filter(|_| {
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            strategy.ready(&mut token, &clock, None).wait().is_none()
+        })
+        .count();
+    assert_eq!((granted, strategy.send_rate()), (0, Some(50.0)));
+}
+
+// Rule L6.
+#[test]
+fn only_the_rejection_of_a_request_that_was_sent_after_the_last_one_was_known_counts() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard()).ramp(false);
+    let sent: Vec<_> = (0..100)
+        .map(|_| {
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+            token
+        })
+        .collect();
+    clock.advance(millis(20));
+    let mut rates = Vec::new();
+    for token in sent {
+        let _ = strategy.refresh_retry_token(token, &throttled(None), &clock);
+        rates.push(strategy.send_rate());
+    }
+    assert!(rates.iter().all(|rate| *rate == rates[0]), "{rates:?}");
+}
+
+// Rule L7.
+#[test]
+fn a_throttled_attempt_is_repeated_without_backoff_and_cost_up_to_a_limit_of_its_own() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard().quota_capacity(20).max_attempts(3)).max_throttled(4);
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    for attempt in 2..=4 {
+        token = strategy.refresh_retry_token(token, &throttled(None), &clock).unwrap();
+        assert_eq!((token.attempt(), token.delay()), (attempt, Duration::ZERO));
+    }
+    assert_eq!(strategy.standard().quota().available(), 20);
+    // Other failures have their own attempts, backoff and cost, as if there had been no throttling.
+    let failure = Failure::of(&Failed::SAFE);
+    for (retry, quota) in [(1, 15), (2, 10)] {
+        token = strategy.refresh_retry_token(token, &failure, &clock).unwrap();
+        assert_eq!((token.delay(), strategy.standard().quota().available()), (secs(retry), quota));
+    }
+    let refused = strategy.refresh_retry_token(token, &failure, &clock);
+    assert_eq!(refused.err(), Some(RetryError::MaxAttempts));
+
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    for _ in 1..4 {
+        token = strategy.refresh_retry_token(token, &throttled(None), &clock).unwrap();
+    }
+    assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxAttempts));
+}
+
+// Rule L8.
+#[test]
+fn a_wait_that_the_server_asks_for_is_a_floor_and_stretched_by_at_most_a_tenth() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = pacing(&clock);
+    let mut delays = Vec::new();
+    for _ in 0..100 {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        let token = strategy.refresh_retry_token(token, &throttled(Some(secs(1))), &clock).unwrap();
+        assert!(token.delay() >= secs(1) && token.delay() <= millis(1100), "{:?}", token.delay());
+        delays.push(token.delay());
+    }
+    delays.sort();
+    assert!(delays[90] > millis(1070) && delays[10] < millis(1030), "{delays:?}");
+    let refused = |hint| {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.refresh_retry_token(token, &throttled(Some(hint)), &clock).err()
+    };
+    assert_eq!(refused(Duration::MAX), Some(RetryError::RetryAfterTooLong));
+    assert_eq!(refused(secs(301)), Some(RetryError::RetryAfterTooLong));
+
+    // Without a limit on the wait, nothing overflows.
+    let strategy = PacedRetryStrategy::over(standard().max_retry_after(None));
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let token = strategy.refresh_retry_token(token, &throttled(Some(Duration::MAX)), &clock).unwrap();
+    assert_eq!(token.delay(), Duration::MAX);
+}
+
+// Rule L8.
+#[test]
+fn a_long_wait_holds_back_all_operations_and_a_short_one_does_not() {
+    for (hint, is_held) in [(millis(1500) * 10 / 11, false), (secs(2), true), (secs(301), false)] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = pacing(&clock);
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        let _ = strategy.refresh_retry_token(token, &throttled(Some(hint)), &clock);
+        let mut other = strategy.acquire_initial_token(&clock).unwrap();
+        let mut waited = Duration::ZERO;
+        while let Some(wait) = strategy.ready(&mut other, &clock, None).wait() {
+            clock.advance(wait);
+            waited += wait;
+        }
+        assert_eq!(waited >= hint, is_held, "{hint:?}: {waited:?}");
+    }
+}
+
+/// A service that accepts `rate` requests per second, and as many at once. It tells throttled clients to wait for a second.
+struct Limited {
+    rate: f64,
+    state: RefCell<(f64, Instant)>,
+    rejected: Cell<u32>,
+}
+
+impl Limited {
+    fn new(rate: f64) -> Self {
+        Self { rate, state: RefCell::new((rate, Instant::now())), rejected: Cell::new(0) }
+    }
+
+    fn call(&self) -> Result<(), Failed> {
+        let (tokens, last) = &mut *self.state.borrow_mut();
+        *tokens = self.rate.min(*tokens + self.rate * last.elapsed().as_secs_f64());
+        *last = Instant::now();
+        if *tokens >= 1.0 {
+            *tokens -= 1.0;
+            return Ok(());
+        }
+        self.rejected.set(self.rejected.get() + 1);
+        Err(Failed::THROTTLED.after(secs(1)))
+    }
+}
+
+// Rules L1, L2, L3, L9.
+#[tokio::test(start_paused = true)]
+async fn a_job_takes_little_longer_than_the_limit_of_the_service_allows_and_loses_nothing() {
+    for workers in [16, 64, 256] {
+        let strategy = Rc::new(PacedRetryStrategy::new().seed(1));
+        let (service, left) = (Rc::new(Limited::new(100.0)), Rc::new(Cell::new(4000)));
+        let started = Instant::now();
+        let tasks = tokio::task::LocalSet::new();
+        for _ in 0..workers {
+            let (strategy, service, left) = (Rc::clone(&strategy), Rc::clone(&service), Rc::clone(&left));
+            tasks.spawn_local(async move {
+                while left.get() > 0 {
+                    left.set(left.get() - 1);
+                    let call = retry(&*strategy, async || {
+                        sleep(millis(10)).await;
+                        let outcome = service.call();
+                        sleep(millis(10)).await;
+                        outcome
+                    });
+                    call.run().await.expect("every operation succeeds");
+                }
+            });
+        }
+        tasks.await;
+        // 4,000 requests at 100 per second after a burst of 100 take 39 seconds.
+        let took = started.elapsed().as_secs_f64() / 39.0;
+        assert!(took < 1.05, "{workers} workers: {took}");
+        assert!(service.rejected.get() < 40, "{workers} workers: {} rejected", service.rejected.get());
+    }
+}
+
+/// Lets the server ask for a wait, and returns how long another operation then waits for its send.
+fn held_by(strategy: &PacedRetryStrategy, clock: &ByHand, hint: Duration) -> Duration {
+    let token = strategy.acquire_initial_token(clock).unwrap();
+    let _ = strategy.refresh_retry_token(token, &throttled(Some(hint)), clock);
+    let (mut other, started) = (strategy.acquire_initial_token(clock).unwrap(), clock.time());
+    while let Some(wait) = strategy.ready(&mut other, clock, None).wait() {
+        clock.advance(wait);
+    }
+    clock.time().saturating_sub(started)
+}
+
+// Rule L8.
+#[test]
+fn a_wait_that_a_preset_cuts_holds_back_no_longer_than_it_is_cut_to() {
+    for (standard, most) in [
+        (StandardRetryStrategy::aws_2_0(), secs(23)),
+        (StandardRetryStrategy::aws_2_1(), secs(6)),
+        (StandardRetryStrategy::new().max_retry_after(None), secs(301)),
+    ] {
+        for hint in [secs(86_400), Duration::MAX] {
+            let clock = ByHand::at(secs(1000));
+            let strategy = PacedRetryStrategy::over(standard_copy(&standard)).ramp(false);
+            let held = held_by(&strategy, &clock, hint);
+            assert!(held <= most, "{held:?} for {hint:?}");
+        }
+    }
+}
+
+/// Returns a strategy with the same hint limits.
+fn standard_copy(standard: &StandardRetryStrategy) -> StandardRetryStrategy {
+    let settings = standard.settings();
+    StandardRetryStrategy::new().hint_limit(settings.hint_limit).max_retry_after(settings.max_retry_after)
+}
+
+// Rule L2.
+#[test]
+fn an_idle_strategy_keeps_its_estimate_and_does_not_come_back_with_a_burst() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard().quota_capacity(1_000_000)).ramp(false);
+    let begin = |wait: bool| {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        while let Some(time) = strategy.ready(&mut token, &clock, None).wait() {
+            assert!(wait);
+            clock.advance(time);
+        }
+        token
+    };
+    // 100 are accepted in a second, and then one is throttled.
+    for _ in 0..100 {
+        strategy.record_success(begin(true), &Success::default(), &clock).unwrap();
+        clock.advance(millis(10));
+    }
+    let _ = strategy.refresh_retry_token(begin(true), &throttled(None), &clock);
+    let outstanding: Vec<_> = (0..100).map(|_| begin(true)).collect();
+    for token in outstanding {
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    }
+    clock.advance(secs(3600));
+    let mut sent = 0;
+    let started = clock.time();
+    while clock.time() < started + millis(250) {
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        if strategy.ready(&mut token, &clock, None).wait().is_none() {
+            sent += 1;
+        } else {
+            strategy.release(token);
+            clock.advance(millis(1));
+        }
+    }
+    assert!(sent <= 40, "{sent} sends in a quarter of a second, at a limit of 100 per second");
+    assert!(strategy.send_rate().unwrap() > 50.0, "the pause was measured");
+}
