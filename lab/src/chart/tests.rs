@@ -3,11 +3,12 @@ use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
-const NAMES: [&str; 7] = ["changing", "contention", "copy", "layers", "many", "outage", "partial"];
+const NAMES: [&str; 9] =
+    ["changing", "contention", "copy", "layers", "many", "outage", "partial", "fleet", "fleet_limit"];
 
-/// Returns the committed results, in the order of their names.
+/// Returns the committed results, in the order of [`NAMES`].
 fn reports() -> Vec<Report> {
-    let files = [
+    let files: [&str; NAMES.len()] = [
         include_str!("../../results/full/changing.json"),
         include_str!("../../results/full/contention.json"),
         include_str!("../../results/full/copy.json"),
@@ -135,7 +136,7 @@ fn set_rows(report: &mut Report, policy: &str, value: f64) {
 #[test]
 fn a_title_states_a_finding_only_if_the_results_have_it() {
     type Change = fn(&mut Report);
-    let cases: [(&str, Change, &str); 7] = [
+    let cases: [(&str, Change, &str); NAMES.len()] = [
         (
             "A changing limit: retries without a quota lose up to ",
             |report| set_rows(report, "paced", 0.1),
@@ -171,6 +172,16 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             |report| set_line(report, "aws_2_0()", 3.5),
             "A server fails part of the attempts: the load, and what succeeds",
         ),
+        (
+            "Short-lived processes keep a stalled server down unless they share a quota",
+            |report| set_rows(report, "separate, 500 each", 20.0),
+            "Many processes in an outage: separate quotas, a shared one, and one for all",
+        ),
+        (
+            "Many processes: up to ",
+            |report| set_rows(report, "shared", 80.0),
+            "Many processes on one limit: a limiter each, or a shared one",
+        ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
         let title = |report: &Report| {
@@ -202,6 +213,8 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             "contention" => ("new(), as shipped", true),
             "layers" | "partial" => ("no retries", false),
             "outage" => ("aws_2_1()", true),
+            "fleet" => ("one, 28 each", false),
+            "fleet_limit" => ("adaptive", false),
             _ => (old, true),
         };
         for plot in &mut report.plots {
@@ -212,10 +225,14 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             plot.lines.retain(|line| !is_renamed || line.name != old);
             plot.lines.extend(lines);
         }
-        for key in report.tables.iter_mut().flat_map(|table| &mut table.rows).flat_map(|row| &mut row.keys) {
-            if key == old {
+        for table in &mut report.tables {
+            let is_old = |row: &Row| row.keys.iter().any(|key| key == old);
+            let mut rows: Vec<_> = table.rows.iter().filter(|row| is_old(row)).cloned().collect();
+            for key in rows.iter_mut().flat_map(|row| &mut row.keys).filter(|key| *key == old) {
                 new.clone_into(key);
             }
+            table.rows.retain(|row| !is_renamed || !is_old(row));
+            table.rows.extend(rows);
         }
         let picture = picture(&report).unwrap();
         assert!(picture.contains("yours"), "{name}");
