@@ -257,6 +257,6 @@ fn time_or_zero(text: &str) -> Result<Duration, &'static str> {
         Some(number) => number.parse().ok().map(Duration::from_millis),
         None => text.strip_suffix('s').and_then(|number| number.parse().ok()).map(Duration::from_secs),
     };
-    time.filter(|time| *time <= Duration::from_secs(600))
+    time.filter(|time| *time <= Duration::from_mins(10))
         .ok_or("it must be a whole number with its unit, ms or s, from 0s to 600s, such as 50ms or 1s")
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// A timeout for what is expected to finish. It only bounds a failing test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The page that documents the metrics and the alerts.
 const PAGE: &str = include_str!("../../../docs/production.md");
