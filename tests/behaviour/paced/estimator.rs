@@ -14,11 +14,16 @@ fn assert_close(actual: f64, expected: f64) {
 
 /// Returns an estimator that tracks a limit of 100 per second since `at(2000)`.
 fn tracking() -> GoodputEstimator {
+    tracking_a_limit_of(100)
+}
+
+/// Returns an estimator that tracks a limit, in requests per second, since `at(2000)`.
+fn tracking_a_limit_of(limit: u32) -> GoodputEstimator {
     let mut estimator = GoodputEstimator::new(at(0));
-    estimator.accept(at(500), 100);
+    estimator.accept(at(500), limit);
     estimator.reject(at(1000));
-    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 80.0));
-    estimator.accept(at(1900), 100);
+    assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(f64::from(limit)), 0.8 * f64::from(limit)));
+    estimator.accept(at(1900), limit);
     estimator.reject(at(2000));
     estimator
 }
@@ -95,15 +100,70 @@ fn a_rejection_cuts_the_rate_which_returns_along_a_cubic_and_then_climbs() {
 #[test]
 fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     let mut estimator = tracking();
-    // 1.05 * 100 * 2 + 2.5
-    estimator.accept(at(4000), 212);
-    assert_close(estimator.rate(at(4000)), 100.0);
+    // 1.05 * 100 * 2 + 100 * 0.05 + 2.5
+    estimator.accept(at(4000), 217);
+    let tracked = 100.0 * 1.16_f64.powf(0.4) + 1.3 * 0.4;
+    assert_close(estimator.rate(at(4400)), tracked);
     estimator.accept(at(4000), 1);
     assert_close(estimator.rate(at(4000)), 100.0);
     estimator.accept(at(4400), 100);
     assert_close(estimator.rate(at(4400)), 200.0);
     estimator.reject(at(4500));
-    assert_close(estimator.estimate().unwrap(), (313.0 * 125.2 + 4.0 * 100.0) / 317.0);
+    assert_close(estimator.estimate().unwrap(), (318.0 * 127.2 + 4.0 * 100.0) / 322.0);
+}
+
+// Rules L2, L4.
+#[test]
+fn answers_that_come_right_after_a_rejection_are_no_measurement_and_prove_nothing() {
+    let estimator = tracking_a_limit_of(1_000);
+    // Of requests that were sent before the rejection was known.
+    let (mut late, mut later) = (estimator, estimator);
+    late.accept(at(2020), 40);
+    assert_close(late.rate(at(2020)), 1_000.0 * (1.0 - 0.3 * 0.99_f64.powi(3)));
+    late.reject(at(2049));
+    assert_eq!((late.estimate(), late.rate(at(2049))), (Some(1_000.0), 700.0));
+
+    later.accept(at(2020), 40);
+    later.reject(at(2050));
+    assert_close(later.estimate().unwrap(), (40.0 * 800.0 + 4.0 * 1_000.0) / 44.0);
+}
+
+// Rule L5.
+#[test]
+fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
+    // A limit of 100 in each whole second. It is used up at 2 s and 600 ms.
+    let used_up = || {
+        let mut estimator = tracking();
+        estimator.accept(at(2500), 60);
+        estimator.reject(at(2600));
+        assert_close(estimator.estimate().unwrap(), 100.0);
+        estimator
+    };
+    let after = |mut estimator: GoodputEstimator| {
+        estimator.accept(at(3500), 100);
+        estimator.reject(at(3600));
+        estimator.estimate().unwrap()
+    };
+    // 50 ms and 16 requests later, it is known that nothing is accepted until the next one.
+    let mut silent = used_up();
+    [2620, 2640, 2800, 2900].into_iter().for_each(|time| silent.reject(at(time)));
+    let goodput = 100.0 / 0.7;
+    assert_close(after(silent), (100.0 * goodput + 4.0 * 100.0) / 104.0);
+
+    let mut earlier = used_up();
+    [2620, 2640, 2800, 2810].into_iter().for_each(|time| earlier.reject(at(time)));
+    assert_close(after(earlier), 100.0);
+}
+
+// Rule L2.
+#[test]
+fn a_rejection_after_another_one_ends_no_measurement() {
+    let mut estimator = tracking();
+    estimator.accept(at(2100), 10);
+    estimator.reject(at(2400));
+    // Ten in 0.6 s are enough, but the time until the server accepts again belongs to the measurement.
+    estimator.reject(at(2600));
+    assert_eq!(estimator.estimate(), Some(100.0));
 }
 
 // Rule L5.

@@ -44,7 +44,7 @@ struct Tuning {
     returns: f64,
     /// What makes a measurement: a time in seconds, or a number of accepted requests.
     measured: (f64, u32),
-    /// The time by which answers may be told late, in seconds.
+    /// The time by which answers may come late or be told late, in seconds.
     lag: f64,
     /// The factor by which the rate grows in each second beyond the estimate.
     climb: f64,
@@ -59,7 +59,7 @@ impl Tuning {
         cut: 0.7,
         returns: 2.0,
         measured: (0.5, 16),
-        lag: 0.0,
+        lag: 0.05,
         climb: 1.16,
     };
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
@@ -93,9 +93,9 @@ impl Tuning {
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
 ///    estimate. The rate returns to the estimate within 2 s and then grows by 16 % and 1.3 sends per second in each
-///    second. A rejection within half a second and 16 accepted requests of the last measurement only cuts the rate again.
-///    If the server accepts clearly more than the estimate since the last rejection, its limit is higher, and the
-///    rate doubles every 0.4 s until the next rejection.
+///    second. A rejection within half a second and 16 accepted requests of the last measurement, or within 50 ms, only cuts
+///    the rate again. If the server accepts clearly more than the estimate since the last rejection, its limit is higher,
+///    and the rate doubles every 0.4 s until the next rejection.
 ///
 /// A [warning](GoodputEstimator::warn) that few requests remain is handled like a rejection. For 5 s after it, the rate beyond
 /// the estimate gains only the 1.3 sends per second, and a higher limit is not looked for.
@@ -105,7 +105,9 @@ impl Tuning {
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
 /// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
-/// four probes per second.
+/// four probes per second. If they go on for longer than the estimate needs for 16 requests, a limit for each whole second or
+/// minute is used up. Then the measurement begins with the last of them, so that only the time counts in which the server
+/// accepts requests.
 ///
 /// ```
 /// use retry_core::strategy::GoodputEstimator;
@@ -138,6 +140,8 @@ pub struct GoodputEstimator {
     accepted: u32,
     recent: Recent,
     rejected_in_a_row: u32,
+    /// The time of the first rejection of those in a row.
+    rejected_since: Timestamp,
     /// Until this time the rate grows slowly, because few requests remained.
     careful_until: Timestamp,
 }
@@ -196,6 +200,7 @@ impl GoodputEstimator {
             accepted: 0,
             recent: Recent::new(now),
             rejected_in_a_row: 0,
+            rejected_since: now,
             careful_until: Timestamp::START,
         }
     }
@@ -230,6 +235,9 @@ impl GoodputEstimator {
     /// Counts a rejection. Leave out the rejection of a request that was sent before the last rejection was known, because
     /// it says nothing about the rate since.
     pub fn reject(&mut self, now: Timestamp) {
+        if self.rejected_in_a_row == 0 {
+            self.rejected_since = now;
+        }
         self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
         self.cut(now);
     }
@@ -246,6 +254,9 @@ impl GoodputEstimator {
                     self.phase = Phase::Search { from: (ROUGH_CUT * self.rate_of_phase(now)).max(LOWEST), doubles };
                 }
                 self.since = now;
+                if self.is_silent(now) {
+                    self.begin_measurement(now, true);
+                }
                 return;
             }
             // The server may have saved up a burst before the measurement, so it can only lower the estimate.
@@ -298,10 +309,21 @@ impl GoodputEstimator {
     }
 
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
-    /// server accepts again belongs to the measurement.
+    /// server accepts again belongs to the measurement, so that a rejection after another one ends none. Neither do answers
+    /// that only came late.
     fn is_measured(&self, now: Timestamp) -> bool {
         let (time, requests) = self.tuning.measured;
-        self.accepted >= requests || self.accepted > 0 && seconds(self.epoch, now) >= time
+        let elapsed = seconds(self.epoch, now);
+        let is_long = self.accepted >= requests || self.accepted > 0 && elapsed >= time;
+        is_long && elapsed >= self.tuning.lag && self.rejected_in_a_row <= 1
+    }
+
+    /// Returns whether the server has only rejected for so long that it should have accepted the requests of a measurement
+    /// by the estimate. Then its limit does not recover evenly: it is one for each second or minute, say, and nothing is
+    /// accepted until the next one. That time would make the measurement too low.
+    fn is_silent(&self, now: Timestamp) -> bool {
+        let silence = seconds(self.rejected_since, now) - self.tuning.lag;
+        self.rejected_in_a_row > 1 && self.estimate * silence > f64::from(self.tuning.measured.1)
     }
 
     /// Returns the rate at which to send now, in sends per second.
@@ -341,6 +363,7 @@ impl GoodputEstimator {
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         self.since = self.since.min(now);
         self.epoch = self.epoch.min(now);
+        self.rejected_since = self.rejected_since.min(now);
         self.recent.reanchor(now);
         self.careful_until = self.careful_until.min(now);
     }

@@ -15,7 +15,7 @@ const FORMAT: u32 = 1;
 impl Display for GoodputEstimator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { tuning, phase, since, estimate, epoch, began_with_rejection, accepted, .. } = self;
-        let Self { recent, rejected_in_a_row, careful_until, .. } = self;
+        let Self { recent, rejected_in_a_row, rejected_since, careful_until, .. } = self;
         let (phase, from, doubles) = match *phase {
             Phase::Ramp => (0, 0.0, 0.0),
             Phase::Search { from, doubles } => (1, from, doubles),
@@ -24,7 +24,8 @@ impl Display for GoodputEstimator {
         let nanos = |at: &Timestamp| at.since_origin().as_nanos();
         let kind = u8::from(*tuning == Tuning::ALL);
         write!(f, "{FORMAT} {kind} {phase} {from} {doubles} {} {estimate} ", nanos(since))?;
-        write!(f, "{} {} {accepted} {rejected_in_a_row} ", nanos(epoch), u8::from(*began_with_rejection))?;
+        write!(f, "{} {} {accepted} ", nanos(epoch), u8::from(*began_with_rejection))?;
+        write!(f, "{rejected_in_a_row} {} ", nanos(rejected_since))?;
         write!(f, "{} {}", nanos(careful_until), recent.quarter)?;
         recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
     }
@@ -61,7 +62,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let (since, estimate, epoch) = (time(words)?, positive(words)?, time(words)?);
     let began_with_rejection = next::<u8>(words)? == 1;
     let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
-    let careful_until = time(words)?;
+    let (rejected_since, careful_until) = (time(words)?, time(words)?);
     let (quarter, mut counts) = (next(words)?, [0; KEPT]);
     for count in &mut counts {
         *count = next(words)?;
@@ -78,6 +79,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         accepted,
         recent,
         rejected_in_a_row,
+        rejected_since,
         careful_until,
     })
 }
