@@ -27,6 +27,9 @@ impl<S: Subscriber> Layer<S> for Warnings {
 
 impl Warnings {
     fn take(&self) -> Vec<&'static str> {
+        // A thread without a subscriber that was the first to report an event while ours was set may have noted that nobody
+        // listens to it.
+        tracing::callsite::rebuild_interest_cache();
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }

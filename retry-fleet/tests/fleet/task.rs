@@ -165,7 +165,9 @@ async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itse
         assert!(pay(&quota) && pay(&quota) && !pay(&quota), "it goes on with what it holds");
         assert_eq!(started.elapsed(), Duration::ZERO);
         store.set_away(Away::No);
-        sleep(Duration::from_millis(2_500)).await;
+        // The deadline of a call that is on its way and the longest interval, and the next interval: the first call only tells
+        // what the process holds, and the second one asks for more.
+        sleep(Duration::from_millis(1_000 + 1_250 + 1_250 + 10)).await;
         assert_eq!(membership.status().is_connected, Some(true));
         assert!(pay(&quota));
     }
