@@ -2,7 +2,7 @@
 
 use crate::fake::FakeServer;
 use crate::proxy::Proxy;
-use crate::server::{PATIENCE, RedisServer};
+use crate::server::{PATIENCE, RedisServer, free_port};
 use redis::Commands;
 use retry_fleet::protocol::{Call, LimitCall, QuotaCall, Reply};
 use retry_fleet::redis1::RedisStore;
@@ -139,7 +139,7 @@ async fn a_connection_that_is_cut_is_replaced_also_after_a_restart() {
 #[tokio::test]
 async fn between_attempts_to_connect_a_call_fails_at_once() {
     // Each connection is closed before it is set up.
-    let nowhere = Proxy::start(clients_of_nobody());
+    let nowhere = Proxy::start(free_port());
     let mut store = RedisStore::open(&nowhere.url()).unwrap();
     let mut waits = 0;
     for _ in 0..20_000 {
@@ -148,12 +148,6 @@ async fn between_attempts_to_connect_a_call_fails_at_once() {
     }
     assert!(waits > 19_900, "only {waits} calls of 20,000 did not connect");
     assert!(nowhere.accepted() >= 1 && nowhere.accepted() < 100, "{} attempts", nowhere.accepted());
-}
-
-/// Returns a port at which nothing listens.
-fn clients_of_nobody() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 #[tokio::test]
@@ -337,7 +331,7 @@ async fn no_error_and_no_debug_output_contains_a_password() {
     // A server may repeat the words of a command that it refuses.
     let unknown = format!("-ERR unknown words: AUTH reader {PASSWORD}\r\n");
     let (real, fake) = (RedisServer::start(&["--requirepass", "another"]), FakeServer::start(unknown).await);
-    let nobody = clients_of_nobody();
+    let nobody = free_port();
     for (port, url, expected) in [
         (nobody, with_password(nobody), "refused"),
         (real.port, with_password(real.port), "authentication failed"),

@@ -1,10 +1,10 @@
 //! The store behind a sentinel.
 
 use crate::connection::{answered, call};
-use crate::server::{PATIENCE, RedisServer};
+use crate::server::{PATIENCE, RedisServer, free_port};
 use redis::sentinel::{SentinelClient, SentinelServerType};
 use retry_fleet::redis1::RedisStore;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ struct Sentinel {
 impl Sentinel {
     fn start(master: u16) -> Self {
         let files = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let settings = files.path().join("sentinel.conf");
         let text = format!(
             "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor main 127.0.0.1 {master} 1\n\

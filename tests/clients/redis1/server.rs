@@ -5,6 +5,7 @@ use redis::{AsyncConnectionConfig, Client};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -25,7 +26,7 @@ impl RedisServer {
         let files = tempfile::tempdir().unwrap();
         // Another process can take the port in between; then the server ends, and the next port is tried.
         for _ in 0..5 {
-            let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+            let port = free_port();
             if let Some(process) = spawn(port, files.path(), options) {
                 return Self { port, files, process };
             }
@@ -59,6 +60,22 @@ impl Drop for RedisServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// Returns a port at which nothing listens. The kernel does not choose it for others, who ask for any free port, so it
+/// stays free while a server starts. The port of a cluster's bus, which is higher by 10,000, can be listened at, too.
+pub(crate) fn free_port() -> u16 {
+    const FIRST: u16 = 10_000;
+    const COUNT: u32 = 12_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Test programs that run at the same time begin at different ports.
+        let number = std::process::id().wrapping_mul(101).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST + u16::try_from(number % COUNT).unwrap();
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
     }
 }
 
