@@ -66,7 +66,7 @@ fn without_the_ramp_nothing_is_limited_when_the_rate_from_elsewhere_ends_before_
     let strategy = PacedRetryStrategy::new();
     strategy.pace_at(Some(10.0), false, &clock);
     strategy.pace_at(None, false, &clock);
-    assert_eq!(strategy.send_rate(), Some(50.0));
+    assert_eq!(strategy.send_rate(), Some(100.0));
 }
 
 // Rule L10.
@@ -151,8 +151,8 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     estimator.accept(at(4900), 100);
     estimator.reject(at(4900));
     assert_eq!((estimator.estimate(), estimator.rate(at(4900))), (Some(100.0), 90.0));
-    // Half a second's requests more than those of a single process prove a higher limit.
-    estimator.accept(at(5000), 100 + 2 + 10 + 50);
+    // 1.03 * 200 and half a second's requests and 2.5 prove a higher limit.
+    estimator.accept(at(5000), 100 + 6 + 50 + 2);
     assert!(estimator.rate(at(5400)) < 100.0, "{}", estimator.rate(at(5400)));
     estimator.accept(at(5000), 1);
     assert!(estimator.rate(at(5400)) > 180.0, "{}", estimator.rate(at(5400)));

@@ -157,9 +157,9 @@ fn the_gauges_tell_what_the_process_knows() {
                 ("retry_fleet_balance", 972.0),
                 ("retry_fleet_held", 28.0),
                 ("retry_fleet_members", 1.0),
-                ("retry_fleet_rate", 50.0),
+                ("retry_fleet_rate", 100.0),
                 ("retry_fleet_retries_enabled", 1.0),
-                ("retry_fleet_share", 50.0),
+                ("retry_fleet_share", 100.0),
                 ("retry_fleet_store_up", 1.0),
             ];
             assert_eq!(*gauges.0.lock().unwrap(), expected.map(|(name, value)| (name.to_owned(), value)).into());

@@ -188,8 +188,8 @@ fn the_ramp_begins_with_the_first_operation_in_the_mode_paced() {
     strategy.apply(&RetryConfig::new().mode(RetryMode::Paced));
     assert_eq!(strategy.send_rate(), None);
     let mut token = strategy.acquire_initial_token(&clock).unwrap();
-    assert_eq!(strategy.send_rate(), Some(50.0));
-    assert_eq!(strategy.ready(&mut token, &clock, None), Ready::After(millis(20) + Duration::from_nanos(1)));
+    assert_eq!(strategy.send_rate(), Some(100.0));
+    assert_eq!(strategy.ready(&mut token, &clock, None), Ready::After(millis(10) + Duration::from_nanos(1)));
 }
 
 // Rules C19, L7.

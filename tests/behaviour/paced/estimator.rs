@@ -33,15 +33,15 @@ fn tracking_a_limit_of(limit: u32) -> GoodputEstimator {
 fn the_ramp_doubles_as_long_as_what_is_sent_is_accepted() {
     let mut estimator = GoodputEstimator::new(at(0));
     assert_eq!(estimator.estimate(), None);
-    assert_close(estimator.rate(at(0)), 50.0);
-    assert_close(estimator.rate(at(400)), 50.0);
-    estimator.accept(at(400), 15);
+    assert_close(estimator.rate(at(0)), 100.0);
     assert_close(estimator.rate(at(400)), 100.0);
-    // 20 accepted in a quarter of a second are 80 per second, and the rate is at most twice that.
-    estimator.accept(at(450), 5);
-    assert_close(estimator.rate(at(600)), 50.0 * 1.5_f64.exp2());
-    assert_close(estimator.rate(at(740)), 160.0);
-    assert_close(estimator.rate(at(1200)), 50.0);
+    estimator.accept(at(400), 30);
+    assert_close(estimator.rate(at(400)), 200.0);
+    // 40 accepted in a quarter of a second are 160 per second, and the rate is at most twice that.
+    estimator.accept(at(450), 10);
+    assert_close(estimator.rate(at(600)), 100.0 * 1.5_f64.exp2());
+    assert_close(estimator.rate(at(740)), 320.0);
+    assert_close(estimator.rate(at(1200)), 100.0);
 }
 
 // Rule L2.
@@ -100,8 +100,8 @@ fn a_rejection_cuts_the_rate_which_returns_along_a_cubic_and_then_climbs() {
 #[test]
 fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     let mut estimator = tracking();
-    // 1.05 * 100 * 2 + 100 * 0.05 + 2.5
-    estimator.accept(at(4000), 217);
+    // 1.03 * 100 * 2 + 100 * 0.05 + 2.5
+    estimator.accept(at(4000), 213);
     let tracked = 100.0 * 1.16_f64.powf(0.4) + 1.3 * 0.4;
     assert_close(estimator.rate(at(4400)), tracked);
     estimator.accept(at(4000), 1);
@@ -109,7 +109,7 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     estimator.accept(at(4400), 100);
     assert_close(estimator.rate(at(4400)), 200.0);
     estimator.reject(at(4500));
-    assert_close(estimator.estimate().unwrap(), (318.0 * 127.2 + 4.0 * 100.0) / 322.0);
+    assert_close(estimator.estimate().unwrap(), (314.0 * 125.6 + 4.0 * 100.0) / 318.0);
 }
 
 // Rules L2, L4.

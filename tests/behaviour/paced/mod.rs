@@ -57,7 +57,7 @@ fn without_the_ramp_nothing_is_limited_before_the_first_throttling() {
             strategy.ready(&mut token, &clock, None).wait().is_none()
         })
         .count();
-    assert_eq!((granted, strategy.send_rate()), (0, Some(50.0)));
+    assert_eq!((granted, strategy.send_rate()), (0, Some(100.0)));
 }
 
 // Rule L6.

@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 use std::time::Duration;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
-const FIRST_RATE: f64 = 50.0;
+const FIRST_RATE: f64 = 100.0;
 /// The time in which the rate doubles once the limit has proved to be higher than the estimate.
 const PROVEN_DOUBLES: f64 = 0.4;
 /// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
@@ -14,7 +14,7 @@ const CLIMB_BY: f64 = 1.3;
 /// The number of accepted requests that the former estimate weighs as much as.
 const INERTIA: f64 = 4.0;
 /// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
-const PROOF: (f64, f64) = (1.05, 2.5);
+const PROOF: (f64, f64) = (1.03, 2.5);
 /// The highest ratio of the rate to the rate of accepted requests.
 const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
@@ -88,7 +88,7 @@ impl Tuning {
 /// is the idea of TCP Westwood (a loss sets the rate to the measured goodput), and the return from a cut follows the curve
 /// of CUBIC (RFC 9438):
 ///
-/// 1. *Ramp*: before the first rejection, the rate begins at 50 sends per second and doubles every 0.4 s.
+/// 1. *Ramp*: before the first rejection, the rate begins at 100 sends per second and doubles every 0.4 s.
 /// 2. *Search*: the first rejection sets the rate to 0.8 of the goodput, which may include a burst. The rate doubles every
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the

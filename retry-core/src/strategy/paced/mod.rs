@@ -57,7 +57,7 @@ pub(crate) const MAX_THROTTLED: u32 = 20;
 ///   server that throttles protects itself.
 /// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %. If it is longer than
 ///   1.5 s, it holds back the whole strategy, so that the other operations need not get the same answer.
-/// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 50 sends per second, doubling every 0.4 s until the
+/// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.4 s until the
 ///   first rejection.
 ///
 /// # What the server reports
