@@ -58,20 +58,33 @@ const fn second(at: Timestamp) -> u64 {
     at.since_origin().as_secs() & (u64::MAX >> (2 * BITS))
 }
 
+/// Counts a request that is the first one in its second, or one that another thread came in between of.
+#[cold]
+fn add_first(counter: &AtomicU64, second: u64) {
+    let add = |word| {
+        let content = Content::unpack(word).at(second);
+        Some(Content { current: (content.current + 1).min(MAX), ..content }.pack())
+    };
+    // The closure never returns `None`, so the update can't fail.
+    let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+}
+
 impl AcceptedCounters {
     pub(super) const fn new() -> Self {
         Self([const { Counter(AtomicU64::new(0)) }; COUNTERS])
     }
 
     /// Counts a request.
+    #[inline]
     pub(super) fn add(&self, now: Timestamp) {
-        let second = second(now);
-        let add = |word| {
-            let content = Content::unpack(word).at(second);
-            Some(Content { current: (content.current + 1).min(MAX), ..content }.pack())
-        };
-        // The closure never returns `None`, so the update can't fail.
-        let _ = self.0[thread_number() % COUNTERS].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let (second, counter) = (second(now), &self.0[thread_number() % COUNTERS].0);
+        let word = counter.load(Ordering::Relaxed);
+        let is_counted = word >> (2 * BITS) == second
+            && word & MAX < MAX
+            && counter.compare_exchange(word, word + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if !is_counted {
+            add_first(counter, second);
+        }
     }
 
     /// Returns the number of requests in the last second. Of the second before the current one, the part that lies in it
