@@ -109,15 +109,23 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     estimator.accept(at(4400), 100);
     assert_close(estimator.rate(at(4400)), 200.0);
     estimator.reject(at(4500));
-    assert_close(estimator.estimate().unwrap(), (314.0 * 125.6 + 4.0 * 100.0) / 318.0);
+    assert_close(estimator.estimate().unwrap(), (100.0 * 200.0 + 4.0 * 100.0) / 104.0);
+
+    // Less than a hundred do not begin another measurement.
+    let mut few = tracking_a_limit_of(20);
+    few.accept(at(4000), 45);
+    few.accept(at(4400), 20);
+    assert_close(few.rate(at(4400)), 40.0);
+    few.reject(at(4500));
+    assert_close(few.estimate().unwrap(), (65.0 * 26.0 + 4.0 * 20.0) / 69.0);
 }
 
 // Rules L2, L4.
 #[test]
-fn answers_that_come_right_after_a_rejection_are_no_measurement_and_prove_nothing() {
+fn answers_that_come_right_after_a_rejection_do_not_lower_the_estimate_and_prove_nothing() {
     let estimator = tracking_a_limit_of(1_000);
     // Of requests that were sent before the rejection was known.
-    let (mut late, mut later) = (estimator, estimator);
+    let (mut late, mut later, mut more) = (estimator, estimator, estimator);
     late.accept(at(2020), 40);
     assert_close(late.rate(at(2020)), 1_000.0 * (1.0 - 0.3 * 0.99_f64.powi(3)));
     late.reject(at(2049));
@@ -126,33 +134,37 @@ fn answers_that_come_right_after_a_rejection_are_no_measurement_and_prove_nothin
     later.accept(at(2020), 40);
     later.reject(at(2050));
     assert_close(later.estimate().unwrap(), (40.0 * 800.0 + 4.0 * 1_000.0) / 44.0);
+
+    // They can raise the estimate.
+    more.accept(at(2020), 60);
+    more.reject(at(2040));
+    assert_close(more.estimate().unwrap(), (60.0 * 1_500.0 + 4.0 * 1_000.0) / 64.0);
 }
 
 // Rule L5.
 #[test]
 fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
-    // A limit of 100 in each whole second. It is used up at 2 s and 600 ms.
+    // A limit of 60 in each whole second. It is used up at 2 s and 600 ms.
     let used_up = || {
-        let mut estimator = tracking();
-        estimator.accept(at(2500), 60);
+        let mut estimator = tracking_a_limit_of(60);
+        estimator.accept(at(2500), 36);
         estimator.reject(at(2600));
-        assert_close(estimator.estimate().unwrap(), 100.0);
+        assert_close(estimator.estimate().unwrap(), 60.0);
         estimator
     };
     let after = |mut estimator: GoodputEstimator| {
-        estimator.accept(at(3500), 100);
+        estimator.accept(at(3500), 60);
         estimator.reject(at(3600));
         estimator.estimate().unwrap()
     };
     // 50 ms and 16 requests later, it is known that nothing is accepted until the next one.
     let mut silent = used_up();
-    [2620, 2640, 2800, 2900].into_iter().for_each(|time| silent.reject(at(time)));
-    let goodput = 100.0 / 0.7;
-    assert_close(after(silent), (100.0 * goodput + 4.0 * 100.0) / 104.0);
+    [2620, 2640, 2800, 2930].into_iter().for_each(|time| silent.reject(at(time)));
+    assert_close(after(silent), (60.0 * (60.0 / 0.67) + 4.0 * 60.0) / 64.0);
 
     let mut earlier = used_up();
-    [2620, 2640, 2800, 2810].into_iter().for_each(|time| earlier.reject(at(time)));
-    assert_close(after(earlier), 100.0);
+    [2620, 2640, 2800, 2910].into_iter().for_each(|time| earlier.reject(at(time)));
+    assert_close(after(earlier), 60.0);
 }
 
 // Rule L2.

@@ -15,6 +15,8 @@ const CLIMB_BY: f64 = 1.3;
 const INERTIA: f64 = 4.0;
 /// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
 const PROOF: (f64, f64) = (1.03, 2.5);
+/// The number of accepted requests from which on a proof is hardly chance.
+const CERTAIN: u32 = 100;
 /// The highest ratio of the rate to the rate of accepted requests.
 const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
@@ -93,9 +95,9 @@ impl Tuning {
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
 ///    estimate. The rate returns to the estimate within 2 s and then grows by 16 % and 1.3 sends per second in each
-///    second. A rejection within half a second and 16 accepted requests of the last measurement, or within 50 ms, only cuts
-///    the rate again. If the server accepts clearly more than the estimate since the last rejection, its limit is higher,
-///    and the rate doubles every 0.4 s until the next rejection.
+///    second. A rejection within half a second and 16 accepted requests of the last measurement only cuts the rate again, and
+///    so does one within 50 ms that would lower the estimate. If the server accepts clearly more than the estimate since the
+///    last rejection, its limit is higher, and the rate doubles every 0.4 s until the next rejection.
 ///
 /// A [warning](GoodputEstimator::warn) that few requests remain is handled like a rejection. For 5 s after it, the rate beyond
 /// the estimate gains only the 1.3 sends per second, and a higher limit is not looked for.
@@ -228,6 +230,10 @@ impl GoodputEstimator {
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
                 self.since = now;
+                // Up to now the server could have accepted more, and what it could not save up does not show.
+                if self.accepted >= CERTAIN {
+                    self.begin_measurement(now, true);
+                }
             }
         }
     }
@@ -309,13 +315,14 @@ impl GoodputEstimator {
     }
 
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
-    /// server accepts again belongs to the measurement, so that a rejection after another one ends none. Neither do answers
-    /// that only came late.
+    /// server accepts again belongs to the measurement, so that a rejection after another one ends none. Nor do answers that
+    /// only came late: within so short a time, a measurement can only be higher than the estimate.
     fn is_measured(&self, now: Timestamp) -> bool {
         let (time, requests) = self.tuning.measured;
         let elapsed = seconds(self.epoch, now);
         let is_long = self.accepted >= requests || self.accepted > 0 && elapsed >= time;
-        is_long && elapsed >= self.tuning.lag && self.rejected_in_a_row <= 1
+        let is_credible = elapsed >= self.tuning.lag || f64::from(self.accepted) > self.estimate * elapsed;
+        is_long && is_credible && self.rejected_in_a_row <= 1
     }
 
     /// Returns whether the server has only rejected for so long that it should have accepted the requests of a measurement
