@@ -55,7 +55,7 @@ pub(crate) struct Client {
     pub(crate) http: Http,
     /// The strategy of reads. All of them share it, because they use the same store.
     pub(crate) reads: ErasedStrategy,
-    /// The strategy of writes, which can be that of reads, too.
+    /// The strategy of writes, which can be that of reads, too, unless it learns a limit.
     pub(crate) writes: ErasedStrategy,
 }
 

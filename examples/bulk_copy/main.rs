@@ -70,8 +70,8 @@ async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Erro
     // The source bucket is filled directly and not through HTTP, so that the run measures only the copy.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
     let http = Http::new(format!("http://{}", service.address()), settings.attempt_timeout)?;
-    let retry = settings.strategy.instance();
-    let client = Arc::new(Client { http, reads: retry.clone(), writes: retry });
+    let [reads, writes] = settings.strategy.for_reads_and_writes();
+    let client = Arc::new(Client { http, reads, writes });
     let progress = Arc::new(Progress::new(source.objects.len()));
     let copied = copy::run(&client, source.keys(), settings.tasks, settings.deadline, &progress).await;
 

@@ -10,11 +10,12 @@ static NO_RETRIES: StandardRetryStrategy = StandardRetryStrategy::new().max_atte
 /// The standard strategy with its defaults. All calls share it and its retry quota.
 static STANDARD: StandardRetryStrategy = StandardRetryStrategy::new();
 
-/// The adaptive strategy with its defaults.
-static ADAPTIVE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::new();
+/// The adaptive strategy with its defaults, for reads and for writes. A limiter learns one limit, and the service has one for
+/// each of them.
+static ADAPTIVE: [AdaptiveRetryStrategy; 2] = [const { AdaptiveRetryStrategy::new() }; 2];
 
-/// The paced strategy with its defaults.
-static PACED: PacedRetryStrategy = PacedRetryStrategy::new();
+/// The paced strategy with its defaults, for reads and for writes.
+static PACED: [PacedRetryStrategy; 2] = [const { PacedRetryStrategy::new() }; 2];
 
 /// How failed attempts are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,13 +31,13 @@ pub(crate) enum Strategy {
 }
 
 impl Strategy {
-    /// Returns the strategy, with its type erased.
-    pub(crate) fn instance(self) -> ErasedStrategy {
+    /// Returns the strategies of reads and of writes, with their types erased.
+    pub(crate) fn for_reads_and_writes(self) -> [ErasedStrategy; 2] {
         match self {
-            Self::None => ErasedStrategy::new(&NO_RETRIES),
-            Self::Standard => ErasedStrategy::new(&STANDARD),
-            Self::Adaptive => ErasedStrategy::new(&ADAPTIVE),
-            Self::Paced => ErasedStrategy::new(&PACED),
+            Self::None => [(); 2].map(|()| ErasedStrategy::new(&NO_RETRIES)),
+            Self::Standard => [(); 2].map(|()| ErasedStrategy::new(&STANDARD)),
+            Self::Adaptive => ADAPTIVE.each_ref().map(ErasedStrategy::new),
+            Self::Paced => PACED.each_ref().map(ErasedStrategy::new),
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) const MAX_THROTTLED: u32 = 20;
 /// allows. [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy) does the same with the arithmetic of the AWS SDKs, which
 /// is slower to find the limit. `docs/choosing.md` in the repository compares them.
 ///
+/// Create one static for each limit: if reads and writes are limited apart, one for each of them.
+///
 /// ```
 /// use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
 ///
