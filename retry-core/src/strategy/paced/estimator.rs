@@ -1,9 +1,13 @@
 //! An estimate of the rate that a server accepts, from what it accepted and rejected.
 
+mod recent;
 mod text;
+mod tuning;
 
 use crate::time::Timestamp;
+use recent::Recent;
 use std::time::Duration;
+use tuning::Tuning;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 100.0;
@@ -30,53 +34,6 @@ const ROUGH_CUT: f64 = 0.5;
 const CAREFUL: Duration = Duration::from_secs(5);
 /// The lowest estimate, in sends per second.
 const LOWEST: f64 = 0.2;
-
-/// What differs between one sender and all of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tuning {
-    /// The time in which the rate of the ramp doubles, in seconds.
-    ramp: f64,
-    /// The part of the goodput before the first rejection, which may include a burst, that is the first estimate.
-    first: f64,
-    /// The part of the first estimate at which the search begins, and the time in which its rate doubles, in seconds.
-    search: (f64, f64),
-    /// The part of the estimate to which a rejection cuts the rate.
-    cut: f64,
-    /// The time in which the rate returns from a cut to the estimate, in seconds.
-    returns: f64,
-    /// What makes a measurement: a time in seconds, or a number of accepted requests.
-    measured: (f64, u32),
-    /// The time by which answers may come late or be told late, in seconds.
-    lag: f64,
-    /// The factor by which the rate grows in each second beyond the estimate.
-    climb: f64,
-}
-
-impl Tuning {
-    /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
-    const ONE: Self = Self {
-        ramp: 0.4,
-        first: 1.0,
-        search: (0.8, 0.25),
-        cut: 0.7,
-        returns: 2.0,
-        measured: (0.5, 16),
-        lag: 0.05,
-        climb: 1.16,
-    };
-    /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
-    /// short measurement would be wrong, and a steep growth would be cut too late.
-    const ALL: Self = Self {
-        ramp: 0.6,
-        first: 0.5,
-        search: (1.0, 1.0),
-        cut: 0.9,
-        returns: 2.5,
-        measured: (2.0, u32::MAX),
-        lag: 0.5,
-        climb: 1.08,
-    };
-}
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
 ///
@@ -379,69 +336,4 @@ impl GoodputEstimator {
 /// Returns the time between two points in seconds.
 pub(super) fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     to.saturating_since(from).as_secs_f64()
-}
-
-/// The number of quarters of a second that are kept: four, and the current one.
-const KEPT: usize = 5;
-
-/// The requests that were accepted in the last second, by quarters.
-#[derive(Clone, Copy, Debug)]
-struct Recent {
-    /// The number of the current quarter.
-    quarter: u64,
-    /// The current quarter comes first.
-    counts: [u32; KEPT],
-}
-
-impl Recent {
-    const fn new(now: Timestamp) -> Self {
-        Self { quarter: quarter(now), counts: [0; KEPT] }
-    }
-
-    fn add(&mut self, now: Timestamp, requests: u32) {
-        self.advance(now);
-        self.counts[0] = self.counts[0].saturating_add(requests);
-    }
-
-    /// Sets the number in the last second, as if the requests had come in evenly.
-    fn spread(&mut self, requests: u32) {
-        self.counts = [0, requests / 4, requests / 4, requests / 4, requests / 4];
-    }
-
-    /// Makes the quarter of `now` the current one.
-    fn advance(&mut self, now: Timestamp) {
-        let by = quarter(now).saturating_sub(self.quarter);
-        if by > 0 {
-            let by = usize::try_from(by).unwrap_or(KEPT).min(KEPT);
-            self.counts.copy_within(..KEPT - by, by);
-            self.counts[..by].fill(0);
-            self.quarter = quarter(now);
-        }
-    }
-
-    /// Returns the rate per second of the current or of the last quarter, whichever is higher.
-    fn rate(mut self, now: Timestamp) -> f64 {
-        self.advance(now);
-        4.0 * f64::from(self.counts[0].max(self.counts[1]))
-    }
-
-    /// Returns the number in the last second. Of the oldest quarter, the part that lies in it counts.
-    fn last_second(mut self, now: Timestamp) -> f64 {
-        self.advance(now);
-        let [whole @ .., oldest] = self.counts;
-        let passed = f64::from(now.since_origin().subsec_nanos() % QUARTER_NANOS) / f64::from(QUARTER_NANOS);
-        whole.iter().map(|count| f64::from(*count)).sum::<f64>() + f64::from(oldest) * (1.0 - passed)
-    }
-
-    fn reanchor(&mut self, now: Timestamp) {
-        self.quarter = self.quarter.min(quarter(now));
-    }
-}
-
-const QUARTER_NANOS: u32 = 250_000_000;
-
-/// Returns the number of the quarter of a second that contains a point in time.
-const fn quarter(at: Timestamp) -> u64 {
-    let since = at.since_origin();
-    since.as_secs().saturating_mul(4).saturating_add((since.subsec_nanos() / QUARTER_NANOS) as u64)
 }

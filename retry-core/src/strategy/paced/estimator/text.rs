@@ -1,6 +1,8 @@
 //! An estimator as text, so that it can be kept in a store and go on in another process.
 
-use super::{GoodputEstimator, KEPT, Phase, Recent, Tuning};
+use super::recent::{KEPT, Recent};
+use super::tuning::Tuning;
+use super::{GoodputEstimator, Phase};
 use crate::support::InvalidSetting;
 use crate::time::Timestamp;
 use std::fmt::{self, Display, Formatter};

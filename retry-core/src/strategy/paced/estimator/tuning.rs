@@ -1,0 +1,48 @@
+//! What differs between an estimate for one sender and one for all of them.
+
+/// What differs between one sender and all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tuning {
+    /// The time in which the rate of the ramp doubles, in seconds.
+    pub(super) ramp: f64,
+    /// The part of the goodput before the first rejection, which may include a burst, that is the first estimate.
+    pub(super) first: f64,
+    /// The part of the first estimate at which the search begins, and the time in which its rate doubles, in seconds.
+    pub(super) search: (f64, f64),
+    /// The part of the estimate to which a rejection cuts the rate.
+    pub(super) cut: f64,
+    /// The time in which the rate returns from a cut to the estimate, in seconds.
+    pub(super) returns: f64,
+    /// What makes a measurement: a time in seconds, or a number of accepted requests.
+    pub(super) measured: (f64, u32),
+    /// The time by which answers may come late or be told late, in seconds.
+    pub(super) lag: f64,
+    /// The factor by which the rate grows in each second beyond the estimate.
+    pub(super) climb: f64,
+}
+
+impl Tuning {
+    /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
+    pub(super) const ONE: Self = Self {
+        ramp: 0.4,
+        first: 1.0,
+        search: (0.8, 0.25),
+        cut: 0.7,
+        returns: 2.0,
+        measured: (0.5, 16),
+        lag: 0.05,
+        climb: 1.16,
+    };
+    /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
+    /// short measurement would be wrong, and a steep growth would be cut too late.
+    pub(super) const ALL: Self = Self {
+        ramp: 0.6,
+        first: 0.5,
+        search: (1.0, 1.0),
+        cut: 0.9,
+        returns: 2.5,
+        measured: (2.0, u32::MAX),
+        lag: 0.5,
+        climb: 1.08,
+    };
+}
