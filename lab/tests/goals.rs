@@ -6,7 +6,7 @@ use lab::scenario::{changing, copy, many};
 use lab::strategies::Policy;
 use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
 
-/// The first seed. The strategy was tuned on 0 to 4 and 2000 to 3019, in another simulation.
+/// The first seed. The strategy was tuned on 0 to 4 and 2000 to 3019, in another simulation and in this one.
 const FIRST: u64 = 7000;
 
 fn paced(seed: u64) -> PacedRetryStrategy {
@@ -79,7 +79,7 @@ fn a_copy_against_a_high_limit_takes_little_longer_than_the_ideal_time() {
 }
 
 #[test]
-fn a_copy_against_a_limit_for_each_whole_second_takes_at_most_a_third_longer_than_the_ideal_time() {
+fn a_copy_against_a_limit_for_each_whole_second_is_done_within_its_goal() {
     let options = copy::Options { window_s: Some(1.0), ..large(40_030) };
     let [time, _] = copies(&options, &with_ramp(), 256, 10);
     at_most("40,030 tasks, fixed window, time / ideal", time, 1.35);
@@ -88,7 +88,7 @@ fn a_copy_against_a_limit_for_each_whole_second_takes_at_most_a_third_longer_tha
 #[test]
 fn a_limit_with_a_small_burst_is_used_as_well_as_was_reached() {
     // There is no goal. While a client sends less than the limit, such a server saves up next to nothing, so a measurement is
-    // too low: 1.12 and 1.16 were reached, and 2.29 without any burst, where of two requests in one moment one is rejected.
+    // too low: 1.12 and 1.16 were reached in 20 s, and 2.29 without any burst, where of two requests in one moment one is rejected.
     let limit = |rate: f64, burst: f64| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
         let tasks = (20.0 * rate) as u64;
@@ -123,6 +123,19 @@ fn a_client_follows_a_limit_that_changes() {
 }
 
 #[test]
+fn a_limit_that_falls_to_a_small_part_is_learned() {
+    for rates in [[1_000.0, 5.0], [300.0, 2.0], [3_500.0, 10.0], [100.0, 1.0]] {
+        let options = changing::Options { rates: rates.to_vec(), ..changing::Options::default() };
+        // In the last 30 of 60 seconds.
+        let rejected = over(5, |seed| {
+            let run = changing::run(&options, &with_ramp(), seed);
+            share(run.rejected.between(90, 120), run.requests.between(90, 120))
+        });
+        at_most(&format!("after a fall from {} to {}, rejected", rates[0], rates[1]), rejected, 0.3);
+    }
+}
+
+#[test]
 fn many_clients_share_a_limit_fairly() {
     const SEEDS: u64 = 10;
     let options = many::Options::default();
@@ -140,7 +153,7 @@ fn many_clients_share_a_limit_fairly() {
         let used = over(SEEDS, |seed| 1.0 - share(of(seed).succeeded.iter().sum(), 60 * 500));
         at_most(&format!("{name}, unused part of the limit"), used, 0.02);
     };
-    // The goal is a fairness of 0.95, and 0.952 was reached. The margin is for the noise of ten seeds.
+    // The goal is a fairness of 0.95, and 0.951 was reached. The margin is for the noise of ten seeds.
     check(with_ramp, 0.085, 0.945);
     check(|| Policy::with_reports("paced, reports", paced), 0.006, 0.93);
 }

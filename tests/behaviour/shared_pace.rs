@@ -156,6 +156,13 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     assert!(estimator.rate(at(5400)) < 100.0, "{}", estimator.rate(at(5400)));
     estimator.accept(at(5000), 1);
     assert!(estimator.rate(at(5400)) > 180.0, "{}", estimator.rate(at(5400)));
+    // What follows is measured from there, and throttlings in a row do not begin it anew.
+    estimator.accept(at(6000), 300);
+    estimator.reject(at(6100));
+    estimator.reject(at(6900));
+    estimator.accept(at(6950), 100);
+    estimator.reject(at(7000));
+    assert_eq!(estimator.estimate(), Some((400.0 * 200.0 + 4.0 * 100.0) / 404.0));
 }
 
 proptest! {
@@ -182,7 +189,7 @@ proptest! {
 
     // Rule L11.
     #[test]
-    fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..17_usize) {
+    fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..20_usize) {
         if let Ok(estimator) = text.parse::<GoodputEstimator>() {
             prop_assert!(estimator.rate(Timestamp::START) >= 0.0);
         }

@@ -159,12 +159,46 @@ fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
     };
     // 50 ms and 16 requests later, it is known that nothing is accepted until the next one.
     let mut silent = used_up();
-    [2620, 2640, 2800, 2930].into_iter().for_each(|time| silent.reject(at(time)));
+    for time in [2620, 2640, 2800, 2930] {
+        silent.reject(at(time));
+    }
     assert_close(after(silent), (60.0 * (60.0 / 0.67) + 4.0 * 60.0) / 64.0);
 
     let mut earlier = used_up();
-    [2620, 2640, 2800, 2910].into_iter().for_each(|time| earlier.reject(at(time)));
+    for time in [2620, 2640, 2800, 2910] {
+        earlier.reject(at(time));
+    }
     assert_close(after(earlier), 60.0);
+}
+
+// Rule L5.
+#[test]
+fn after_a_second_a_silence_is_measured() {
+    let mut estimator = tracking_a_limit_of(60);
+    for time in (2010..10_000).step_by(250) {
+        estimator.reject(at(time));
+    }
+    estimator.accept(at(10_500), 60);
+    estimator.reject(at(10_600));
+    // The first one in a row is that at 2000 ms, and the last one within a second after it is that at 2760 ms.
+    let goodput = 60.0 / (10.6 - 2.76);
+    assert_close(estimator.estimate().unwrap(), (60.0 * goodput + 4.0 * 2.0 * goodput) / 64.0);
+}
+
+// Rule L5.
+#[test]
+fn a_limit_that_fell_to_a_small_part_is_measured_with_the_rejections_between() {
+    let mut estimator = tracking_a_limit_of(1_000);
+    // Five per second.
+    for begin in (2000..4000).step_by(200) {
+        for time in (10..200).step_by(20) {
+            estimator.reject(at(begin + time));
+        }
+        estimator.accept(at(begin + 200), 1);
+    }
+    estimator.reject(at(4010));
+    let estimate = estimator.estimate().unwrap();
+    assert!(estimate < 10.0, "{estimate}");
 }
 
 // Rule L2.

@@ -64,7 +64,7 @@ impl Drop for RedisServer {
 }
 
 /// Returns a port at which nothing listens. The kernel does not choose it for others, who ask for any free port, so it
-/// stays free while a server starts. The port of a cluster's bus, which is higher by 10,000, can be listened at, too.
+/// stays free while a server starts. The port of a cluster's bus, which is higher by 10,000, is below theirs, too.
 pub(crate) fn free_port() -> u16 {
     const FIRST: u16 = 10_000;
     const COUNT: u32 = 12_000;

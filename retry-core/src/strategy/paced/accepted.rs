@@ -58,7 +58,8 @@ const fn second(at: Timestamp) -> u64 {
     at.since_origin().as_secs() & (u64::MAX >> (2 * BITS))
 }
 
-/// Counts a request that is the first one in its second, or one that another thread came in between of.
+/// Counts a request in the slow way: the first one in its second, or after a lost race with another thread, or if the number
+/// is saturated.
 #[cold]
 fn add_first(counter: &AtomicU64, second: u64) {
     let add = |word| {

@@ -21,6 +21,8 @@ const INERTIA: f64 = 4.0;
 const PROOF: (f64, f64) = (1.03, 2.5);
 /// The number of accepted requests from which on a proof is hardly chance.
 const CERTAIN: u32 = 100;
+/// The longest time, in seconds, in which a server that has used up its limit rejects everything, so that it is not measured.
+const WINDOW: f64 = 1.0;
 /// The highest ratio of the rate to the rate of accepted requests.
 const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
@@ -64,9 +66,12 @@ const LOWEST: f64 = 0.2;
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
 /// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
-/// four probes per second. If they go on for longer than the estimate needs for 16 requests, a limit for each whole second or
-/// minute is used up. Then the measurement begins with the last of them, so that only the time counts in which the server
-/// accepts requests.
+/// four probes per second.
+///
+/// A few things would make the estimate too low, so they begin the measurement anew. If nothing at all is accepted for
+/// 50 ms longer than the estimate needs for 16 requests, a limit for each whole second is used up, and the time until the next
+/// one does not count (up to a second, because no rate makes up for longer windows). If a proof of a higher limit consists
+/// of 100 requests or more, the server could have accepted more all the time, and those without a burst save nothing up.
 ///
 /// ```
 /// use retry_core::strategy::GoodputEstimator;
@@ -91,10 +96,13 @@ pub struct GoodputEstimator {
     since: Timestamp,
     /// The estimate, in sends per second.
     estimate: f64,
-    /// The start of the measurement: the last measured rejection, or the end of a pause.
+    /// The start of the measurement: the last measured rejection, a later one if nothing was accepted in between, the proof of a
+    /// higher limit, or the end of a pause.
     epoch: Timestamp,
-    /// Whether the measurement began with a rejection, when the server had nothing left.
-    began_with_rejection: bool,
+    /// Whether the measurement can raise the estimate. After a pause it can't, because the server may have saved up a burst.
+    can_raise: bool,
+    /// Whether the measurement began later, because a silence does not count.
+    skips_silence: bool,
     /// The number of requests that were accepted since then.
     accepted: u32,
     recent: Recent,
@@ -155,7 +163,8 @@ impl GoodputEstimator {
             since: now,
             estimate: 0.0,
             epoch: now,
-            began_with_rejection: false,
+            can_raise: false,
+            skips_silence: false,
             accepted: 0,
             recent: Recent::new(now),
             rejected_in_a_row: 0,
@@ -182,7 +191,7 @@ impl GoodputEstimator {
         self.rejected_in_a_row = 0;
         self.accepted = self.accepted.saturating_add(requests);
         self.recent.add(now, requests);
-        if self.phase == Phase::Track && self.began_with_rejection && now >= self.careful_until {
+        if self.phase == Phase::Track && self.can_raise && now >= self.careful_until {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
@@ -219,11 +228,12 @@ impl GoodputEstimator {
                 self.since = now;
                 if self.is_silent(now) {
                     self.begin_measurement(now, true);
+                    self.skips_silence = true;
                 }
                 return;
             }
             // The server may have saved up a burst before the measurement, so it can only lower the estimate.
-            _ if !self.began_with_rejection => {
+            _ if !self.can_raise => {
                 self.estimate = self.estimate.min(goodput).max(LOWEST);
                 self.phase = Phase::Track;
             }
@@ -259,8 +269,9 @@ impl GoodputEstimator {
         self.begin_measurement(now, false);
     }
 
-    fn begin_measurement(&mut self, now: Timestamp, with_rejection: bool) {
-        (self.epoch, self.began_with_rejection, self.accepted) = (now, with_rejection, 0);
+    fn begin_measurement(&mut self, now: Timestamp, can_raise: bool) {
+        (self.epoch, self.can_raise, self.accepted) = (now, can_raise, 0);
+        self.skips_silence = false;
     }
 
     /// Begins the search after the first rejection, with what was accepted in the last second.
@@ -268,7 +279,7 @@ impl GoodputEstimator {
         self.estimate = (self.tuning.first * goodput).max(LOWEST);
         let (start, doubles) = self.tuning.search;
         self.phase = Phase::Search { from: start * self.estimate, doubles };
-        self.began_with_rejection = true;
+        self.can_raise = true;
     }
 
     /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
@@ -283,11 +294,15 @@ impl GoodputEstimator {
     }
 
     /// Returns whether the server has only rejected for so long that it should have accepted the requests of a measurement
-    /// by the estimate. Then its limit does not recover evenly: it is one for each second or minute, say, and nothing is
-    /// accepted until the next one. That time would make the measurement too low.
+    /// by the estimate. Then its limit does not recover evenly: it is one for each second, say, and nothing is accepted until
+    /// the next one. That time would make the measurement too low.
     fn is_silent(&self, now: Timestamp) -> bool {
-        let silence = seconds(self.rejected_since, now) - self.tuning.lag;
-        self.rejected_in_a_row > 1 && self.estimate * silence > f64::from(self.tuning.measured.1)
+        let silence = seconds(self.rejected_since, now);
+        let promised = self.estimate * (silence - self.tuning.lag);
+        // Answers that came late may have been accepted. If others were, one now and then, the limit has fallen.
+        let is_late = !self.skips_silence && seconds(self.epoch, self.rejected_since) <= self.tuning.lag;
+        let is_long = promised > f64::from(self.tuning.measured.1) && silence <= WINDOW;
+        is_long && self.rejected_in_a_row > 1 && (self.accepted == 0 || is_late)
     }
 
     /// Returns the rate at which to send now, in sends per second.

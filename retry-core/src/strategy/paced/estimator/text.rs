@@ -16,8 +16,9 @@ const FORMAT: u32 = 1;
 /// the reader needs the same clock, such as that of a store.
 impl Display for GoodputEstimator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { tuning, phase, since, estimate, epoch, began_with_rejection, accepted, .. } = self;
+        let Self { tuning, phase, since, estimate, epoch, accepted, .. } = self;
         let Self { recent, rejected_in_a_row, rejected_since, careful_until, .. } = self;
+        let (can_raise, skips_silence) = (u8::from(self.can_raise), u8::from(self.skips_silence));
         let (phase, from, doubles) = match *phase {
             Phase::Ramp => (0, 0.0, 0.0),
             Phase::Search { from, doubles } => (1, from, doubles),
@@ -26,7 +27,7 @@ impl Display for GoodputEstimator {
         let nanos = |at: &Timestamp| at.since_origin().as_nanos();
         let kind = u8::from(*tuning == Tuning::ALL);
         write!(f, "{FORMAT} {kind} {phase} {from} {doubles} {} {estimate} ", nanos(since))?;
-        write!(f, "{} {} {accepted} ", nanos(epoch), u8::from(*began_with_rejection))?;
+        write!(f, "{} {can_raise} {skips_silence} {accepted} ", nanos(epoch))?;
         write!(f, "{rejected_in_a_row} {} ", nanos(rejected_since))?;
         write!(f, "{} {}", nanos(careful_until), recent.quarter)?;
         recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
@@ -62,7 +63,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         _ => return None,
     };
     let (since, estimate, epoch) = (time(words)?, positive(words)?, time(words)?);
-    let began_with_rejection = next::<u8>(words)? == 1;
+    let (can_raise, skips_silence) = (next::<u8>(words)? == 1, next::<u8>(words)? == 1);
     let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
     let (rejected_since, careful_until) = (time(words)?, time(words)?);
     let (quarter, mut counts) = (next(words)?, [0; KEPT]);
@@ -77,7 +78,8 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         since,
         estimate,
         epoch,
-        began_with_rejection,
+        can_raise,
+        skips_silence,
         accepted,
         recent,
         rejected_in_a_row,
