@@ -68,10 +68,12 @@ const LOWEST: f64 = 0.2;
 /// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
 /// four probes per second.
 ///
-/// A few things would make the estimate too low, so they begin the measurement anew. If nothing at all is accepted for
-/// 50 ms longer than the estimate needs for 16 requests, a limit for each whole second is used up, and the time until the next
-/// one does not count (up to a second, because no rate makes up for longer windows). If a proof of a higher limit consists
-/// of 100 requests or more, the server could have accepted more all the time, and those without a burst save nothing up.
+/// In two cases the measurement would be too low, so it begins anew:
+///
+/// - Nothing is accepted for 50 ms longer than the estimate needs for 16 requests. Then a limit for each whole second is used
+///   up. The time until the next second does not count, but no more than one second.
+/// - A higher limit is proved by at least 100 requests. Before the proof, the server could have accepted more than was sent,
+///   and a server without a large burst does not save that up.
 ///
 /// ```
 /// use retry_core::strategy::GoodputEstimator;
