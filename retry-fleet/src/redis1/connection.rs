@@ -142,10 +142,11 @@ fn wants_another_connection(error: &RedisError) -> bool {
         || ["READONLY", "MASTERDOWN"].iter().any(|code| has_code(error, code))
 }
 
-/// Returns whether a server answered with this code. Older servers wrap the code of a command in a script into the text of
-/// another error.
+/// Returns whether a server answered with this code. Servers before 7.0 wrap the code of a command in a script into the text of
+/// another error, some codes with a hyphen and others without one.
 pub(super) fn has_code(error: &RedisError, code: &str) -> bool {
-    error.code() == Some(code) || error.to_string().contains(&format!("-{code} "))
+    let is_wrapped = |text: &str| ["-", ": "].iter().any(|before| text.contains(&format!("{before}{code} ")));
+    error.code() == Some(code) || is_wrapped(&error.to_string())
 }
 
 /// Describes why a connection was not made. Of an answer, only the code is told, because a server or a proxy may repeat the

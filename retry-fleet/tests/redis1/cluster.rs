@@ -35,8 +35,10 @@ async fn fleets_lie_in_the_slots_of_a_cluster_and_come_back_with_their_node() {
     let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "500"];
     let mut servers = [RedisServer::start(&options), RedisServer::start(&options)];
     let mut nodes = [0, 1].map(|index: usize| servers[index].client().get_connection().unwrap());
-    run(&mut nodes[0], &["CLUSTER", "ADDSLOTSRANGE", "0", "8191"]);
-    run(&mut nodes[1], &["CLUSTER", "ADDSLOTSRANGE", "8192", "16383"]);
+    for (node, slots) in nodes.iter_mut().zip([0..8192_u16, 8192..16384]) {
+        let slots: Vec<_> = slots.collect();
+        redis::cmd("CLUSTER").arg("ADDSLOTS").arg(slots).query::<()>(node).unwrap();
+    }
     run(&mut nodes[0], &["CLUSTER", "MEET", "127.0.0.1", &servers[1].port.to_string()]);
     wait_for_cluster(&servers);
 

@@ -92,6 +92,17 @@ async fn older_servers_wrap_the_code_of_a_command_into_the_text() {
     }
 }
 
+// Rule F13.
+#[tokio::test]
+async fn another_type_under_the_key_is_told_by_older_servers_too() {
+    let text = "-ERR Error running script (call to f_0123): @user_script:28: WRONGTYPE Operation against a key holding the \
+                wrong kind of value\r\n";
+    let server = FakeServer::start(text).await;
+    let mut store = RedisStore::open(&server.url()).unwrap();
+    let error = call(&mut store).await.unwrap_err().to_string();
+    assert!(error.contains("expected a hash"), "{error}");
+}
+
 // Rule F12.
 #[tokio::test]
 async fn two_calls_in_a_row_without_an_answer_end_a_connection_and_one_does_not() {

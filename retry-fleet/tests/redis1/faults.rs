@@ -274,7 +274,7 @@ fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacit
 fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
     let mut master = RedisServer::start(&[]);
     let link = Proxy::start(master.port);
-    let replica = RedisServer::start(&["--replicaof", &format!("127.0.0.1 {}", link.port)]);
+    let replica = RedisServer::start(&["--replicaof", "127.0.0.1", &link.port.to_string()]);
     let mut direct = connect(&replica);
     let mut world = World::start(&master);
     world.wait_until("the replica has the state", |_| direct_has_state(&replica));

@@ -55,7 +55,7 @@ impl Drop for Sentinel {
 #[tokio::test]
 async fn the_store_follows_the_master_that_the_sentinel_names() {
     let mut master = RedisServer::start(&[]);
-    let replica = RedisServer::start(&["--replicaof", &format!("127.0.0.1 {}", master.port)]);
+    let replica = RedisServer::start(&["--replicaof", "127.0.0.1", &master.port.to_string()]);
     let sentinel = Sentinel::start(master.port);
     let started = Instant::now();
     while !sentinel.query(&["REPLICAS", "main"]).contains(&replica.port.to_string()) {
