@@ -73,7 +73,8 @@ const LOWEST: f64 = 0.2;
 /// - Nothing is accepted for 50 ms longer than the estimate needs for 16 requests. Then a limit for each whole second is used
 ///   up. The time until the next second does not count, but no more than one second.
 /// - A higher limit is proved by at least 100 requests. Before the proof, the server could have accepted more than was sent,
-///   and a server without a large burst does not save that up.
+///   and a server without a large burst does not save that up. What one with a large burst saved up counts, until the next
+///   measurement.
 ///
 /// ```
 /// use retry_core::strategy::GoodputEstimator;
