@@ -32,6 +32,9 @@ const PROBING: f64 = 0.8;
 /// The part of the estimate that is used while the store is lost, because nobody measures then.
 const ALONE: f64 = 0.97;
 
+/// The time after the store was emptied in which its processes come back. The longest pause before a new connection is half of it.
+const GATHERING: Duration = Duration::from_secs(10);
+
 /// A strategy whose rate the fleet sets.
 trait Paced {
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers;
@@ -51,6 +54,16 @@ impl<B, Q, S: Deref<Target = PacedRetryStrategy<B, Q>>> Paced for Strategy<S> {
     }
 }
 
+/// What the process knew when the store was emptied.
+#[derive(Clone, Copy, Debug)]
+struct Former {
+    /// The rate of the fleet without the store, and the estimate.
+    fleet: (f64, f64),
+    /// The part of this process, from 0 to 1.
+    part: f64,
+    until: Timestamp,
+}
+
 /// What the process knows about the limit.
 pub(crate) struct LimitPart {
     strategy: Box<dyn Paced + Send + Sync>,
@@ -58,6 +71,7 @@ pub(crate) struct LimitPart {
     rate: Option<f64>,
     /// The rate of the fleet and the estimate, as they were last told.
     fleet: Option<(f64, f64)>,
+    former: Option<Former>,
     version: u64,
     cut: u64,
     answers: PacedAnswers,
@@ -83,6 +97,7 @@ impl LimitPart {
             strategy: Box::new(Strategy(strategy)),
             rate: None,
             fleet: None,
+            former: None,
             version: 0,
             cut: 0,
             answers: PacedAnswers::default(),
@@ -140,17 +155,30 @@ impl LimitPart {
         }
     }
 
+    /// Notes that the store was emptied. The next reply is from the new one.
+    pub(crate) fn store_emptied(&mut self, now: Timestamp) {
+        let known = self.rate.zip(self.fleet);
+        let until = now.saturating_add(GATHERING);
+        self.former =
+            known.map(|(share, fleet)| Former { fleet: (alone(fleet), fleet.1), part: share / fleet.0, until });
+    }
+
     /// Takes a reply. Returns whether there is a new rate to post at once.
     pub(crate) fn answered(&mut self, reply: &LimitReply, members: u32, now: Timestamp) -> bool {
+        self.former.take_if(|former| now >= former.until);
         let is_cut = reply.cut != self.cut && reply.cut > 0;
         (self.version, self.cut) = (reply.version, reply.cut);
         if let Some(step) = &reply.step {
             self.posted = Some(self.step(step, reply));
         }
         if let Some(rate) = reply.rate.filter(|(rate, _)| *rate > 0.0) {
+            let former = self.former.filter(|former| reply.cut == 0 && rate.0 < former.fleet.0);
+            let rate = former.map_or(rate, |former| former.fleet);
             self.fleet = Some(rate);
             let share = self.share(rate.0, reply, members);
-            self.pace_at(Some(share), is_cut, now);
+            // The emptied store does not know of all processes yet.
+            let most = self.former.map_or(share, |former| former.part * rate.0);
+            self.pace_at(Some(share.min(most)), is_cut, now);
         }
         self.posted.is_some()
     }
@@ -170,6 +198,7 @@ impl LimitPart {
     fn step(&self, step: &Step, reply: &LimitReply) -> Post {
         let now = Timestamp::from_origin(Duration::from_millis(step.now));
         let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
+        let known = known.filter(|known| !self.knew_more(known, now));
         let estimate = known.as_ref().map_or(self.fleet.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
         // After a gap, nobody knows what was sent in it at which rate, so only the estimate goes on.
         let known = known.filter(|_| step.elapsed < LONGEST_STEP);
@@ -200,12 +229,15 @@ impl LimitPart {
         }
     }
 
+    /// Returns whether the estimator is that of a newcomer, which was the first to call the emptied store and began anew.
+    fn knew_more(&self, estimator: &GoodputEstimator, now: Timestamp) -> bool {
+        estimator.estimate().is_none() && self.former.is_some_and(|former| estimator.rate(now) < former.fleet.0)
+    }
+
     /// Goes on without the store: with the share of the estimate, which does not depend on the moment. A process that is not
     /// in the fleet has an estimate of its own.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
-        // After rejections in a row, the rate is far below the estimate, and stays there. After a cut it is a little below.
-        let alone = |(rate, estimate): (f64, f64)| if rate < PROBING * estimate { rate } else { ALONE * estimate };
         let share = self.rate.zip(self.fleet).map(|(share, fleet)| share * alone(fleet) / fleet.0);
         // The share stays if the store is lost for longer.
         self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
@@ -221,6 +253,12 @@ impl LimitPart {
     pub(crate) fn fleet_rate(&self) -> Option<f64> {
         self.fleet.map(|(rate, _)| rate)
     }
+}
+
+/// Returns the rate of a fleet while nobody measures, from its rate and the estimate.
+fn alone((rate, estimate): (f64, f64)) -> f64 {
+    // After rejections in a row, the rate is far below the estimate, and stays there. After a cut it is a little below.
+    if rate < PROBING * estimate { rate } else { ALONE * estimate }
 }
 
 impl Debug for LimitPart {

@@ -193,6 +193,9 @@ impl Member {
             Some(epoch) if *epoch == reply.epoch => {}
             Some(_) => {
                 events::store_emptied(&self.fleet);
+                if let Some(part) = &mut self.limit {
+                    part.store_emptied(now);
+                }
                 self.epoch = Some(reply.epoch.clone());
             }
             None => self.epoch = Some(reply.epoch.clone()),

@@ -122,6 +122,18 @@ fn the_share_of_a_process_that_crashed_is_soon_used_by_the_others() {
     assert!(used > 0.95 && rejected < 0.05, "{used} used, {rejected} rejected");
 }
 
+// Rule F10.
+#[test]
+fn an_emptied_store_goes_on_with_the_estimate_even_if_a_newcomer_calls_it_first() {
+    for (processes, newcomer) in [(9, None), (9, Some(0)), (100, None), (100, Some(0))] {
+        let does_not_run = |process, second| Some(process) == newcomer && second < 40;
+        let counts = World::new(processes, 500.0).crash(does_not_run).empty_the_store_in(40).run(45);
+        let (rejected, _, used) = outcome(&counts, 40..45, 500.0);
+        let outcome = format!("{processes} processes, newcomer {newcomer:?}: {rejected} rejected, {used} used");
+        assert!(rejected < 0.03 && used > 0.95, "{outcome}");
+    }
+}
+
 // Rule F9.
 #[test]
 fn before_its_first_answer_a_process_sends_ten_requests_per_second() {

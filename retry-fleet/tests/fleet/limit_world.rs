@@ -49,6 +49,7 @@ pub(crate) struct World<'a> {
     wants: Box<dyn Fn(usize, u64) -> u32 + 'a>,
     is_cut_off: Box<dyn Fn(usize, u64) -> bool + 'a>,
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
+    emptied_in: Option<u64>,
 }
 
 impl<'a> World<'a> {
@@ -60,6 +61,7 @@ impl<'a> World<'a> {
             wants: Box::new(|_, _| GREEDY),
             is_cut_off: Box::new(|_, _| false),
             has_crashed: Box::new(|_, _| false),
+            emptied_in: None,
         }
     }
 
@@ -73,9 +75,14 @@ impl<'a> World<'a> {
         Self { is_cut_off: Box::new(is_cut_off), ..self }
     }
 
-    /// Sets which process no longer runs in a second.
+    /// Sets which process does not run in a second.
     pub(crate) fn crash(self, has_crashed: impl Fn(usize, u64) -> bool + 'a) -> Self {
         Self { has_crashed: Box::new(has_crashed), ..self }
+    }
+
+    /// Empties the store at the beginning of a second. Of the processes that call then, the first one has the lowest number.
+    pub(crate) fn empty_the_store_in(self, second: u64) -> Self {
+        Self { emptied_in: Some(second), ..self }
     }
 
     pub(crate) fn run(self, seconds: usize) -> Counts {
@@ -84,6 +91,9 @@ impl<'a> World<'a> {
         let mut counts = vec![vec![(0, 0); self.processes]; seconds];
         for now in 0..seconds as u64 * 1_000 {
             let second = now / 1_000;
+            if self.emptied_in.is_some_and(|second| now == 1_000 * second) {
+                store.forget();
+            }
             tokens = (tokens + self.rate / 1_000.0).min(self.rate);
             for (number, process) in processes.iter_mut().enumerate() {
                 process.take_answers(now);
