@@ -86,11 +86,17 @@ fn a_page_has_the_pictures_and_the_tables_of_the_settings() {
 fn a_picture_that_is_not_of_the_results_is_noticed() {
     let pictures = directory("pictures");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let results = root.join("results/full");
-    let paths = ["--results", results.to_str().unwrap(), "--pictures", pictures.to_str().unwrap()];
+    let (results, peers) = (root.join("results/full"), root.join("results/peers"));
+    let [results, peers, drawn] = [&results, &peers, &pictures].map(|path| path.to_str().unwrap());
+    let paths = ["--results", results, "--peers", peers, "--pictures", drawn];
     let charts = |arguments: &[&str]| lab(&[&["charts"], &paths[..], arguments].concat()).status.code();
     assert_eq!(charts(&["--check"]), Some(1), "there are none yet");
     assert_eq!((charts(&[]), charts(&["--check"])), (Some(0), Some(0)));
-    fs::write(pictures.join("copy.svg"), "<svg/>").unwrap();
-    assert_eq!(charts(&["--check"]), Some(1));
+    for name in ["copy.svg", "peers.svg"] {
+        let drawn = fs::read(pictures.join(name)).unwrap();
+        fs::write(pictures.join(name), "<svg/>").unwrap();
+        assert_eq!(charts(&["--check"]), Some(1), "{name}");
+        fs::write(pictures.join(name), drawn).unwrap();
+        assert_eq!(charts(&["--check"]), Some(0), "{name}");
+    }
 }

@@ -21,12 +21,16 @@ pub(super) struct Row<'a> {
 
 /// A measure of all rows and lanes.
 pub(super) struct Panel<'a> {
+    /// A heading above the name, which may reach over the panels that follow.
+    pub section: Option<String>,
     /// The measure, with its unit.
     pub name: String,
     /// The values by row and lane.
     pub values: Vec<Vec<Dot>>,
     /// The ends of the axis.
     pub bounds: (f64, f64),
+    /// Whether the axis is logarithmic. It then says so, and ends at powers of ten.
+    pub is_logarithmic: bool,
     /// The number of decimals of all values.
     pub decimals: usize,
     /// Whether a bar leads from the beginning of the axis to each value.
@@ -43,8 +47,12 @@ pub(super) struct Dot(pub Spread, pub bool);
 const LANE: f64 = 17.0;
 const GAP: f64 = 9.0;
 const SECTION: f64 = 24.0;
-/// The place of the first row below the title.
-const TOP: f64 = 92.0;
+/// Where the title and the subtitle of a picture end.
+pub(super) const TOP: f64 = 46.0;
+/// The place for the name of a panel above the rows.
+const HEAD: f64 = 46.0;
+/// The place for a heading above that name.
+const HEADING: f64 = 20.0;
 /// The width of the names of rows and lanes.
 const NAMES: f64 = 214.0;
 /// The place for a value right of its axis.
@@ -53,11 +61,13 @@ const VALUE: f64 = 44.0;
 const BETWEEN: f64 = 26.0;
 
 impl Dots<'_> {
-    /// Draws all rows and returns where they end.
+    /// Draws all rows below a position, and returns where they end.
     #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-    pub(super) fn draw(&self, svg: &mut Svg) -> f64 {
+    pub(super) fn draw(&self, svg: &mut Svg, above: f64) -> f64 {
         let height = self.lanes.len() as f64 * LANE + GAP;
-        let (mut tops, mut bottom) = (Vec::new(), TOP);
+        let has_headings = self.panels.iter().any(|panel| panel.section.is_some());
+        let top = above + HEAD + if has_headings { HEADING } else { 0.0 };
+        let (mut tops, mut bottom) = (Vec::new(), top);
         for row in &self.rows {
             if let Some(section) = row.section {
                 bottom += SECTION;
@@ -74,9 +84,14 @@ impl Dots<'_> {
         let width = (WIDTH - NAMES - 16.0 + BETWEEN) / self.panels.len() as f64;
         for (index, panel) in self.panels.iter().enumerate() {
             let left = NAMES + index as f64 * width;
-            panel.draw(svg, &self.rows, &tops, (left, left + width - BETWEEN), bottom);
+            panel.draw(svg, &self.rows, &tops, (left, left + width - BETWEEN), (top, bottom));
         }
-        bottom + if self.panels.iter().any(|panel| panel.reference.is_some()) { 44.0 } else { 24.0 }
+        bottom
+            + if self.panels.iter().any(|panel| panel.reference.is_some() || panel.is_logarithmic) {
+                44.0
+            } else {
+                24.0
+            }
     }
 }
 
@@ -84,23 +99,49 @@ impl Panel<'_> {
     /// Creates a panel from zero to `end`, with bars and one decimal.
     pub(super) fn new(name: &str, values: Vec<Vec<Dot>>, end: f64) -> Self {
         let (name, bounds) = (name.to_owned(), (0.0, end));
-        Self { name, values, bounds, decimals: 1, has_bars: true, never: "", reference: None }
+        Self {
+            section: None,
+            name,
+            values,
+            bounds,
+            is_logarithmic: false,
+            decimals: 1,
+            has_bars: true,
+            never: "",
+            reference: None,
+        }
     }
 
-    fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], (left, right): (f64, f64), bottom: f64) {
-        let room = VALUE.max(16.0 + 6.8 * length(self.never));
-        let scale = Scale::linear(self.bounds, (left, right - room), false);
-        svg.text("", (left - 4.0, TOP - 14.0), &self.name);
+    fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], x: (f64, f64), (top, bottom): (f64, f64)) {
+        let (left, right) = x;
+        let positions = (left, right - VALUE.max(16.0 + 6.8 * length(self.never)));
+        let scale = if self.is_logarithmic {
+            Scale::logarithmic(self.bounds, positions)
+        } else {
+            Scale::linear(self.bounds, positions, false)
+        };
+        svg.text("strong", (left - 4.0, top - 14.0 - HEADING), self.section.as_deref().unwrap_or(""));
+        svg.text("", (left - 4.0, top - 14.0), &self.name);
         for &top in tops {
             svg.path("grid", "", &[(left - 4.0, top - GAP / 2.0), (right, top - GAP / 2.0)]);
         }
+        let mut labelled = f64::NEG_INFINITY;
         for &tick in &scale.ticks {
-            svg.path("grid", "", &[(scale.at(tick), TOP - GAP / 2.0), (scale.at(tick), bottom)]);
-            svg.text("small middle", (scale.at(tick), bottom + 18.0), &number(tick));
+            let (x, text) = (scale.at(tick), number(tick));
+            svg.path("grid", "", &[(x, top - GAP / 2.0), (x, bottom)]);
+            // Numbers of a short logarithmic axis are left out where they would touch.
+            let half = 3.8 * length(&text);
+            if x - half > labelled {
+                svg.text("small middle", (x, bottom + 18.0), &text);
+                labelled = x + half;
+            }
+        }
+        if self.is_logarithmic {
+            svg.text("small middle", ((positions.0 + positions.1) / 2.0, bottom + 36.0), "logarithmic");
         }
         if let Some((value, name)) = &self.reference {
             let x = scale.at(*value);
-            svg.path("ink line", "5 4", &[(x, TOP - GAP / 2.0), (x, bottom)]);
+            svg.path("ink line", "5 4", &[(x, top - GAP / 2.0), (x, bottom)]);
             svg.text("middle", (x, bottom + 38.0), name);
         }
         for ((values, row), top) in self.values.iter().zip(rows).zip(tops) {
@@ -127,9 +168,9 @@ impl Panel<'_> {
         }
         let text = spread.mid.map_or_else(|| self.never.to_owned(), |value| fixed(value, self.decimals));
         let (start, width) = (high.max(mid) + if spread.mid.is_some() { 9.0 } else { 13.0 }, 6.8 * length(&text));
-        // A value that would lie on the reference is left of its marker.
+        // A value that would lie on the reference, or beyond it, is left of its marker.
         let is_crossed =
-            self.reference.as_ref().is_some_and(|(value, _)| (start..start + width).contains(&scale.at(*value)));
+            self.reference.as_ref().is_some_and(|(value, _)| (mid + 1.0..start + width).contains(&scale.at(*value)));
         if is_crossed {
             svg.text("small label end", (low - 9.0, y + 4.0), &text);
         } else {

@@ -1,6 +1,6 @@
 //! The pictures of many processes that share.
 
-use super::dots::{Dots, Panel, Row};
+use super::dots::{Dots, Panel, Row, TOP};
 use super::looks::{YOURS, look, spread, standard};
 use super::parts::{Missing, collect, distinct, filled, has_yours, option, rows, table, value, worst};
 use super::scale::number;
@@ -61,7 +61,7 @@ pub(super) fn fleet(report: &Report) -> Result<String, Missing> {
     );
     let mut svg = Svg::new(title, &subtitle);
     let labels = lanes.iter().map(|count| number(count.parse().unwrap_or(0.0))).collect();
-    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg, TOP);
     let notes = [
         format!("{} \"each\": the capacity for each process; \"never\": not within the run.", standard(None)),
         format!("Right of a name: the number of processes. {}", spread("whiskers", report.seeds)),
@@ -95,7 +95,7 @@ pub(super) fn fleet_limit(report: &Report) -> Result<String, Missing> {
     let subtitle = format!("Attempts over one limit; {} workers in each process", report.options["workers"]);
     let mut svg = Svg::new(&title, &subtitle);
     let labels = lanes.iter().map(|rate| format!("limit {}/s", number(rate.parse().unwrap_or(0.0)))).collect();
-    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg, TOP);
     let notes = [
         format!(
             "adaptive, paced: a limiter that learns the rate that the server accepts; shared: processes share what they learn. \

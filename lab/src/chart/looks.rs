@@ -12,6 +12,8 @@ pub(super) const ORANGE: Look = Look::new("orange", "", Marker::Diamond);
 pub(super) const PURPLE: Look = Look::new("purple", "", Marker::Square);
 pub(super) const DASHED_PURPLE: Look = Look::new("purple", "10 3 2 3", Marker::Diamond);
 pub(super) const BLACK: Look = Look::new("ink", "2 2", Marker::Diamond);
+/// The look of other crates, whose rows have their names.
+const PEER: Look = Look::new("ink", "", Marker::Circle);
 pub(super) const SKY: Look = Look::new("sky", "3 3", Marker::Triangle);
 
 /// The name of a policy with the user's own settings, which every picture shows if it is there.
@@ -29,9 +31,15 @@ pub(super) fn look(policy: &str) -> Look {
         "aws_2_1()" => DASHED_PURPLE,
         "10 % of successes" => BLACK,
         "three retries" | "no quota" => RED,
+        _ if is_peer(policy) => PEER,
         _ if policy.ends_with(", no quota") => RED,
         _ => BLUE,
     }
+}
+
+/// Returns whether a policy is that of another crate.
+pub(super) fn is_peer(policy: &str) -> bool {
+    ["backon", "tokio-retry2", "tower"].contains(&policy) || policy.starts_with("aws-smithy-runtime, ")
 }
 
 /// Explains the standard strategies. The number of attempts is that of the scenario, or else that of the strategies.

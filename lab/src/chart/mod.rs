@@ -10,12 +10,14 @@ mod fleets;
 mod lines;
 mod looks;
 mod parts;
+mod peers;
 mod pictures;
 mod rows;
 mod scale;
 mod svg;
 
 pub use parts::Missing;
+pub use peers::{PEERS, peers};
 pub use pictures::{picture, schedule};
 
 #[cfg(test)]

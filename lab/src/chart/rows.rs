@@ -1,6 +1,6 @@
 //! The pictures with a row for each strategy.
 
-use super::dots::{Dot, Dots, Panel, Row};
+use super::dots::{Dot, Dots, Panel, Row, TOP};
 use super::looks::{AWS_NOW, LIMITERS, YOURS, look, spread, standard};
 use super::parts::{Missing, collect, distinct, filled, has_yours, highest, option, rows, scaled, table, value, worst};
 use super::scale::number;
@@ -11,9 +11,7 @@ use serde_json::Value;
 /// Time until a server works again after a stall.
 pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     let table = table(report, "outage")?;
-    let (rate, stall) = (option(report, "rate"), option(report, "stall_s"));
-    // The recovery is that of the seconds after it.
-    let longest = option(report, "duration_s") - option(report, "stall_after_s") - stall - option(report, "steady_s");
+    let (rate, stall, longest) = (option(report, "rate"), option(report, "stall_s"), longest(report));
     let quotas = report.options["quotas"].as_array().into_iter().flatten().filter_map(Value::as_f64);
     let mut policies = vec![("no retries".to_owned(), "no retries", 1.0)];
     policies.extend(quotas.map(|count| {
@@ -60,7 +58,7 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
         number(rate)
     );
     let mut svg = Svg::new(&title, &subtitle);
-    let bottom = Dots { rows: rows.collect(), lanes: vec![String::new()], panels }.draw(&mut svg);
+    let bottom = Dots { rows: rows.collect(), lanes: vec![String::new()], panels }.draw(&mut svg, TOP);
     let works = number(option(report, "goodput") * 100.0);
     let notes = [
         format!(
@@ -79,6 +77,13 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
         ),
     ];
     Ok(svg.finish(bottom, &notes))
+}
+
+/// Returns the longest time to the recovery that a run of an outage can show, in seconds.
+pub(super) fn longest(report: &Report) -> f64 {
+    // The recovery is that of the seconds after it.
+    let before = ["stall_after_s", "stall_s", "steady_s"].map(|name| option(report, name));
+    option(report, "duration_s") - before.iter().sum::<f64>()
 }
 
 /// The policies that send as fast as their workers can, and those that limit the rate of their sends.
@@ -104,7 +109,7 @@ fn lost(values: &[Vec<Spread>], rows: &[Row<'_>]) -> Option<(String, String)> {
 pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let table = table(report, "copy")?;
     let (tasks, rate, burst) = (option(report, "tasks"), option(report, "rate"), option(report, "burst"));
-    let ideal = ((tasks - burst) / rate).max(0.0);
+    let ideal = ideal(report);
     let lanes = distinct(table, 1);
     let unlimited = ["no retries", "new()", "aws_2_1()", "new(), no quota"];
     let rows = rows(table, &[(UNLIMITED, &unlimited), (LIMITED, &["adaptive", "paced"])]);
@@ -118,17 +123,14 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
         }
         None => "A bulk copy against a rate limit: lost tasks, and the time".to_owned(),
     };
-    let gave_up = |(failed, time): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
-    let dots: Vec<Vec<Dot>> =
-        time.iter().zip(&failed).map(|(time, failed)| failed.iter().zip(time).map(gave_up).collect()).collect();
-    let right = Panel::new("seconds until no task is left", dots, highest(&time).max(ideal));
+    let right = Panel::new("seconds until no task is left", times(&time, &failed), highest(&time).max(ideal));
     let reference = Some((ideal, format!("ideal: {} s", number(ideal))));
     let panels =
         vec![Panel::new("tasks that fail, %", filled(failed), 100.0), Panel { has_bars: false, reference, ..right }];
     let labels = lanes.iter().map(|workers| format!("{workers} workers")).collect();
     let subtitle = format!("{} tasks; the server admits {} attempts per second", number(tasks), number(rate));
     let mut svg = Svg::new(&title, &subtitle);
-    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg);
+    let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg, TOP);
     let notes = [
         format!(
             "Hollow: a short time, because more than {GAVE_UP} % of the tasks were given up. Ideal: {} tasks without the \
@@ -144,7 +146,18 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
 }
 
 /// The part of failed tasks, in percent, from which a time says little.
-const GAVE_UP: f64 = 5.0;
+pub(super) const GAVE_UP: f64 = 5.0;
+
+/// Returns the dots of times, which are hollow where too many tasks failed.
+pub(super) fn times(times: &[Vec<Spread>], failed: &[Vec<Spread>]) -> Vec<Vec<Dot>> {
+    let dot = |(time, failed): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
+    times.iter().zip(failed).map(|(times, failed)| times.iter().zip(failed).map(dot).collect()).collect()
+}
+
+/// Returns the time that an ideal client needs for a bulk copy, in seconds.
+pub(super) fn ideal(report: &Report) -> f64 {
+    ((option(report, "tasks") - option(report, "burst")) / option(report, "rate")).max(0.0)
+}
 
 /// Many clients on one limit: what is rejected, and what fails.
 pub(super) fn many(report: &Report) -> Result<String, Missing> {
@@ -191,6 +204,6 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let subtitle = format!("{} workers in each client, and no client knows of another one", report.options["workers"]);
     let mut svg = Svg::new(&title, &subtitle);
     let lanes = lanes.iter().map(|rate| format!("limit {}/s", number(rate.parse().unwrap_or(0.0)))).collect();
-    let bottom = Dots { rows, lanes, panels }.draw(&mut svg);
+    let bottom = Dots { rows, lanes, panels }.draw(&mut svg, TOP);
     Ok(svg.finish(bottom, &notes))
 }

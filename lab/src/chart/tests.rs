@@ -1,3 +1,5 @@
+mod peers;
+
 use super::{Missing, picture, schedule};
 use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;

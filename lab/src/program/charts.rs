@@ -1,7 +1,7 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote.
 
 use clap::Args;
-use lab::chart::picture;
+use lab::chart::{PEERS, peers, picture};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use std::error::Error;
@@ -15,6 +15,9 @@ pub(super) struct Charts {
     /// The directory of the results.
     #[arg(long, default_value = "lab/results/full", value_name = "DIRECTORY")]
     results: PathBuf,
+    /// The directory of the results beside other crates.
+    #[arg(long, default_value = "lab/results/peers", value_name = "DIRECTORY")]
+    peers: PathBuf,
     /// The directory of the pictures.
     #[arg(long, default_value = "docs/pictures", value_name = "DIRECTORY")]
     pictures: PathBuf,
@@ -25,10 +28,7 @@ pub(super) struct Charts {
 
 pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let mut differ = false;
-    for scenario in SCENARIOS {
-        let name = scenario.name;
-        let report = read(&charts.results.join(format!("{name}.json")))?;
-        let drawn = picture(&report).map_err(|error| format!("{name}: {error}"))?;
+    for (name, drawn) in drawn(charts)? {
         let file = charts.pictures.join(format!("{name}.svg"));
         if !charts.check {
             fs::create_dir_all(&charts.pictures)?;
@@ -43,6 +43,20 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     }
     println!("{}", if charts.check { "the pictures are those of the results" } else { "the pictures are written" });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws all pictures, by name: one for each scenario, and one beside other crates.
+fn drawn(charts: &Charts) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let mut pictures = Vec::new();
+    for scenario in SCENARIOS {
+        let name = scenario.name;
+        let report = read(&charts.results.join(format!("{name}.json")))?;
+        pictures.push((name, picture(&report).map_err(|error| format!("{name}: {error}"))?));
+    }
+    let beside = PEERS.iter().map(|name| read(&charts.peers.join(format!("{name}.json"))));
+    let drawn = peers(&beside.collect::<Result<Vec<_>, _>>()?).map_err(|error| format!("peers: {error}"))?;
+    pictures.push(("peers", drawn));
+    Ok(pictures)
 }
 
 fn read(file: &Path) -> Result<Report, Box<dyn Error>> {
