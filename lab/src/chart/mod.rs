@@ -1,8 +1,9 @@
 //! Pictures of results, as SVG.
 //!
-//! A picture is text that depends on its report alone. It has its own style sheet, with colours for light and for dark
+//! A picture is text that depends on its reports alone. It has its own style sheet, with colours for light and for dark
 //! backgrounds. The colours are those of Okabe and Ito, except for a red that is farther from their orange, and dashes
-//! and markers tell the lines apart, too. A strategy has the same look in all pictures.
+//! and markers tell the lines apart, too. A strategy has the same look in all pictures. Other crates share one, and have
+//! their names beside it.
 
 mod curves;
 mod dots;

@@ -13,9 +13,9 @@ use retry_core::StandardRetryStrategy;
 type Kind = (Option<&'static str>, &'static [&'static str]);
 
 const BOUND: Kind = (None, &["no retries"]);
-const UNLIMITED: Kind = (Some("no limit on retries"), &["new(), no quota", "backon", "tokio-retry2"]);
-const LIMITED: Kind = (Some("a limit on retries"), &["new()", "tower", "aws-smithy-runtime, standard"]);
-const LIMITERS: Kind = (Some("a limit on sends, too"), &["adaptive", "paced", "aws-smithy-runtime, adaptive"]);
+const UNLIMITED: Kind = (Some("no shared limit on retries"), &["new(), no quota", "backon", "tokio-retry2"]);
+const LIMITED: Kind = (Some("a shared limit on retries"), &["new()", "tower", "aws-smithy-runtime, standard"]);
+const LIMITERS: Kind = (Some("also a limit on sends"), &["adaptive", "paced", "aws-smithy-runtime, adaptive"]);
 /// The policies where a server fails, and where it limits the rate.
 const FAILING: &[Kind] = &[BOUND, UNLIMITED, LIMITED];
 const LIMITING: &[Kind] = &[BOUND, UNLIMITED, LIMITED, LIMITERS];
@@ -53,12 +53,13 @@ pub fn peers(reports: &[Report]) -> Result<String, Missing> {
         copy: report("copy")?,
     };
     let (failing, limiting) = (reports.failing()?, reports.limiting()?);
-    // By their places below: seconds to recover and attempts are lower with a limit, and failed tasks higher.
-    let is_found =
-        [(&failing, 0), (&failing, 1)].iter().all(|(dots, panel)| is_apart(dots, *panel, LIMITED, UNLIMITED))
-            && [(&failing, 3), (&limiting, 0)].iter().all(|(dots, panel)| is_apart(dots, *panel, UNLIMITED, LIMITED));
+    // The recovery and the peak are lower with a limit, and the failed tasks higher.
+    let is_found = is_apart(&failing, 0, LIMITED, UNLIMITED)
+        && is_apart(&failing, 1, LIMITED, UNLIMITED)
+        && is_apart(&failing, 3, UNLIMITED, LIMITED)
+        && is_apart(&limiting, 0, UNLIMITED, LIMITED);
     let title = if is_found {
-        "This library and other crates: a limit on retries saves servers and loses tasks"
+        "This library and other crates: a shared retry limit saves servers and loses tasks"
     } else {
         "This library and other crates in four scenarios"
     };
@@ -131,9 +132,9 @@ impl Reports<'_> {
         let shipped = StandardRetryStrategy::new().settings().max_attempts;
         [
             format!(
-                "Outage: a server for {} attempts per second stalls for {} s at a load of {:.0} %; \"never\": not within {} s. \
-                 Services in a row: {} that all retry, with {} tasks per second; the most attempts in a second at the last one, \
-                 which fails.",
+                "Outage: a server for {} attempts/s stalls for {} s at a load of {:.0} %; \"never\": not within {} s. \
+                 In a row: {} services that all retry, with {} tasks/s; the last one fails. Peak: attempts at it in \
+                 the worst second.",
                 option(outage, "rate"),
                 option(outage, "stall_s"),
                 load(outage) * 100.0,
@@ -142,7 +143,7 @@ impl Reports<'_> {
                 option(layers, "rate"),
             ),
             format!(
-                "Copy: {} tasks by {WORKERS} workers, and {} attempts per second are admitted. Hollow: a short time, because \
+                "Copy: {} tasks by {WORKERS} workers, and {} attempts/s are admitted. Hollow: a short time, because \
                  more than {GAVE_UP} % of the tasks were given up. A limit on sends learns from rejections, so it is shown \
                  only here.",
                 number(option(copy, "tasks")),
@@ -168,11 +169,10 @@ fn load(outage: &Report) -> f64 {
 /// Returns panels whose rows are the policies of kinds.
 fn dots(kinds: &[Kind], panels: Vec<Panel<'static>>) -> Dots<'static> {
     let row = |section: Option<&'static str>, policy: &str| {
-        let name = match policy.split_once(',') {
+        let name = match policy.split(',').next() {
             _ if policy == BOUND.1[0] => policy.to_owned(),
-            // The heading tells its modes apart.
-            Some((name, _)) if is_peer(policy) => name.to_owned(),
-            None if is_peer(policy) => policy.to_owned(),
+            // The headings tell the modes of a crate apart.
+            Some(name) if is_peer(policy) => name.to_owned(),
             _ => format!("retry-core: {policy}"),
         };
         Row { name, look: look(policy), section }

@@ -62,12 +62,20 @@ fn a_server_that_never_recovers_is_said_in_words() {
 }
 
 #[test]
+fn the_only_logarithmic_axis_says_so_and_has_no_bars() {
+    let picture = peers(&reports()).unwrap();
+    assert_eq!(picture.matches(">logarithmic<").count(), 1);
+    let bars = picture.matches(" bar\"").count();
+    assert_eq!(bars, 7 * 3 + 10 * 2, "of all panels but the logarithmic one and the times");
+}
+
+#[test]
 fn the_title_states_a_finding_only_if_the_results_have_it() {
     let title = |reports: &[Report]| {
         let picture = peers(reports).unwrap();
         picture.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0.to_owned()
     };
-    let finding = "This library and other crates: a limit on retries saves servers and loses tasks";
+    let finding = "This library and other crates: a shared retry limit saves servers and loses tasks";
     assert_eq!(title(&reports()), finding);
     // Without a limit, a server recovers, bears it, or loses as many tasks.
     let changes = [("outage", "backon", 20.0), ("layers", "tokio-retry2", 200.0), ("copy", "backon", 2000.0)];
