@@ -137,7 +137,7 @@ impl Panel<'_> {
             }
         }
         if self.is_logarithmic {
-            svg.text("small middle", ((positions.0 + positions.1) / 2.0, bottom + 36.0), "logarithmic");
+            svg.text("small middle", (f64::midpoint(positions.0, positions.1), bottom + 36.0), "logarithmic");
         }
         if let Some((value, name)) = &self.reference {
             let x = scale.at(*value);
