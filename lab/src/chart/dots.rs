@@ -86,12 +86,8 @@ impl Dots<'_> {
             let left = NAMES + index as f64 * width;
             panel.draw(svg, &self.rows, &tops, (left, left + width - BETWEEN), (top, bottom));
         }
-        bottom
-            + if self.panels.iter().any(|panel| panel.reference.is_some() || panel.is_logarithmic) {
-                44.0
-            } else {
-                24.0
-            }
+        let has_texts_below = self.panels.iter().any(|panel| panel.reference.is_some() || panel.is_logarithmic);
+        bottom + if has_texts_below { 44.0 } else { 24.0 }
     }
 }
 
