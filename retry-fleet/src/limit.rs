@@ -77,8 +77,10 @@ pub(crate) struct LimitPart {
     answers: PacedAnswers,
     measured_at: Timestamp,
     waited_at: Option<Timestamp>,
-    /// What the process sent in about the last second, in sends per second.
+    /// What the process sent in about the last second, and what its rate was then, in sends per second. While the rate grows,
+    /// both lag behind it.
     sent: f64,
+    allowed: f64,
     /// What the process wants, in sends per second. `None` if it waits for sends.
     demand: Option<f64>,
     posted: Option<Post>,
@@ -104,6 +106,7 @@ impl LimitPart {
             measured_at: now,
             waited_at: None,
             sent: 0.0,
+            allowed: 0.0,
             demand: None,
             posted: None,
         }
@@ -139,10 +142,12 @@ impl LimitPart {
                 self.rate.map_or(Duration::ZERO, |rate| Duration::try_from_secs_f64(SENDS / rate).unwrap_or(LONGEST));
             let window = WAITING.max(slow.min(LONGEST));
             let kept = (-elapsed.as_secs_f64() / window.as_secs_f64()).exp();
-            self.sent = kept * self.sent + (1.0 - kept) * sent;
+            let averaged = |average: f64, now: f64| kept * average + (1.0 - kept) * now;
+            self.sent = averaged(self.sent, sent);
+            self.allowed = averaged(self.allowed, self.rate.unwrap_or(0.0));
             // Two requests that come at the same moment wait, too, however few they are. They need no larger share.
             let has_waited = self.waited_at.is_some_and(|at| now.saturating_since(at) < window);
-            let is_waiting = has_waited && self.rate.is_none_or(|rate| BUSY * self.sent >= rate);
+            let is_waiting = has_waited && self.rate.is_none_or(|rate| BUSY * self.sent >= rate.min(self.allowed));
             self.demand = if is_waiting { None } else { Some(GROWTH * sent) };
             (self.answers, self.measured_at) = (answers, now);
         }

@@ -36,6 +36,18 @@ fn a_fleet_that_knows_nothing_finds_the_limit_without_many_rejections() {
     }
 }
 
+// Rules F8, L4.
+#[test]
+fn a_fleet_follows_a_limit_that_rises_and_one_that_falls() {
+    for (before, after, soon) in [(100.0, 400.0, 0.4), (500.0, 800.0, 0.9), (400.0, 100.0, 0.9)] {
+        let counts = World::new(10, before).later(40, after).run(70);
+        let ((_, _, soon_used), (rejected, _, used)) =
+            (outcome(&counts, 40..50, after), outcome(&counts, 50..70, after));
+        let outcome = format!("{before} to {after}: {soon_used} used soon, then {used}, {rejected} rejected");
+        assert!(soon_used > soon && used > 0.97 && rejected < 0.03, "{outcome}");
+    }
+}
+
 // Rule F10.
 #[test]
 fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
@@ -109,8 +121,10 @@ fn what_a_process_tells_late_is_not_the_goodput_of_a_moment() {
     // One of two is cut off from the store for 20 s.
     let cut_off = |process, second| process == 1 && (30..50).contains(&second);
     let counts = World::new(2, 200.0).cut_off(cut_off).run(70);
-    let (rejected, ..) = outcome(&counts, 50..60, 200.0);
-    assert!(rejected < 0.05, "{rejected} rejected");
+    // When it is back, the estimate is that for the other one, and the fleet proves and then finds the limit of both.
+    let ((at_once, ..), (rejected, _, used)) = (outcome(&counts, 50..56, 200.0), outcome(&counts, 60..70, 200.0));
+    assert!(at_once < 0.01, "{at_once} rejected at once");
+    assert!(rejected < 0.05 && used > 0.95, "{rejected} rejected later, {used} used");
 }
 
 // Rule F8.

@@ -50,6 +50,7 @@ pub(crate) struct World<'a> {
     is_cut_off: Box<dyn Fn(usize, u64) -> bool + 'a>,
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
     emptied_in: Option<u64>,
+    later: Option<(u64, f64)>,
 }
 
 impl<'a> World<'a> {
@@ -62,6 +63,7 @@ impl<'a> World<'a> {
             is_cut_off: Box::new(|_, _| false),
             has_crashed: Box::new(|_, _| false),
             emptied_in: None,
+            later: None,
         }
     }
 
@@ -85,6 +87,11 @@ impl<'a> World<'a> {
         Self { emptied_in: Some(second), ..self }
     }
 
+    /// Sets another rate of the server from a second on.
+    pub(crate) fn later(self, second: u64, rate: f64) -> Self {
+        Self { later: Some((second, rate)), ..self }
+    }
+
     pub(crate) fn run(self, seconds: usize) -> Counts {
         let (mut store, mut tokens) = (MemoryStore::new(), self.rate);
         let mut processes: Vec<_> = (0..self.processes).map(Process::new).collect();
@@ -94,7 +101,8 @@ impl<'a> World<'a> {
             if self.emptied_in.is_some_and(|second| now == 1_000 * second) {
                 store.forget();
             }
-            tokens = (tokens + self.rate / 1_000.0).min(self.rate);
+            let rate = self.later.filter(|(from, _)| second >= *from).map_or(self.rate, |(_, rate)| rate);
+            tokens = (tokens + rate / 1_000.0).min(rate);
             for (number, process) in processes.iter_mut().enumerate() {
                 process.take_answers(now);
                 if (self.has_crashed)(number, second) {

@@ -120,6 +120,25 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     assert_close(few.estimate().unwrap(), (65.0 * 26.0 + 4.0 * 20.0) / 69.0);
 }
 
+// Rules L3, L4.
+#[test]
+fn the_clock_may_count_from_any_time() {
+    // The origin, today on a clock that counts from 1970, and the clocks of this library.
+    let origins = [Duration::ZERO, Duration::from_secs(1_795_000_000), Timestamp::START.since_origin()];
+    for origin in origins.map(Timestamp::from_origin) {
+        let at = |millis| origin.saturating_add(Duration::from_millis(millis));
+        let mut estimator = GoodputEstimator::new(at(0));
+        estimator.accept(at(500), 100);
+        estimator.reject(at(1000));
+        estimator.accept(at(1900), 100);
+        estimator.reject(at(2000));
+        estimator.accept(at(4750), 30);
+        assert_close(estimator.rate(at(5000)), 100.0 * 1.16 + 1.3);
+        estimator.accept(at(5000), 300);
+        assert_close(estimator.rate(at(5400)), 2.0 * (100.0 * 1.16 + 1.3));
+    }
+}
+
 // Rules L2, L4.
 #[test]
 fn answers_that_come_right_after_a_rejection_do_not_lower_the_estimate_and_prove_nothing() {

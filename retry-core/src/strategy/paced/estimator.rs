@@ -11,8 +11,6 @@ use tuning::Tuning;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
 const FIRST_RATE: f64 = 100.0;
-/// The time in which the rate doubles once the limit has proved to be higher than the estimate.
-const PROVEN_DOUBLES: f64 = 0.4;
 /// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
 const CLIMB_BY: f64 = 1.3;
 /// The number of accepted requests that the former estimate weighs as much as.
@@ -140,7 +138,7 @@ impl GoodputEstimator {
     /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
     /// a second's requests more. They learn of a cut as late, so the rate grows more slowly: by 8 % in each second beyond the
     /// estimate, and in the beginning it doubles every 0.6 s in the ramp, and every second in the search, which begins at half
-    /// of the goodput.
+    /// of the goodput. After a proof of a higher limit, it doubles every second, too.
     pub const fn for_all(now: Timestamp) -> Self {
         Self::with(Tuning::ALL, now)
     }
@@ -172,7 +170,7 @@ impl GoodputEstimator {
             recent: Recent::new(now),
             rejected_in_a_row: 0,
             rejected_since: now,
-            careful_until: Timestamp::START,
+            careful_until: now,
         }
     }
 
@@ -197,7 +195,7 @@ impl GoodputEstimator {
         if self.phase == Phase::Track && self.can_raise && now >= self.careful_until {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
-                self.phase = Phase::Search { from: self.rate(now), doubles: PROVEN_DOUBLES };
+                self.phase = Phase::Search { from: self.rate(now), doubles: self.tuning.proven };
                 self.since = now;
                 // Up to now the server could have accepted more, and what it could not save up does not show.
                 if self.accepted >= CERTAIN {

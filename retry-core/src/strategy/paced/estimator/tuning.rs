@@ -9,6 +9,8 @@ pub(super) struct Tuning {
     pub(super) first: f64,
     /// The part of the first estimate at which the search begins, and the time in which its rate doubles, in seconds.
     pub(super) search: (f64, f64),
+    /// The time in which the rate doubles once the limit has proved to be higher than the estimate, in seconds.
+    pub(super) proven: f64,
     /// The part of the estimate to which a rejection cuts the rate.
     pub(super) cut: f64,
     /// The time in which the rate returns from a cut to the estimate, in seconds.
@@ -27,6 +29,7 @@ impl Tuning {
         ramp: 0.4,
         first: 1.0,
         search: (0.8, 0.25),
+        proven: 0.4,
         cut: 0.7,
         returns: 2.0,
         measured: (0.5, 16),
@@ -39,6 +42,7 @@ impl Tuning {
         ramp: 0.6,
         first: 0.5,
         search: (1.0, 1.0),
+        proven: 1.0,
         cut: 0.9,
         returns: 2.5,
         measured: (2.0, u32::MAX),
