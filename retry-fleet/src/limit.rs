@@ -240,13 +240,15 @@ impl LimitPart {
     }
 
     /// Goes on without the store: with the share of the estimate, which does not depend on the moment. A process that is not
-    /// in the fleet has an estimate of its own.
+    /// in the fleet has an estimate of its own. So has one that was rejected before the fleet had an estimate.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
+        let has_estimate = self.cut > 0 || self.former.is_some();
+        let is_shared = is_member && (has_estimate || self.answers.rejected == 0);
         let share = self.rate.zip(self.fleet).map(|(share, fleet)| share * alone(fleet) / fleet.0);
         // The share stays if the store is lost for longer.
         self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
-        self.pace_at(share.filter(|_| is_member), false, now);
+        self.pace_at(share.filter(|_| is_shared), false, now);
     }
 
     /// Returns the rate of this process, in sends per second.

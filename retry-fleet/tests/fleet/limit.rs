@@ -57,6 +57,20 @@ fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
     assert!(rejected < 0.05 && fairness > 0.98 && used > 0.95, "{outcome}");
 }
 
+// Rules F8, F10.
+#[test]
+fn a_store_that_is_lost_before_the_limit_was_measured_leaves_the_fleet_neither_above_nor_below_it() {
+    for lost in 1..5 {
+        let counts = World::new(25, 100.0).cut_off(|_, second| (lost..lost + 6).contains(&second)).run(40);
+        let away = usize::try_from(lost).unwrap() + 1;
+        let (alone, ..) = outcome(&counts, away..away + 5, 100.0);
+        let ((_, _, soon), (rejected, _, used)) = (outcome(&counts, 12..20, 100.0), outcome(&counts, 20..40, 100.0));
+        let then = format!("{soon} used soon, then {used}, {rejected} rejected");
+        let outcome = format!("lost from {lost} s on: {alone} rejected; back: {then}");
+        assert!(alone < 0.2 && soon > 0.9 && used > 0.95 && rejected < 0.1, "{outcome}");
+    }
+}
+
 // Rule F9.
 #[test]
 fn processes_that_want_less_leave_the_rest_to_the_others() {
