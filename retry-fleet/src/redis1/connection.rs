@@ -19,6 +19,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The number of calls in a row without an answer after which the peer counts as silent.
 const SILENT: u32 = 2;
 
+/// What is told of a panic in redis-rs, instead of its own message, which could contain anything.
+const PANICKED: &str = "the client panicked: build the runtime with `enable_all`, and, for TLS, choose a crypto provider of \
+                        rustls, by its feature `ring` or `aws_lc_rs`, or by `CryptoProvider::install_default`";
+
 /// The one connection of a store, or the attempt to get one.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -98,6 +102,7 @@ impl Link {
                     return Ok(connection);
                 }
                 Ok(Err(error)) => describe_setup(&error),
+                Err(error) if error.is_panic() => PANICKED.into(),
                 Err(_) => "the runtime of the attempt to connect has ended".into(),
             };
             let message = format!("can't connect to {}: {reason}", self.source);

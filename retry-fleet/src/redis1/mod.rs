@@ -15,6 +15,9 @@ use wire::Keys;
 /// One call of a process, as one atomic step.
 const SCRIPT: &str = include_str!("script.lua");
 
+/// What is added to the error of a URL with TLS, because redis-rs does not tell a missing feature from other mistakes.
+const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls-comp`";
+
 /// The state of fleets in Redis 6.2 or later, or in Valkey.
 ///
 /// The state of a fleet is the hash `retry-fleet:{NAME}`, and its switch is the key `retry-fleet:{NAME}:off`. The README of
@@ -34,15 +37,25 @@ const SCRIPT: &str = include_str!("script.lua");
 ///
 /// # Servers, sentinels, clusters, TLS
 ///
-/// [`open`](RedisStore::open) takes the URL of a server, with user, password and database. TLS needs a feature of redis, such
-/// as `tokio-rustls-comp`, and a URL with `rediss://`. Further settings are those of a [`redis::Client`]:
+/// [`open`](RedisStore::open) takes the URL of a server, with user, password and database. Further settings are those of a
+/// [`redis::Client`], for example with the certificate authority of your own for TLS:
 ///
 /// ```no_run
+/// use redis::{Client, TlsCertificates};
 /// use retry_fleet::redis1::RedisStore;
 ///
-/// let client = redis::Client::open("redis://127.0.0.1")?;
-/// let store = RedisStore::from(client);
-/// # Ok::<(), redis::RedisError>(())
+/// # fn open() -> Result<RedisStore, Box<dyn std::error::Error>> {
+/// let root_cert = Some(std::fs::read("authority.pem")?);
+/// let client = Client::build_with_tls("rediss://10.0.0.1:6380", TlsCertificates { client_tls: None, root_cert })?;
+/// # Ok(RedisStore::from(client)) }
+/// ```
+///
+/// TLS is switched on by a URL with `rediss://` and by features in your own `Cargo.toml`, since a program has one crypto
+/// provider of rustls, which it chooses itself:
+///
+/// ```toml
+/// redis = { version = "1", default-features = false, features = ["tokio-rustls-comp"] }
+/// rustls = { version = "0.23", default-features = false, features = ["ring", "tls12"] }
 /// ```
 #[cfg_attr(
     feature = "redis1-sentinel",
@@ -87,7 +100,11 @@ impl RedisStore {
     ///
     /// Returns an error if the URL is invalid. The message does not contain the URL.
     pub fn open(url: &str) -> Result<Self, StoreError> {
-        Client::open(url).map(Self::from).map_err(|error| invalid("URL", &error))
+        Client::open(url).map(Self::from).map_err(|error| {
+            let error = invalid("URL", &error);
+            let has_tls = ["rediss:", "valkeys:"].iter().any(|scheme| url.starts_with(scheme));
+            if has_tls { StoreError::new(format!("{error}; {TLS}")) } else { error }
+        })
     }
 
     fn new(source: Source) -> Self {

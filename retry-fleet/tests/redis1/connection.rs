@@ -49,7 +49,7 @@ pub(crate) async fn answered(store: &mut RedisStore) -> Reply {
 }
 
 /// Returns all that an error tells.
-fn told(error: &StoreError) -> String {
+pub(crate) fn told(error: &StoreError) -> String {
     let mut told = format!("{error} {error:?}");
     let mut next = error.source();
     while let Some(error) = next {
@@ -192,6 +192,16 @@ fn a_store_can_move_to_another_runtime_and_needs_one() {
     }
 }
 
+#[test]
+fn a_client_that_panics_is_told_from_a_runtime_that_has_ended() {
+    // The runtime can't open a socket.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let mut store = RedisStore::open("redis://127.0.0.1").unwrap();
+    let error = runtime.block_on(call(&mut store)).unwrap_err().to_string();
+    assert!(error.contains("127.0.0.1:6379: the client panicked") && error.contains("`enable_all`"), "{error}");
+    assert!(error.contains("crypto provider of rustls"), "{error}");
+}
+
 // Rule F12.
 #[tokio::test]
 async fn a_server_that_forgot_the_script_gets_its_text() {
@@ -330,6 +340,7 @@ async fn no_error_and_no_debug_output_contains_a_password() {
     let by_hello = |port: u16| with_password(port) + "?protocol=resp3";
     let invalid = [
         format!("redis://reader:{PASSWORD}@127.0.0.1:port/"),
+        format!("rediss://reader:{PASSWORD}@127.0.0.1:port/"),
         format!("http://reader:{PASSWORD}@127.0.0.1/"),
         format!("redis://reader:{PASSWORD}@127.0.0.1/{PASSWORD}"),
         format!("redis://reader:{PASSWORD}@127.0.0.1/?protocol={PASSWORD}"),
@@ -338,6 +349,7 @@ async fn no_error_and_no_debug_output_contains_a_password() {
     for url in invalid {
         let error = told(&RedisStore::open(&url).unwrap_err());
         assert!(error.contains("invalid URL of the store: ") && !error.contains(PASSWORD), "{error}");
+        assert_eq!(error.contains("`tokio-rustls-comp`"), url.starts_with("rediss:"), "{error}");
     }
     // A server may repeat the words of a command that it refuses.
     let unknown = format!("-ERR unknown words: AUTH reader {PASSWORD}\r\n");

@@ -18,3 +18,4 @@ mod sentinel;
 #[path = "../../../tests/clients/redis1/server.rs"]
 mod server;
 mod switch;
+mod tls;

@@ -64,7 +64,7 @@ async fn the_store_follows_the_master_that_the_sentinel_names() {
     }
 
     let nodes = vec![format!("redis://127.0.0.1:{}", sentinel.port)];
-    let client = SentinelClient::build(nodes, "main".to_owned(), None, SentinelServerType::Master).unwrap();
+    let client = SentinelClient::build(nodes, String::from("main"), None, SentinelServerType::Master).unwrap();
     let mut store = RedisStore::from(client);
     let epoch = call(&mut store).await.unwrap().epoch;
     let mut direct = replica.connect().await;

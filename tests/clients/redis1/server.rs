@@ -82,8 +82,13 @@ pub(crate) fn free_port() -> u16 {
 /// Starts a process and waits until it listens. Returns `None` if it ends instead.
 fn spawn(port: u16, files: &Path, options: &[&str]) -> Option<Child> {
     let program = std::env::var_os("RETRY_TEST_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+    // A server with a certificate listens with TLS only.
+    let listen: &[&str] =
+        if options.contains(&"--tls-cert-file") { &["--port", "0", "--tls-port"] } else { &["--port"] };
     let mut process = Command::new(program)
-        .args(["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes", "--port", &port.to_string()])
+        .args(["--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "yes"])
+        .args(listen)
+        .arg(port.to_string())
         .arg("--dir")
         .arg(files)
         .args(options)

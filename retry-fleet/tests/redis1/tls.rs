@@ -1,0 +1,240 @@
+//! The store over TLS, with certificate authorities that are made for the test.
+
+use crate::connection::{answered, call, told};
+use crate::server::{PATIENCE, RedisServer};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use redis::{Client, ClientTlsConfig, Commands, TlsCertificates};
+use retry_core::time::ManualTimer;
+use retry_core::{Clock, RetryQuota};
+use retry_fleet::redis1::RedisStore;
+use retry_fleet::{Fleet, FleetQuota, Membership};
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::time::sleep;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+const CAPACITY: u32 = 280;
+const COST: u32 = 14;
+const HASH: &str = "retry-fleet:{orders}";
+const PASSWORD: &str = "pass-w0rd";
+
+/// A certificate and its key, in PEM.
+struct Certificate {
+    certificate: String,
+    key: String,
+}
+
+/// A certificate authority.
+struct Authority {
+    certificate: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let mut settings = CertificateParams::default();
+        settings.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        settings.distinguished_name.push(DnType::CommonName, name);
+        let key = KeyPair::generate().unwrap();
+        let certificate = settings.self_signed(&key).unwrap().pem();
+        Self { certificate, issuer: Issuer::new(settings, key) }
+    }
+
+    fn issue(&self, name: &str) -> Certificate {
+        let key = KeyPair::generate().unwrap();
+        let settings = CertificateParams::new([name.to_owned()]).unwrap();
+        let certificate = settings.signed_by(&key, &self.issuer).unwrap().pem();
+        Certificate { certificate, key: key.serialize_pem() }
+    }
+
+    /// Creates a client that trusts this authority only.
+    fn client(&self, url: &str, own: Option<&Certificate>) -> Client {
+        let client_tls = own.map(|own| ClientTlsConfig {
+            client_cert: own.certificate.clone().into(),
+            client_key: own.key.clone().into(),
+        });
+        let root_cert = Some(self.certificate.clone().into());
+        Client::build_with_tls(url, TlsCertificates { client_tls, root_cert }).unwrap()
+    }
+}
+
+/// A server that speaks TLS only, to one user.
+struct TlsServer {
+    server: RedisServer,
+    authority: Authority,
+    options: Vec<String>,
+    _files: TempDir,
+}
+
+impl TlsServer {
+    /// Starts a server, which asks its clients for certificates, too, or not: yes or no.
+    fn start(asks_clients: &str) -> Self {
+        let (authority, files) = (Authority::new("the authority of the server"), tempfile::tempdir().unwrap());
+        let Certificate { certificate, key } = authority.issue("127.0.0.1");
+        let mut options = vec!["--tls-auth-clients".to_owned(), asks_clients.to_owned()];
+        for (option, text) in [
+            ("--tls-ca-cert-file", &authority.certificate),
+            ("--tls-cert-file", &certificate),
+            ("--tls-key-file", &key),
+        ] {
+            let path = files.path().join(&option[2..]);
+            std::fs::write(&path, text).unwrap();
+            options.extend([option.to_owned(), path.display().to_string()]);
+        }
+        // The user has the documented permissions.
+        let documented = include_str!("../../README.md").lines().find(|line| line.contains("ACL SETUSER")).unwrap();
+        let (_, user) = documented.split_once("SETUSER ").unwrap();
+        options.push("--user".to_owned());
+        options.extend(user.replace("PASSWORD", PASSWORD).split_whitespace().map(str::to_owned));
+        options.extend(["--user", "default", "off"].map(str::to_owned));
+        let server = RedisServer::start(&options.iter().map(String::as_str).collect::<Vec<_>>());
+        Self { server, authority, options, _files: files }
+    }
+
+    fn restart(&mut self) {
+        self.server.restart(&self.options.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    fn url(&self, scheme: &str, password: &str) -> String {
+        format!("{scheme}://fleet:{password}@127.0.0.1:{}", self.server.port)
+    }
+
+    fn store(&self) -> RedisStore {
+        RedisStore::from(self.authority.client(&self.url("rediss", PASSWORD), None))
+    }
+
+    fn number(&self, field: &str) -> Option<u32> {
+        let client = self.authority.client(&self.url("rediss", PASSWORD), None);
+        client.get_connection().unwrap().hget(HASH, field).unwrap()
+    }
+}
+
+/// A layer that keeps all that events tell.
+#[derive(Clone, Default)]
+struct Events(Arc<Mutex<Vec<String>>>);
+
+impl<S: Subscriber> Layer<S> for Events {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        struct Text(String);
+        impl Visit for Text {
+            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+                write!(self.0, " {field}={value:?}").unwrap();
+            }
+        }
+        let mut text = Text(event.metadata().name().to_owned());
+        event.record(&mut text);
+        self.0.lock().unwrap().push(text.0);
+    }
+}
+
+impl Events {
+    fn find(&self, name: &str, fleet: &str) -> Option<String> {
+        tracing::callsite::rebuild_interest_cache();
+        let events = self.0.lock().unwrap();
+        events.iter().find(|text| text.starts_with(name) && text.contains(&format!("fleet=\"{fleet}\""))).cloned()
+    }
+}
+
+async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "waited in vain: {what}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn join(name: &str, store: RedisStore) -> (Arc<FleetQuota>, Membership) {
+    let quota = Arc::new(FleetQuota::new(CAPACITY));
+    let membership = Fleet::new(name, store).quota(Arc::clone(&quota)).join().unwrap();
+    (quota, membership)
+}
+
+// Rules F1, F2, F12.
+#[tokio::test]
+async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_restarted() {
+    let events = Events::default();
+    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(events.clone()));
+    let mut server = TlsServer::start("no");
+    let (first, second) = (join("orders", server.store()), join("orders", server.store()));
+    let both = [&first, &second];
+    wait_until("both have joined", || both.iter().all(|(_, membership)| membership.status().members == 2)).await;
+
+    // The first one gets all of the capacity but what the second one holds.
+    let (clock, mut spent) = (ManualTimer::new(), 0);
+    let started = Instant::now();
+    while spent + COST + second.0.available() <= CAPACITY {
+        assert!(started.elapsed() < PATIENCE, "only {spent} are spent");
+        spent += if first.0.try_acquire(COST, &clock as &dyn Clock) { COST } else { 0 };
+        sleep(Duration::from_millis(5)).await;
+    }
+    wait_until("the second one has heard that nothing is left", || second.1.status().balance == 0).await;
+    assert_eq!(spent + first.0.available() + second.0.available(), CAPACITY);
+
+    server.restart();
+    wait_until("both are back", || server.number("members") == Some(2)).await;
+    wait_until("they know that the store was emptied", || events.find("store_emptied", "orders").is_some()).await;
+    assert!(both.iter().all(|(_, membership)| membership.status().is_connected == Some(true)));
+    // It began with the balance that they knew, so nothing is spent twice.
+    assert!(!first.0.try_acquire(COST, &clock as &dyn Clock));
+    first.1.leave().await;
+    second.1.leave().await;
+    assert_eq!(server.number("members"), Some(0));
+}
+
+// Rules F4, F13.
+#[tokio::test]
+async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_tells_why_without_the_password() {
+    const WRONG: &str = "wr0ng-word";
+    let events = Events::default();
+    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(events.clone()));
+    let server = TlsServer::start("no");
+    let (right, wrong) = (server.url("rediss", PASSWORD), server.url("rediss", WRONG));
+    let (other, trusted) = (Authority::new("another authority"), &server.authority);
+    let cases = [
+        ("another authority", other.client(&right, None), "UnknownIssuer"),
+        ("the authorities of the system", Client::open(right.as_str()).unwrap(), "UnknownIssuer"),
+        ("wrong password", trusted.client(&wrong, None), "authentication failed"),
+        ("wrong password by HELLO", trusted.client(&(wrong + "/?protocol=resp3"), None), "WRONGPASS"),
+        ("without TLS", Client::open(server.url("redis", PASSWORD)).unwrap(), ""),
+    ];
+    let address = format!("127.0.0.1:{}", server.server.port);
+    let mut members = Vec::new();
+    for (name, client, expected) in &cases {
+        let mut store = RedisStore::from(client.clone());
+        let error = told(&call(&mut store).await.unwrap_err());
+        assert!(error.contains(expected) && error.contains(&address), "{name}: {error}");
+        let shown = format!("{store:?} {store:#?} {:?}", Fleet::new("orders", RedisStore::from(client.clone())));
+        assert!(shown.contains(&address), "{shown}");
+        let (quota, membership) = join(name, store);
+        for text in [error, shown, format!("{quota:?} {membership:?}")] {
+            assert!(!text.contains(PASSWORD) && !text.contains(WRONG), "{name}: {text}");
+        }
+        members.push((quota, membership));
+    }
+    for ((name, _, expected), (quota, membership)) in cases.iter().zip(&members) {
+        wait_until(name, || events.find("store_lost", name).is_some()).await;
+        let event = events.find("store_lost", name).unwrap();
+        assert!(event.contains(&address) && event.contains(expected), "{event}");
+        assert_eq!((quota.available(), membership.status().is_connected), (COST, None), "{name}: it has its pocket");
+    }
+    for event in events.0.lock().unwrap().iter() {
+        assert!(!event.contains(PASSWORD) && !event.contains(WRONG), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_may_ask_for_the_certificate_of_a_process() {
+    let server = TlsServer::start("yes");
+    let url = server.url("rediss", PASSWORD);
+    let own = server.authority.issue("a process");
+    answered(&mut RedisStore::from(server.authority.client(&url, Some(&own)))).await;
+    let foreign = Authority::new("another authority").issue("a process");
+    for certificate in [None, Some(&foreign)] {
+        let error = call(&mut RedisStore::from(server.authority.client(&url, certificate))).await.unwrap_err();
+        assert!(error.to_string().contains("alert") && !told(&error).contains(PASSWORD), "{error}");
+    }
+}
