@@ -131,7 +131,7 @@ impl World {
     fn end(mut self, server: &mut Connection) -> Totals {
         self.check();
         for process in &mut self.processes {
-            process.end();
+            process.running.end();
         }
         self.check();
         assert!(self.records().iter().all(|record| record.held == 0), "{:?}", self.records());
@@ -203,7 +203,7 @@ fn killed_processes_have_spent_what_they_held_and_others_take_their_places() {
     let mut world = World::start(&server);
     for _ in 0..3 {
         let mut process = world.processes.remove(0);
-        process.kill();
+        process.running.kill();
         world.killed.push(process.record());
         world.start_process(Duration::ZERO);
         world.pass(SHORT / 2);
@@ -223,13 +223,13 @@ fn stopped_processes_that_count_as_gone_come_back() {
     let mut direct = connect(&server);
     let world = World::start(&server);
     for process in &world.processes[..3] {
-        process.signal("STOP");
+        process.running.signal("STOP");
     }
     sleep(SHORT);
     jump(&mut direct);
     wait_for_members(&world, &mut direct, PROCESSES - 3);
     for process in &world.processes[..3] {
-        process.signal("CONT");
+        process.running.signal("CONT");
     }
     wait_for_members(&world, &mut direct, PROCESSES);
     world.pass(SHORT);

@@ -8,6 +8,8 @@ mod fake;
 #[cfg(unix)]
 mod faults;
 #[cfg(unix)]
+mod limit;
+#[cfg(unix)]
 mod process;
 mod proxy;
 #[path = "../fleet/support.rs"]

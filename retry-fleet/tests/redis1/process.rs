@@ -8,6 +8,7 @@ use retry_core::time::ManualTimer;
 use retry_core::{Clock, RetryQuota};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetQuota};
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -61,18 +62,13 @@ impl Record {
 #[test]
 #[ignore = "it is a process of the other tests, which start it"]
 fn a_process_of_the_other_tests() {
-    let variable = |name| std::env::var(name).expect("the other tests start this one");
-    let file = File::create(variable("FLEET_RECORD")).unwrap();
-    let quota = Arc::new(FleetQuota::new(variable("FLEET_CAPACITY").parse().unwrap()));
-    let store = RedisStore::open(&variable("FLEET_STORE")).unwrap();
+    let file = File::create(setting("FLEET_RECORD")).unwrap();
+    let quota = Arc::new(FleetQuota::new(setting("FLEET_CAPACITY").parse().unwrap()));
+    let store = RedisStore::open(&setting("FLEET_STORE")).unwrap();
     // With one thread, nothing happens between two lines without an `await`.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let (stop, mut stopped) = tokio::sync::oneshot::channel();
-        std::thread::spawn(move || {
-            let _ = std::io::read_to_string(std::io::stdin());
-            let _ = stop.send(());
-        });
+        let mut stopped = stopped();
         let membership = Fleet::new("orders", store).quota(Arc::clone(&quota)).join().unwrap();
         let (mut record, clock) = (Record::default(), ManualTimer::new());
         while stopped.try_recv().is_err() {
@@ -104,16 +100,42 @@ fn a_process_of_the_other_tests() {
     });
 }
 
-/// A process, which is killed when it is dropped.
+/// A process of a fleet, and what it writes.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    pub(crate) running: Running,
     file: File,
 }
 
 impl Process {
     /// Starts a process. The clock that its timers use is ahead by this, if the machine lets it.
     pub(crate) fn start(store: &str, capacity: u32, record: PathBuf, clock_ahead: Duration) -> Self {
+        let file = File::create_new(&record).unwrap();
+        drop(file);
+        let settings = [
+            ("FLEET_STORE", store.into()),
+            ("FLEET_CAPACITY", capacity.to_string().into()),
+            ("FLEET_RECORD", record.clone().into_os_string()),
+        ];
+        Self { running: Running::start(NAME, settings, clock_ahead), file: File::open(record).unwrap() }
+    }
+
+    pub(crate) fn record(&self) -> Record {
+        Record::read(&self.file)
+    }
+}
+
+/// This test binary again, in a process that is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Running(Child);
+
+impl Running {
+    /// Starts the test of this name, with these settings. The clock that its timers use is ahead by this, if the machine lets it.
+    pub(crate) fn start(
+        name: &str,
+        settings: impl IntoIterator<Item = (&'static str, OsString)>,
+        clock_ahead: Duration,
+    ) -> Self {
         let program = std::env::current_exe().unwrap();
         let mut command = if clock_ahead.is_zero() {
             Command::new(program)
@@ -122,41 +144,27 @@ impl Process {
             command.args(["--time", "--monotonic", &clock_ahead.as_secs().to_string()]).arg(program);
             command
         };
-        let file = File::create_new(&record).unwrap();
-        drop(file);
-        let child = command
-            .args(["--ignored", "--exact", NAME, "--nocapture"])
-            .env("FLEET_STORE", store)
-            .env("FLEET_CAPACITY", capacity.to_string())
-            .env("FLEET_RECORD", &record)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Self { child, file: File::open(record).unwrap() }
-    }
-
-    pub(crate) fn record(&self) -> Record {
-        Record::read(&self.file)
+        command.args(["--ignored", "--exact", name, "--nocapture"]).envs(settings);
+        Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
     }
 
     /// Sends a signal, such as `STOP`.
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        let status = Command::new("kill").args(["-s", name, &self.0.id().to_string()]).status().unwrap();
         assert!(status.success());
     }
 
     pub(crate) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 
     /// Lets the process leave the fleet and end.
     pub(crate) fn end(&mut self) {
-        drop(self.child.stdin.take());
+        drop(self.0.stdin.take());
         let started = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.0.try_wait().unwrap() {
                 assert!(status.success(), "a process failed: {status}");
                 return;
             }
@@ -166,9 +174,23 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
+}
+
+/// Returns what ends when the program that started this process wants it to end, or is gone itself.
+pub(crate) fn stopped() -> tokio::sync::oneshot::Receiver<()> {
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::read_to_string(std::io::stdin());
+        let _ = stop.send(());
+    });
+    stopped
+}
+
+pub(crate) fn setting(name: &str) -> String {
+    std::env::var(name).expect("the other tests start this one")
 }
