@@ -22,7 +22,7 @@ local function number(text, least)
 end
 local is_text = {epoch = true, rate = true, estimate = true, state = true}
 
-local names = {'now', 'clock', 'epoch', 'members', 'capacity', 'capacity_until', 'balance', 'held',
+local names = {'now', 'clock', 'epoch', 'counted', 'members', 'capacity', 'capacity_until', 'balance', 'held',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
   'waiting'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
@@ -53,6 +53,9 @@ local function parse(text)
   for word in string.gmatch(text, '%S+') do m[#m + 1] = number(word, -1) end
   if #m == 10 then return m end
 end
+local function remember(m)
+  if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
+end
 local function forget(m)
   if m[7] == -1 then h.waiting = math.max(0, h.waiting - 1) else h.satisfied = math.max(0, h.satisfied - m[7]) end
 end
@@ -81,6 +84,20 @@ if arg(6) > 0 then
         m[7] = 0
         redis.call('HSET', key, looked[i], format(m))
       end
+    end
+  end
+end
+
+-- Once a minute, the sums over all entries are taken anew, because somebody else may have written into the hash. The user of
+-- the store need not have the permission for HGETALL.
+if math.abs(now - (h.counted or 0)) >= 60000 then
+  h.counted, h.members, h.held, h.satisfied, h.waiting = now, 0, 0, 0, 0
+  local all = redis.call('HRANDFIELD', key, 1000000000, 'WITHVALUES')
+  for i = 1, #all, 2 do
+    local m = string.sub(all[i], 1, 2) == 'm:' and parse(all[i + 1])
+    if m then
+      h.members, h.held = h.members + 1, math.min(h.held + m[4], most)
+      remember(m)
     end
   end
 end
@@ -148,7 +165,7 @@ if has_limit then
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
   forget(m)
   m[7] = arg(18)
-  if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
+  remember(m)
   if ARGV[19] ~= '' and arg(19) == h.version then
     h.accepted, h.rejected = math.max(0, h.accepted - arg(20)), math.max(0, h.rejected - arg(21))
     h.rate, h.estimate, h.state = ARGV[22], ARGV[26], ARGV[23]

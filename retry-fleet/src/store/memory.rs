@@ -12,6 +12,8 @@ const STEP_PATIENCE: u64 = 1_000;
 /// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
 /// it calls more rarely.
 const SILENT: u64 = 3_000;
+/// The time between two counts of all processes, in milliseconds.
+const RECOUNT: u64 = 60_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
 /// The largest backlog of answers that counts. Its product with [`STEP`] is exact in the script, too.
@@ -42,6 +44,8 @@ struct State {
     members: BTreeMap<String, Member>,
     /// The last member that was looked at.
     looked_at: String,
+    /// The time of the last count of all members.
+    counted: u64,
     /// `None` before the first call with a quota.
     quota: Option<Quota>,
     /// What all members hold.
@@ -102,6 +106,7 @@ impl MemoryStore {
         state.now = state.now.saturating_add(now.saturating_sub(state.clock));
         state.clock = now;
         state.look(call.look_at, &call.member);
+        state.recount();
         let mut reply = state.call(call);
         if let Some(off_for) = call.off_for {
             self.off_until = (!off_for.is_zero()).then(|| now.saturating_add(millis(off_for)));
@@ -149,6 +154,19 @@ impl State {
                 self.members.insert(id.clone(), Member { demand: Some(0), ..member });
             }
             self.looked_at = id;
+        }
+    }
+
+    /// Takes the sums over all members anew, once a minute. In a real store, somebody else may have written into the state.
+    fn recount(&mut self) {
+        if self.now.abs_diff(self.counted) < RECOUNT {
+            return;
+        }
+        (self.counted, self.held) = (self.now, 0);
+        (self.limit.waiting, self.limit.satisfied) = (0, 0);
+        for member in self.members.values() {
+            self.held = (self.held + member.holds).min(MOST);
+            self.limit.remember(member.demand);
         }
     }
 
@@ -269,10 +287,7 @@ impl Limit {
         member.rejected = member.rejected.max(asked.rejected);
         self.forget(member.demand);
         member.demand = asked.demand;
-        match asked.demand {
-            None => self.waiting += 1,
-            Some(demand) => self.satisfied += u64::from(demand),
-        }
+        self.remember(asked.demand);
         if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
             self.accepted = self.accepted.saturating_sub(posted.accepted);
             self.rejected = self.rejected.saturating_sub(posted.rejected);
@@ -294,6 +309,14 @@ impl Limit {
         });
         let Self { version, cut, rate, satisfied, waiting, .. } = *self;
         LimitReply { version, cut, rate, satisfied, waiting, step }
+    }
+
+    /// Adds what a process wants.
+    fn remember(&mut self, demand: Option<u32>) {
+        match demand {
+            None => self.waiting += 1,
+            Some(demand) => self.satisfied += u64::from(demand),
+        }
     }
 
     /// Forgets what a process wanted.
@@ -338,4 +361,33 @@ fn amount(count: u64) -> i64 {
 /// Returns a number that is at least 0 and at most the largest one.
 fn whole(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Rule F11.
+    #[test]
+    fn sums_that_are_wrong_are_right_again_within_a_minute() {
+        let mut store = MemoryStore::new();
+        let call = |store: &mut MemoryStore, now, member: &str, demand| {
+            let mut call = Call::new(member, "fresh");
+            (call.ttl, call.look_at) = (Duration::from_hours(1), 0);
+            call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held: 100, ..QuotaCall::default() });
+            call.limit = Some(LimitCall { demand, ..LimitCall::default() });
+            store.call(now, &call);
+            let state = store.state.as_ref().unwrap();
+            (state.held, state.limit.waiting, state.limit.satisfied)
+        };
+        call(&mut store, 100_000, "p1", None);
+        assert_eq!(call(&mut store, 100_000, "p2", Some(7)), (200, 1, 7));
+        for (held, waiting, satisfied, counted) in [(900, 5, 900, 100_000), (0, 0, 0, u64::MAX)] {
+            let state = store.state.as_mut().unwrap();
+            (state.held, state.counted) = (held, counted);
+            (state.limit.waiting, state.limit.satisfied) = (waiting, satisfied);
+            let now = state.now + RECOUNT;
+            assert_eq!(call(&mut store, now, "p1", None), (200, 1, 7));
+        }
+    }
 }

@@ -267,6 +267,55 @@ async fn fields_that_are_no_numbers_count_as_missing() {
     assert_eq!(other, None);
 }
 
+// Rule F11.
+#[tokio::test]
+async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a_minute() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let process = |member: &str, held, demand| {
+        let mut call = Call::new(member, "fresh");
+        call.ttl = Duration::from_hours(24);
+        call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held, ..QuotaCall::default() });
+        call.limit = Some(LimitCall { demand, ..LimitCall::default() });
+        call
+    };
+    let calls = [process("p1", 100, None), process("p2", 200, Some(7_000)), process("p3", 300, Some(5))];
+    let mut sums = async |server: &mut redis::Connection| {
+        for call in &calls {
+            timeout(PATIENCE, store.call("orders", call)).await.unwrap().unwrap();
+        }
+        server.hmget::<_, _, Vec<String>>(HASH, &["members", "held", "satisfied", "waiting"]).unwrap()
+    };
+    let right = ["3", "600", "7005", "1"];
+    assert_eq!(sums(&mut direct).await, right);
+    let entry: String = direct.hget(HASH, "m:p2").unwrap();
+    let damages = [
+        vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
+        vec![("m:p3", "")],
+        // An entry that nobody wrote.
+        vec![("m:p4", "1 2 3 4 5 6 7 8 9")],
+        vec![("m:p4", entry.as_str())],
+        vec![("held", "7")],
+        vec![("held", "900"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
+        vec![("held", "garbage"), ("members", "garbage"), ("satisfied", "garbage"), ("waiting", "garbage")],
+        vec![("held", "900"), ("counted", "garbage")],
+        vec![("held", "900"), ("counted", "9007199254740992")],
+    ];
+    for damage in damages {
+        direct.hset_multiple::<_, _, _, ()>(HASH, &damage).unwrap();
+        sums(&mut direct).await;
+        direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
+        direct.hdel::<_, _, ()>(HASH, "m:p4").unwrap();
+        assert_eq!(sums(&mut direct).await, right, "{damage:?}");
+    }
+    // An operator deletes entries.
+    direct.hdel::<_, _, ()>(HASH, &["m:p1", "m:p3"]).unwrap();
+    sums(&mut direct).await;
+    direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
+    assert_eq!(sums(&mut direct).await, right);
+}
+
 #[tokio::test]
 async fn a_store_without_memory_does_not_begin_a_state_that_it_would_lose_again() {
     let server = RedisServer::start(&["--maxmemory", "1", "--maxmemory-policy", "allkeys-random"]);

@@ -4,6 +4,7 @@ use crate::process::{COST, Process, Record};
 use crate::proxy::Proxy;
 use crate::server::{PATIENCE, RedisServer};
 use redis::{Commands, Connection, FromRedisValue};
+use std::collections::HashMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -357,6 +358,36 @@ fn another_type_under_the_key_counts_as_a_lost_store() {
     run(&mut direct, &["DEL", HASH]);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
+    world.end(&mut direct);
+}
+
+// Rules F1, F11.
+#[test]
+fn entries_that_somebody_damages_or_deletes_add_nothing_and_soon_leave_nothing_behind() {
+    let server = RedisServer::start(&[]);
+    let mut direct = connect(&server);
+    let world = World::start(&server);
+    for step in 0..16 {
+        let entries: Vec<String> = direct.hkeys(HASH).unwrap();
+        let entries: Vec<_> = entries.iter().filter(|name| name.starts_with("m:")).collect();
+        let entry = entries[step % entries.len()];
+        if step % 2 == 0 {
+            direct.hset::<_, _, _, ()>(HASH, entry, "garbage").unwrap();
+        } else {
+            direct.hdel::<_, _, ()>(HASH, entry).unwrap();
+        }
+        world.pass(SHORT / 5);
+    }
+    // More than a minute passes for the store.
+    for _ in 0..2 {
+        jump(&mut direct);
+        world.wait_until_back(&mut direct);
+    }
+    let state: HashMap<String, String> = direct.hgetall(HASH).unwrap();
+    let entries: Vec<_> = state.iter().filter(|(name, _)| name.starts_with("m:")).collect();
+    let held: u64 = entries.iter().map(|(_, text)| text.split(' ').nth(3).unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!((entries.len(), &state["members"]), (PROCESSES, &PROCESSES.to_string()));
+    assert_eq!(state["held"], held.to_string());
     world.end(&mut direct);
 }
 
