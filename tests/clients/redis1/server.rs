@@ -2,10 +2,11 @@
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -69,11 +70,17 @@ pub(crate) fn free_port() -> u16 {
     const FIRST: u16 = 10_000;
     const COUNT: u32 = 12_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    /// Test programs that run at the same time would take a port between the look at it and the start of a server, or while a
+    /// server is restarted. So each holds the UDP ports of the same numbers, which nobody else needs.
+    static HELD: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
     loop {
-        // Test programs that run at the same time begin at different ports.
+        // They begin at different ports.
         let number = std::process::id().wrapping_mul(101).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
         let port = FIRST + u16::try_from(number % COUNT).unwrap();
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+        if let Ok(held) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))
+            && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+        {
+            HELD.lock().unwrap_or_else(PoisonError::into_inner).push(held);
             return port;
         }
     }
