@@ -133,6 +133,7 @@ impl<S: Subscriber> Layer<S> for Events {
 
 impl Events {
     fn find(&self, name: &str, fleet: &str) -> Option<String> {
+        // A thread without a subscriber may have noted that nobody listens to an event.
         tracing::callsite::rebuild_interest_cache();
         let events = self.0.lock().unwrap();
         events.iter().find(|text| text.starts_with(name) && text.contains(&format!("fleet=\"{fleet}\""))).cloned()
