@@ -235,7 +235,9 @@ async fn a_server_may_ask_for_the_certificate_of_a_process() {
     answered(&mut RedisStore::from(server.authority.client(&url, Some(&own)))).await;
     let foreign = Authority::new("another authority").issue("a process");
     for certificate in [None, Some(&foreign)] {
+        // The server ends the connection, and the reason may be lost on the way.
         let error = call(&mut RedisStore::from(server.authority.client(&url, certificate))).await.unwrap_err();
-        assert!(error.to_string().contains("alert") && !told(&error).contains(PASSWORD), "{error}");
+        let address = format!("127.0.0.1:{}", server.server.port);
+        assert!(error.to_string().contains(&address) && !told(&error).contains(PASSWORD), "{error}");
     }
 }
