@@ -32,8 +32,11 @@ const PROBING: f64 = 0.8;
 /// The part of the estimate that is used while the store is lost, because nobody measures then.
 const ALONE: f64 = 0.97;
 
-/// The time after the store was emptied in which its processes come back. The longest pause before a new connection is half of it.
+/// The longest time after the store was emptied in which its processes come back. The longest pause before a new connection
+/// is half of it.
 const GATHERING: Duration = Duration::from_secs(10);
+/// If at least one of so many requests is rejected, the limit has fallen meanwhile.
+const FALLEN: u64 = 10;
 
 /// A strategy whose rate the fleet sets.
 trait Paced {
@@ -57,10 +60,9 @@ impl<B, Q, S: Deref<Target = PacedRetryStrategy<B, Q>>> Paced for Strategy<S> {
 /// What the process knew when the store was emptied.
 #[derive(Clone, Copy, Debug)]
 struct Former {
-    /// The rate of the fleet without the store, and the estimate.
-    fleet: (f64, f64),
     /// The part of this process, from 0 to 1.
     part: f64,
+    members: u32,
     until: Timestamp,
 }
 
@@ -71,6 +73,10 @@ pub(crate) struct LimitPart {
     rate: Option<f64>,
     /// The rate of the fleet and the estimate, as they were last told.
     fleet: Option<(f64, f64)>,
+    /// Whether the fleet has measured its estimate. Before its first cut, it has none, and its rate is told in its place.
+    is_measured: bool,
+    members: u32,
+    /// `None` if all are back.
     former: Option<Former>,
     version: u64,
     cut: u64,
@@ -99,6 +105,8 @@ impl LimitPart {
             strategy: Box::new(Strategy(strategy)),
             rate: None,
             fleet: None,
+            is_measured: false,
+            members: 1,
             former: None,
             version: 0,
             cut: 0,
@@ -156,29 +164,31 @@ impl LimitPart {
             accepted: answers.accepted,
             rejected: answers.rejected,
             demand: self.demand.map(|demand| (1_000.0 * demand) as u32),
+            known: self.fleet.filter(|_| self.is_measured).map(|fleet| (alone(fleet), fleet.1)),
             posted: self.posted.take(),
         }
     }
 
     /// Notes that the store was emptied. The next reply is from the new one.
     pub(crate) fn store_emptied(&mut self, now: Timestamp) {
-        let known = self.rate.zip(self.fleet);
+        let members = self.former.map_or(self.members, |former| former.members.max(self.members));
+        let known = self.rate.zip(self.fleet).filter(|_| self.is_measured);
         let until = now.saturating_add(GATHERING);
-        self.former =
-            known.map(|(share, fleet)| Former { fleet: (alone(fleet), fleet.1), part: share / fleet.0, until });
+        self.former = known.map(|(share, (rate, _))| Former { part: share / rate, members, until });
+        self.cut = 0;
     }
 
     /// Takes a reply. Returns whether there is a new rate to post at once.
     pub(crate) fn answered(&mut self, reply: &LimitReply, members: u32, now: Timestamp) -> bool {
-        self.former.take_if(|former| now >= former.until);
+        self.members = members;
+        self.former.take_if(|former| now >= former.until || members >= former.members);
         let is_cut = reply.cut != self.cut && reply.cut > 0;
         (self.version, self.cut) = (reply.version, reply.cut);
+        self.is_measured |= reply.cut > 0;
         if let Some(step) = &reply.step {
             self.posted = Some(self.step(step, reply));
         }
         if let Some(rate) = reply.rate.filter(|(rate, _)| *rate > 0.0) {
-            let former = self.former.filter(|former| reply.cut == 0 && rate.0 < former.fleet.0);
-            let rate = former.map_or(rate, |former| former.fleet);
             self.fleet = Some(rate);
             let share = self.share(rate.0, reply, members);
             // The emptied store does not know of all processes yet.
@@ -203,8 +213,7 @@ impl LimitPart {
     fn step(&self, step: &Step, reply: &LimitReply) -> Post {
         let now = Timestamp::from_origin(Duration::from_millis(step.now));
         let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
-        let known = known.filter(|known| !self.knew_more(known, now));
-        let estimate = known.as_ref().map_or(self.fleet.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
+        let estimate = known.as_ref().map_or(reply.rate.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
         // After a gap, nobody knows what was sent in it at which rate, so only the estimate goes on.
         let known = known.filter(|_| step.elapsed < LONGEST_STEP);
         let mut estimator = known.unwrap_or_else(|| match estimate {
@@ -212,6 +221,10 @@ impl LimitPart {
             None => GoodputEstimator::for_all(now),
         });
         estimator.accept(now, u32::try_from(step.accepted).unwrap_or(u32::MAX));
+        // Of processes that are not back yet, nobody knows what was accepted.
+        if self.former.is_some() && FALLEN * step.rejected < step.accepted + step.rejected {
+            estimator.pause(now);
+        }
         if step.rejected > 0 {
             estimator.reject(now);
         } else if reply.waiting == 0 {
@@ -234,18 +247,13 @@ impl LimitPart {
         }
     }
 
-    /// Returns whether the estimator is that of a newcomer, which was the first to call the emptied store and began anew.
-    fn knew_more(&self, estimator: &GoodputEstimator, now: Timestamp) -> bool {
-        estimator.estimate().is_none() && self.former.is_some_and(|former| estimator.rate(now) < former.fleet.0)
-    }
-
     /// Goes on without the store: with the share of the estimate, which does not depend on the moment. A process that is not
     /// in the fleet has an estimate of its own. So has one that was rejected before the fleet had an estimate.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
-        let has_estimate = self.cut > 0 || self.former.is_some();
-        let is_shared = is_member && (has_estimate || self.answers.rejected == 0);
-        let share = self.rate.zip(self.fleet).map(|(share, fleet)| share * alone(fleet) / fleet.0);
+        let is_shared = is_member && (self.is_measured || self.answers.rejected == 0);
+        // Before the first rate, a newcomer goes on as one.
+        let share = self.rate.map(|share| self.fleet.map_or(share, |fleet| share * alone(fleet) / fleet.0));
         // The share stays if the store is lost for longer.
         self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
         self.pace_at(share.filter(|_| is_shared), false, now);

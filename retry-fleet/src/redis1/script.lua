@@ -6,7 +6,8 @@
 --       15 limit 1/0, 16 accepted, 17 rejected, 18 demand or -1,
 --       19 posted version or '', 20 accepted, 21 rejected, 22 rate, 23 state,
 --       24 switch off for so many ms, 0 for on, or '',
---       25 known version of the limit, 26 posted estimate, 27 posted cut 1/0, 28 entry or 0
+--       25 known version of the limit, 26 posted estimate, 27 posted cut 1/0, 28 entry or 0,
+--       29 known rate or '', 30 known estimate or ''
 -- Reply: epoch, members, off 1/0, given, balance, room, capacity, rate or '', satisfied, waiting,
 --        step version or '', now, accepted, rejected, state or '', version, cut, estimate or '',
 --        ms since the last step, entry
@@ -24,7 +25,7 @@ local is_text = {epoch = true, rate = true, estimate = true, state = true}
 
 local names = {'now', 'clock', 'epoch', 'counted', 'members', 'capacity', 'capacity_until', 'balance', 'held',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
-  'waiting'}
+  'waiting', 'restored'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
 for i, name in ipairs(names) do
   if is_text[name] then h[name] = read[i] or ''
@@ -102,6 +103,8 @@ if math.abs(now - (h.counted or 0)) >= 60000 then
   end
 end
 
+-- What this process knows belongs to a state that was lost.
+local is_of_another_state = known and ARGV[2] ~= h.epoch
 local text = redis.call('HGET', key, id)
 local m, is_new = text and parse(text), false
 if not m then
@@ -161,12 +164,18 @@ if has_limit then
   end
   h.accepted = math.min(h.accepted + counted(math.max(0, arg(16) - m[5])), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
-  if arg(25) >= h.cut then h.rejected = math.min(h.rejected + counted(math.max(0, arg(17) - m[6])), most) end
+  if (is_of_another_state and 0 or arg(25)) >= h.cut then h.rejected = math.min(h.rejected + counted(math.max(0, arg(17) - m[6])), most) end
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
   forget(m)
   m[7] = arg(18)
   remember(m)
-  if ARGV[19] ~= '' and arg(19) == h.version then
+  -- The state was lost, and this is the first process that knows more than this one does.
+  local rate, estimate = number(ARGV[29], 0), number(ARGV[30], 0)
+  if is_of_another_state and rate and estimate and not h.restored then
+    h.rate, h.estimate, h.state = ARGV[29], ARGV[30], ''
+    h.version, h.stepped, h.offered_until, h.accepted, h.rejected, h.restored = h.version + 1, now, 0, 0, 0, 1
+  end
+  if not is_of_another_state and ARGV[19] ~= '' and arg(19) == h.version then
     h.accepted, h.rejected = math.max(0, h.accepted - arg(20)), math.max(0, h.rejected - arg(21))
     h.rate, h.estimate, h.state = ARGV[22], ARGV[26], ARGV[23]
     h.version, h.stepped, h.offered_until = h.version + 1, now, 0

@@ -66,6 +66,10 @@ pub(super) fn command(name: &str, script: &str, keys: &Keys, call: &Call) -> Cmd
     let posted = limit.posted.as_ref();
     command.arg(limit.version).arg(posted.map_or(0.0, |post| post.estimate));
     command.arg(u8::from(posted.is_some_and(|post| post.is_cut))).arg(quota.entry);
+    match limit.known {
+        Some((rate, estimate)) => command.arg(rate).arg(estimate),
+        None => command.arg("").arg(""),
+    };
     command
 }
 

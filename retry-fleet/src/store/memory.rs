@@ -73,6 +73,8 @@ struct Limit {
     rejected: u64,
     satisfied: u64,
     waiting: u32,
+    /// Whether it goes on with what was known before the state was lost.
+    is_restored: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +185,9 @@ impl State {
     fn call(&mut self, call: &Call) -> Reply {
         let until = self.now.saturating_add(millis(call.ttl));
         let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default().up_to_most());
-        let limit = call.limit.clone().map(LimitCall::up_to_most);
+        // What the process knows belongs to a state that was lost.
+        let is_of_another_state = call.epoch.as_ref().is_some_and(|epoch| *epoch != self.epoch);
+        let limit = call.limit.clone().map(|limit| limit.cleaned(is_of_another_state));
         let limit = limit.as_ref();
         let mut member = former.unwrap_or(Member {
             until,
@@ -288,12 +292,15 @@ impl Limit {
         self.forget(member.demand);
         member.demand = asked.demand;
         self.remember(asked.demand);
+        if let Some(known) = asked.known.filter(|_| !self.is_restored) {
+            (self.rate, self.state, self.is_restored) = (Some(known), None, true);
+            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
+            (self.accepted, self.rejected) = (0, 0);
+        }
         if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
             self.accepted = self.accepted.saturating_sub(posted.accepted);
             self.rejected = self.rejected.saturating_sub(posted.rejected);
-            let is_rate = |rate: f64| (0.0..=MOST_RATE).contains(&rate);
-            self.rate =
-                Some((posted.rate, posted.estimate)).filter(|(rate, estimate)| is_rate(*rate) && is_rate(*estimate));
+            self.rate = Some((posted.rate, posted.estimate)).filter(are_rates);
             self.state = Some(posted.state.clone()).filter(|state| !state.is_empty());
             (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
             if posted.is_cut {
@@ -335,15 +342,22 @@ impl QuotaCall {
 }
 
 impl LimitCall {
-    fn up_to_most(mut self) -> Self {
-        self.version = up_to_most(self.version);
+    /// Of a process that knows only a state that was lost, versions say nothing, and only then its rate and estimate matter.
+    fn cleaned(mut self, is_of_another_state: bool) -> Self {
+        self.version = if is_of_another_state { 0 } else { up_to_most(self.version) };
+        self.known = self.known.filter(|known| is_of_another_state && are_rates(known));
         (self.accepted, self.rejected) = (up_to_most(self.accepted), up_to_most(self.rejected));
+        self.posted = self.posted.filter(|_| !is_of_another_state);
         if let Some(posted) = &mut self.posted {
             posted.version = up_to_most(posted.version);
             (posted.accepted, posted.rejected) = (up_to_most(posted.accepted), up_to_most(posted.rejected));
         }
         self
     }
+}
+
+fn are_rates((rate, estimate): &(f64, f64)) -> bool {
+    [rate, estimate].into_iter().all(|rate| (0.0..=MOST_RATE).contains(rate))
 }
 
 fn up_to_most(count: u64) -> u64 {

@@ -1,6 +1,12 @@
 //! One limit for many processes, against a server that accepts so many requests in a second.
 
 use crate::limit_world::{Counts, GREEDY, World};
+use crate::support::at;
+use retry_core::PacedRetryStrategy;
+use retry_fleet::Member;
+use retry_fleet::protocol::{Call, LimitCall, LimitReply, Post, Reply};
+use retry_fleet::store::MemoryStore;
+use std::sync::Arc;
 
 /// Returns the share that was rejected, Jain's index of fairness, and the part of the limit that was used, in these seconds.
 fn outcome(counts: &Counts, seconds: std::ops::Range<usize>, rate: f64) -> (f64, f64, f64) {
@@ -150,16 +156,118 @@ fn the_share_of_a_process_that_crashed_is_soon_used_by_the_others() {
     assert!(used > 0.95 && rejected < 0.05, "{used} used, {rejected} rejected");
 }
 
+/// Empties the store after 40 s. Returns the part of the limit that was used, and the share that was rejected, in the first and
+/// the second 5 s after that, and later.
+fn after_emptying(world: World<'_>, rate: f64) -> [(f64, f64); 3] {
+    let counts = world.empty_the_store_at(40_000).run(70);
+    [40..45, 45..50, 50..70].map(|seconds| {
+        let (rejected, _, used) = outcome(&counts, seconds, rate);
+        (used, rejected)
+    })
+}
+
 // Rule F10.
 #[test]
-fn an_emptied_store_goes_on_with_the_estimate_even_if_a_newcomer_calls_it_first() {
-    for (processes, newcomer) in [(9, None), (9, Some(0)), (100, None), (100, Some(0))] {
-        let does_not_run = |process, second| Some(process) == newcomer && second < 40;
-        let counts = World::new(processes, 500.0).crash(does_not_run).empty_the_store_in(40).run(45);
-        let (rejected, _, used) = outcome(&counts, 40..45, 500.0);
-        let outcome = format!("{processes} processes, newcomer {newcomer:?}: {rejected} rejected, {used} used");
-        assert!(rejected < 0.03 && used > 0.95, "{outcome}");
+fn an_emptied_store_goes_on_with_the_estimate_also_if_a_newcomer_calls_it_first() {
+    for (processes, rate) in [(9, 500.0), (100, 500.0), (9, 100.0), (9, 50.0)] {
+        for (newcomer, late) in [(None, 0), (Some(0), 0), (None, 5), (Some(0), 5)] {
+            let does_not_run = |process, second| Some(process) == newcomer && second < 40;
+            // Until the others are back, the newcomer looks for the limit, and finds it by rejections.
+            let is_away = |process, second| process > 0 && (40..40 + late).contains(&second);
+            let world = World::new(processes, rate).crash(does_not_run).cut_off(is_away);
+            let [first, second, later] = after_emptying(world, rate);
+            let case = format!("{processes} on {rate}, {newcomer:?}, {late} s late: {first:?} {second:?} {later:?}");
+            let most = if newcomer.is_some() { 0.3 } else { 0.02 };
+            assert!(first.0 > 0.95 && first.1 < most, "{case}");
+            assert!(second.0 > 0.95 && second.1 < 0.05 && later.0 > 0.97 && later.1 < 0.03, "{case}");
+        }
     }
+}
+
+// Rule F10.
+#[test]
+fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with_their_number() {
+    for rate in [100.0, 500.0] {
+        let is_away = |process, second| second >= 40 && second < 40 + process as u64 % 5;
+        for (used, rejected) in after_emptying(World::new(20, rate).cut_off(is_away), rate) {
+            assert!(used > 0.97 && rejected < 0.04, "limit {rate}: {used} used, {rejected} rejected");
+        }
+    }
+    // A limit that falls meanwhile is noticed.
+    let [_, (used, rejected), _] = after_emptying(World::new(10, 500.0).later(41, 300.0), 300.0);
+    assert!(used > 0.95 && rejected < 0.05, "{used} used, {rejected} rejected");
+    // Processes that do not come back within 10 s leave their shares to the others.
+    let has_crashed = |process, second| process % 2 == 0 && second >= 40;
+    let [(first, _), _, (later, rejected)] = after_emptying(World::new(20, 200.0).crash(has_crashed), 200.0);
+    assert!(first < 0.6 && later > 0.95 && rejected < 0.05, "{first} and {later} used, {rejected} rejected");
+}
+
+// Rule F10.
+#[test]
+fn a_store_that_is_emptied_before_the_limit_was_measured_begins_anew() {
+    let counts = World::new(25, 5_000.0).empty_the_store_at(500).run(10);
+    let (_, _, used) = outcome(&counts, 6..10, 5_000.0);
+    assert!(used > 0.9, "{used} used");
+    // What is not measured is no estimate to go on with while the store is lost, either.
+    let counts = World::new(25, 100.0).empty_the_store_at(1_500).cut_off(|_, second| (2..10).contains(&second)).run(10);
+    let (rejected, _, used) = outcome(&counts, 3..10, 100.0);
+    assert!(used > 0.95 && rejected < 0.1, "{used} used, {rejected} rejected");
+}
+
+// Rule F10.
+#[test]
+fn an_estimate_is_one_even_if_nothing_was_rejected_since_the_store_was_emptied() {
+    let wanted = |process: usize, now: u64| match now {
+        30_000..65_000 => u32::from((now + 13 * process as u64).is_multiple_of(125)),
+        _ => GREEDY,
+    };
+    let world = World::new(10, 100.0).wants(wanted).cut_off(|_, second| second >= 60);
+    let counts = world.empty_the_store_at(40_000).run(90);
+    let (rejected, _, used) = outcome(&counts, 65..90, 100.0);
+    assert!(used > 0.9 && rejected < 0.01, "{used} used, {rejected} rejected");
+}
+
+/// Returns a reply to a member of a fleet of 10.
+fn reply(rate: Option<(f64, f64)>) -> Reply {
+    let mut reply = Reply::new("epoch", 10, true);
+    reply.limit = Some(LimitReply { version: 1, cut: 0, rate, satisfied: 0, waiting: 10, step: None });
+    reply
+}
+
+// Rules F9, F10.
+#[test]
+fn one_failed_call_leaves_a_process_that_was_not_rejected_what_it_had() {
+    for (rate, share) in [(None, 10.0), (Some((200.0, 200.0)), 0.97 * 20.0)] {
+        let strategy = Arc::new(PacedRetryStrategy::new());
+        let mut member = Member::new("orders", "p1", at(0)).limit(Arc::clone(&strategy));
+        member.call(at(0), false);
+        member.answered(at(5), &reply(rate));
+        member.call(at(250), false);
+        member.unanswered(at(260), &"no answer");
+        assert!((member.status().share.unwrap() - share).abs() < 1e-9, "{:?}", member.status());
+    }
+}
+
+// Rule F8.
+#[test]
+fn what_a_process_was_told_by_a_state_that_was_lost_says_nothing_about_this_one() {
+    let mut store = MemoryStore::new();
+    let mut call = |now, member: &str, epoch: Option<&str>, limit: LimitCall| {
+        let mut call = Call::new(member, "new");
+        (call.epoch, call.limit) = (epoch.map(Into::into), Some(limit));
+        store.call(now, &call).limit.unwrap()
+    };
+    let told = |version, rejected, posted| LimitCall { version, rejected, posted, ..LimitCall::default() };
+    // It knows step 400 of the state that was lost, and the reply does not reach it.
+    call(0, "old", Some("lost"), told(400, 0, None));
+    call(0, "new", None, told(0, 0, None));
+    let state = String::from("a state");
+    let cut = Post { version: 0, accepted: 0, rejected: 0, rate: 90.0, estimate: 100.0, is_cut: true, state };
+    call(5, "new", None, told(0, 0, Some(cut.clone())));
+    // Its requests were sent before it knew of the cut, and its rate is not for this state.
+    call(200, "old", Some("lost"), told(400, 7, Some(Post { version: 1, rate: 7.0, ..cut })));
+    let reply = call(600, "new", None, told(1, 0, None));
+    assert_eq!((reply.rate, reply.step.unwrap().rejected), (Some((90.0, 100.0)), 0));
 }
 
 // Rule F9.
@@ -176,11 +284,6 @@ fn before_its_first_answer_a_process_sends_ten_requests_per_second() {
 #[cfg(feature = "test")]
 #[test]
 fn under_a_test_guard_the_limit_of_the_test_is_left_alone() {
-    use crate::support::at;
-    use retry_core::PacedRetryStrategy;
-    use retry_fleet::Member;
-    use std::sync::Arc;
-
     let strategy = Arc::new(PacedRetryStrategy::new());
     let mut member = Member::new("orders", "p1", at(0)).limit(Arc::clone(&strategy));
     assert!(member.call(at(0), false).limit.is_some());

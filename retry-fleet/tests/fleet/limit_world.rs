@@ -49,7 +49,7 @@ pub(crate) struct World<'a> {
     wants: Box<dyn Fn(usize, u64) -> u32 + 'a>,
     is_cut_off: Box<dyn Fn(usize, u64) -> bool + 'a>,
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
-    emptied_in: Option<u64>,
+    emptied_at: Vec<u64>,
     later: Option<(u64, f64)>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> World<'a> {
             wants: Box::new(|_, _| GREEDY),
             is_cut_off: Box::new(|_, _| false),
             has_crashed: Box::new(|_, _| false),
-            emptied_in: None,
+            emptied_at: Vec::new(),
             later: None,
         }
     }
@@ -82,9 +82,10 @@ impl<'a> World<'a> {
         Self { has_crashed: Box::new(has_crashed), ..self }
     }
 
-    /// Empties the store at the beginning of a second. Of the processes that call then, the first one has the lowest number.
-    pub(crate) fn empty_the_store_in(self, second: u64) -> Self {
-        Self { emptied_in: Some(second), ..self }
+    /// Empties the store at a time, in milliseconds. Of the processes that call then, the first one has the lowest number.
+    pub(crate) fn empty_the_store_at(mut self, time: u64) -> Self {
+        self.emptied_at.push(time);
+        self
     }
 
     /// Sets another rate of the server from a second on.
@@ -98,7 +99,7 @@ impl<'a> World<'a> {
         let mut counts = vec![vec![(0, 0); self.processes]; seconds];
         for now in 0..seconds as u64 * 1_000 {
             let second = now / 1_000;
-            if self.emptied_in.is_some_and(|second| now == 1_000 * second) {
+            if self.emptied_at.contains(&now) {
                 store.forget();
             }
             let rate = self.later.filter(|(from, _)| second >= *from).map_or(self.rate, |(_, rate)| rate);

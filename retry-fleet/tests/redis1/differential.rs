@@ -103,6 +103,10 @@ impl Calls {
             accepted: self.count(10_000),
             rejected: self.count(500),
             demand: (!self.random.one_in(3)).then(|| self.small(100_000)),
+            known: self
+                .random
+                .one_in(3)
+                .then(|| (f64::from(self.small(1_000)) / 7.0, f64::from(self.small(1_000)) / 3.0)),
             posted: self.random.one_in(3).then(|| Post {
                 version: if self.random.one_in(4) { self.count(50) } else { self.version },
                 accepted: self.count(5_000),
