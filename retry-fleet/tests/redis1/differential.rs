@@ -149,6 +149,7 @@ struct Seen {
     other_capacities: u32,
     forgotten: u32,
     counted: u32,
+    restored: u32,
 }
 
 impl Seen {
@@ -163,6 +164,8 @@ impl Seen {
             self.steps += u32::from(limit.step.as_ref().is_some_and(|step| step.state.is_some()));
             self.rates += u32::from(limit.rate.is_some());
             self.cuts += u32::from(limit.cut > 0 && limit.version > limit.cut);
+            let known = call.limit.as_ref().and_then(|limit| limit.known);
+            self.restored += u32::from(known.is_some() && limit.rate == known);
         }
         self.off += u32::from(!reply.retries_enabled);
         self.gone += u32::from(after.members() + usize::from(call.is_leaving) < before.members());
@@ -170,8 +173,23 @@ impl Seen {
     }
 
     fn assert_everything(&self) {
-        let Self { grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten, counted } = *self;
-        for count in [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten, counted] {
+        let Self {
+            grants,
+            debts,
+            steps,
+            rates,
+            cuts,
+            off,
+            gone,
+            epochs,
+            other_capacities,
+            forgotten,
+            counted,
+            restored,
+        } = *self;
+        for count in
+            [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten, counted, restored]
+        {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }
     }
