@@ -58,7 +58,8 @@
 //! | the store has not answered yet | the quota has its pocket, one retry unless set; with a limit, the process sends 10 requests per second |
 //! | the store does not answer for 3 s, or longer in fleets of more than 1,200 | it goes on with what it holds; refunds fill its fair share of the quota, and, from the first call without an answer on, it sends its share of the estimated limit. It goes on asking, and comes back by itself |
 //! | the store was not reached for 3 s after joining | the quota has its pocket; the limit is that of a single process |
-//! | the store was emptied, or a stale replica took over | the processes tell the store what they hold, and go on with the estimated limit; at most one capacity more is spent |
+//! | the store was emptied | the processes tell the store what they hold, and go on with the estimated limit; at most one capacity more is spent |
+//! | a stale replica took over | the same, but the limit goes on with what the replica knows of it |
 //! | the process crashes | what it held counts as spent, and successes of the others fill it |
 //! | the process stops for a while | after 30 s, the store forgets it, and takes it back with its next call |
 //! | the tokio runtime ends | as if the store were lost |

@@ -83,9 +83,9 @@ pub(crate) struct LimitPart {
     answers: PacedAnswers,
     measured_at: Timestamp,
     waited_at: Option<Timestamp>,
-    /// What the process sent in about the last second, and what its rate was then, in sends per second. While the rate grows,
-    /// both lag behind it.
+    /// What the process sent in about the last second, in sends per second.
     sent: f64,
+    /// What its rate was in the same time. While the rate grows, both lag behind it.
     allowed: f64,
     /// What the process wants, in sends per second. `None` if it waits for sends.
     demand: Option<f64>,
@@ -222,7 +222,7 @@ impl LimitPart {
         });
         estimator.accept(now, u32::try_from(step.accepted).unwrap_or(u32::MAX));
         // Of processes that are not back yet, nobody knows what was accepted.
-        if self.former.is_some() && FALLEN * step.rejected < step.accepted + step.rejected {
+        if self.former.is_some() && step.rejected.saturating_mul(FALLEN) < step.accepted.saturating_add(step.rejected) {
             estimator.pause(now);
         }
         if step.rejected > 0 {
