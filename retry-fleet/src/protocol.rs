@@ -82,7 +82,7 @@ pub struct LimitCall {
     /// What the process would send without the limit, in thousandths of a send per second. `None` if it waits for sends.
     pub demand: Option<u32>,
     /// The rate of the whole fleet without the store, and the estimate, if the process knows one. A store that was emptied
-    /// goes on with those of the first process that knows some.
+    /// goes on with those of the first process that knows some, within its first 40 steps.
     pub known: Option<(f64, f64)>,
     /// The outcome of a step.
     pub posted: Option<Post>,

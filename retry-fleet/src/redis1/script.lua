@@ -164,14 +164,15 @@ if has_limit then
   end
   h.accepted = math.min(h.accepted + counted(math.max(0, arg(16) - m[5])), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
-  if (is_of_another_state and 0 or arg(25)) >= h.cut then h.rejected = math.min(h.rejected + counted(math.max(0, arg(17) - m[6])), most) end
+  local knows_cut = (is_of_another_state and 0 or arg(25)) >= h.cut
+  if knows_cut then h.rejected = math.min(h.rejected + counted(math.max(0, arg(17) - m[6])), most) end
   m[5], m[6] = math.max(m[5], arg(16)), math.max(m[6], arg(17))
   forget(m)
   m[7] = arg(18)
   remember(m)
-  -- The state was lost, and this is the first process that knows more than this one does.
+  -- In its first 40 steps, which take ten seconds, this state takes over what was measured before another one was lost.
   local rate, estimate = number(ARGV[29], 0), number(ARGV[30], 0)
-  if is_of_another_state and rate and estimate and not h.restored then
+  if is_of_another_state and rate and estimate and not h.restored and h.version < 40 then
     h.rate, h.estimate, h.state = ARGV[29], ARGV[30], ''
     h.version, h.stepped, h.offered_until, h.accepted, h.rejected, h.restored = h.version + 1, now, 0, 0, 0, 1
   end

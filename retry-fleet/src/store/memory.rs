@@ -12,6 +12,8 @@ const STEP_PATIENCE: u64 = 1_000;
 /// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
 /// it calls more rarely.
 const SILENT: u64 = 3_000;
+/// The number of steps, which take ten seconds, in which a limit can still take over what was measured before a state was lost.
+const FIRST_STEPS: u64 = 40;
 /// The time between two counts of all processes, in milliseconds.
 const RECOUNT: u64 = 60_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
@@ -73,7 +75,7 @@ struct Limit {
     rejected: u64,
     satisfied: u64,
     waiting: u32,
-    /// Whether it goes on with what was known before the state was lost.
+    /// Whether it goes on with what was measured before a state was lost.
     is_restored: bool,
 }
 
@@ -292,7 +294,7 @@ impl Limit {
         self.forget(member.demand);
         member.demand = asked.demand;
         self.remember(asked.demand);
-        if let Some(known) = asked.known.filter(|_| !self.is_restored) {
+        if let Some(known) = asked.known.filter(|_| !self.is_restored && self.version < FIRST_STEPS) {
             (self.rate, self.state, self.is_restored) = (Some(known), None, true);
             (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
             (self.accepted, self.rejected) = (0, 0);

@@ -248,6 +248,33 @@ fn one_failed_call_leaves_a_process_that_was_not_rejected_what_it_had() {
     }
 }
 
+// Rule F10.
+#[test]
+fn a_state_takes_over_an_estimate_of_a_former_one_once_and_only_in_its_first_steps() {
+    for (steps, is_taken) in [(0, true), (39, true), (40, false)] {
+        let mut store = MemoryStore::new();
+        let mut call = |now, member: &str, epoch: Option<&str>, limit: LimitCall| {
+            let mut call = Call::new(member, "new");
+            (call.epoch, call.limit) = (epoch.map(Into::into), Some(limit));
+            store.call(now, &call).limit.unwrap()
+        };
+        let mut now = 0;
+        for version in 0..steps {
+            now += 250;
+            let post =
+                Post { version, accepted: 0, rejected: 0, rate: 7.0, estimate: 8.0, is_cut: false, state: "s".into() };
+            call(now, "new", None, LimitCall { posted: Some(post), ..LimitCall::default() });
+        }
+        let own = (steps > 0).then_some((7.0, 8.0));
+        let mut told =
+            |known| call(now, "old", Some("lost"), LimitCall { known: Some(known), ..LimitCall::default() }).rate;
+        // No rates.
+        assert_eq!((told((f64::NAN, 100.0)), told((97.0, f64::INFINITY)), told((-1.0, 100.0))), (own, own, own));
+        assert_eq!(told((97.0, 100.0)), if is_taken { Some((97.0, 100.0)) } else { own });
+        assert_eq!(told((970.0, 1_000.0)), if is_taken { Some((97.0, 100.0)) } else { own });
+    }
+}
+
 // Rule F8.
 #[test]
 fn what_a_process_was_told_by_a_state_that_was_lost_says_nothing_about_this_one() {
