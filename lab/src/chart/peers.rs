@@ -65,7 +65,7 @@ pub fn peers(reports: &[Report]) -> Result<String, Missing> {
     };
     let mut svg = Svg::new(
         title,
-        "Above: servers that fail; below: a rate limit. Less is better in each column. In colour: this library.",
+        "Above: servers that fail; below: a rate limit. Less is better. In colour: this library, retry-core.",
     );
     let middle = failing.draw(&mut svg, TOP);
     let bottom = limiting.draw(&mut svg, middle);
@@ -132,9 +132,9 @@ impl Reports<'_> {
         let shipped = StandardRetryStrategy::new().settings().max_attempts;
         [
             format!(
-                "Outage: a server for {} attempts/s stalls for {} s at a load of {:.0} %; \"never\": not within {} s. \
-                 In a row: {} services that all retry, with {} tasks/s; the last one fails. Peak: attempts at it in \
-                 the worst second.",
+                "Outage: a server for {} attempts/s stalls for {} s at a load of {:.0} %; \"never\": not \
+                 within {} s after that. In a row: each of {} services calls the next one, and all retry, with {} \
+                 tasks/s; the last one fails. Peak: attempts at it in the worst second.",
                 option(outage, "rate"),
                 option(outage, "stall_s"),
                 load(outage) * 100.0,
@@ -143,16 +143,17 @@ impl Reports<'_> {
                 option(layers, "rate"),
             ),
             format!(
-                "Copy: {} tasks by {WORKERS} workers, and {} attempts/s are admitted. Hollow: a short time, because \
-                 more than {GAVE_UP} % of the tasks were given up. A limit on sends learns from rejections, so it is shown \
-                 only here.",
+                "Copy: {} tasks by {WORKERS} workers; {} attempts/s are admitted, and {} at first. Hollow: a time that does \
+                 not count, because more than {GAVE_UP} % of the tasks were given up. A limit on sends is told no rate: it \
+                 learns from rejections, so it is shown only here.",
                 number(option(copy, "tasks")),
                 option(copy, "rate"),
+                option(copy, "burst"),
             ),
             format!(
-                "Attempts for a task: other crates up to 4. retry-core up to {shipped} in the outage, {} in a row, {} in the \
-                 copy, and where {FAILS} % fail {shipped}, without a quota 4. aws-smithy-runtime: its standard mode, and with a \
-                 limit on sends its adaptive one.",
+                "Up to {} attempts for a task in a row, {} in the copy, and 4 elsewhere, but {shipped} with retry-core in the \
+                 outage and with its new() where {FAILS} % fail. Limits are as shipped: retry-core's quota, tower's budget, and \
+                 aws-smithy-runtime in its standard mode and, with a limit on sends, its adaptive one.",
                 option(layers, "max_attempts"),
                 option(copy, "max_attempts"),
             ),
@@ -169,11 +170,11 @@ fn load(outage: &Report) -> f64 {
 /// Returns panels whose rows are the policies of kinds.
 fn dots(kinds: &[Kind], panels: Vec<Panel<'static>>) -> Dots<'static> {
     let row = |section: Option<&'static str>, policy: &str| {
-        let name = match policy.split(',').next() {
-            _ if policy == BOUND.1[0] => policy.to_owned(),
+        let name = match policy {
+            bound if bound == BOUND.1[0] => policy.to_owned(),
             // The headings tell the modes of a crate apart.
-            Some(name) if is_peer(policy) => name.to_owned(),
-            _ => format!("retry-core: {policy}"),
+            peer if is_peer(peer) => peer.split(',').next().unwrap_or(peer).to_owned(),
+            own => format!("retry-core: {own}"),
         };
         Row { name, look: look(policy), section }
     };
