@@ -106,8 +106,8 @@
 //! # Features
 //!
 //! `redis1` is on by default: the store in Redis, and the task on tokio (`tokio`). `redis1-cluster` and `redis1-sentinel` add
-//! their connections, `metrics`, `tracing` and `test` what is said here. TLS is a feature of the crate redis, as the docs of `RedisStore`
-//! show.
+//! their connections, `metrics`, `tracing` and `test` what is said here. TLS is a feature of the crate redis, as the docs of
+//! `RedisStore` show.
 //!
 //! # Without Redis or without tokio
 //!

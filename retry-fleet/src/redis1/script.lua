@@ -1,4 +1,4 @@
--- One call of a process. The twin of this script is store/memory.rs, step by step.
+-- One call of a process. The twin of this script is store/memory.rs with store/memory/limit.rs, step by step.
 --
 -- KEYS: the hash of the fleet, the switch of the fleet
 -- ARGV: 1 member, 2 known epoch or '', 3 fresh epoch, 4 ttl in ms, 5 leaving 1/0, 6 entries to look at,

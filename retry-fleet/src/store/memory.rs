@@ -1,27 +1,20 @@
 //! A store in memory: the twin of the script that runs in Redis.
 
-use crate::protocol::{Call, LimitCall, LimitReply, QuotaCall, QuotaReply, Reply, Step};
+mod limit;
+
+use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
+use limit::Limit;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::time::Duration;
 
-/// The shortest time between two steps of a limit, in milliseconds.
-const STEP: u64 = 250;
-/// How long a step is waited for, in milliseconds. After that, another process gets it.
-const STEP_PATIENCE: u64 = 1_000;
 /// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
 /// it calls more rarely.
 const SILENT: u64 = 3_000;
-/// The number of steps, which take ten seconds, in which a limit can still take over what was measured before a state was lost.
-const FIRST_STEPS: u64 = 40;
 /// The time between two counts of all processes, in milliseconds.
 const RECOUNT: u64 = 60_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
-/// The largest backlog of answers that counts. Its product with [`STEP`] is exact in the script, too.
-const MOST_BACKLOG: u64 = 1 << 40;
-/// The largest rate that counts: 2^53.
-const MOST_RATE: f64 = 9_007_199_254_740_992.0;
 
 /// The state of one fleet, in memory.
 ///
@@ -61,22 +54,6 @@ struct Quota {
     /// The time until which the capacity counts, because a process asked for it.
     until: u64,
     balance: i64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Limit {
-    rate: Option<(f64, f64)>,
-    state: Option<String>,
-    version: u64,
-    cut: u64,
-    stepped: u64,
-    offered_until: u64,
-    accepted: u64,
-    rejected: u64,
-    satisfied: u64,
-    waiting: u32,
-    /// Whether it goes on with what was measured before a state was lost.
-    is_restored: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +114,7 @@ impl MemoryStore {
 
 impl State {
     fn new(now: u64, epoch: String) -> Self {
-        Self { now, clock: now, epoch, limit: Limit { stepped: now, ..Limit::default() }, ..Self::default() }
+        Self { now, clock: now, epoch, limit: Limit::new(now), ..Self::default() }
     }
 
     /// Lets processes leave whose time is over. What they hold counts as spent.
@@ -273,93 +250,10 @@ impl State {
     }
 }
 
-impl Limit {
-    /// Of a process that was silent for longer than it should, only as much counts as belongs to one step.
-    fn call(
-        &mut self,
-        now: u64,
-        asked: &LimitCall,
-        member: &mut Member,
-        silence: Option<u64>,
-        is_leaving: bool,
-    ) -> LimitReply {
-        let counted = |count: u64| silence.map_or(count, |silence| count.min(MOST_BACKLOG) * STEP / silence);
-        self.accepted = up_to_most(self.accepted + counted(asked.accepted.saturating_sub(member.accepted)));
-        // A process that does not know of the last cut yet has sent at the rate before it.
-        if asked.version >= self.cut {
-            self.rejected = up_to_most(self.rejected + counted(asked.rejected.saturating_sub(member.rejected)));
-        }
-        member.accepted = member.accepted.max(asked.accepted);
-        member.rejected = member.rejected.max(asked.rejected);
-        self.forget(member.demand);
-        member.demand = asked.demand;
-        self.remember(asked.demand);
-        if let Some(known) = asked.known.filter(|_| !self.is_restored && self.version < FIRST_STEPS) {
-            (self.rate, self.state, self.is_restored) = (Some(known), None, true);
-            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
-            (self.accepted, self.rejected) = (0, 0);
-        }
-        if let Some(posted) = asked.posted.as_ref().filter(|posted| posted.version == self.version) {
-            self.accepted = self.accepted.saturating_sub(posted.accepted);
-            self.rejected = self.rejected.saturating_sub(posted.rejected);
-            self.rate = Some((posted.rate, posted.estimate)).filter(are_rates);
-            self.state = Some(posted.state.clone()).filter(|state| !state.is_empty());
-            (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
-            if posted.is_cut {
-                self.cut = self.version;
-            }
-        }
-        let is_due = now >= self.offered_until && (self.version == 0 || now >= self.stepped.saturating_add(STEP));
-        let step = (is_due && !is_leaving).then(|| {
-            self.offered_until = now.saturating_add(STEP_PATIENCE);
-            let (accepted, rejected) = (self.accepted, self.rejected);
-            let elapsed = now - self.stepped;
-            Step { version: self.version, now, elapsed, accepted, rejected, state: self.state.clone() }
-        });
-        let Self { version, cut, rate, satisfied, waiting, .. } = *self;
-        LimitReply { version, cut, rate, satisfied, waiting, step }
-    }
-
-    /// Adds what a process wants.
-    fn remember(&mut self, demand: Option<u32>) {
-        match demand {
-            None => self.waiting += 1,
-            Some(demand) => self.satisfied += u64::from(demand),
-        }
-    }
-
-    /// Forgets what a process wanted.
-    fn forget(&mut self, demand: Option<u32>) {
-        match demand {
-            None => self.waiting = self.waiting.saturating_sub(1),
-            Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
-        }
-    }
-}
-
 impl QuotaCall {
     fn up_to_most(self) -> Self {
         Self { seen: up_to_most(self.seen), back: up_to_most(self.back), ..self }
     }
-}
-
-impl LimitCall {
-    /// Of a process that knows only a state that was lost, versions say nothing, and only then its rate and estimate matter.
-    fn cleaned(mut self, is_of_another_state: bool) -> Self {
-        self.version = if is_of_another_state { 0 } else { up_to_most(self.version) };
-        self.known = self.known.filter(|known| is_of_another_state && are_rates(known));
-        (self.accepted, self.rejected) = (up_to_most(self.accepted), up_to_most(self.rejected));
-        self.posted = self.posted.filter(|_| !is_of_another_state);
-        if let Some(posted) = &mut self.posted {
-            posted.version = up_to_most(posted.version);
-            (posted.accepted, posted.rejected) = (up_to_most(posted.accepted), up_to_most(posted.rejected));
-        }
-        self
-    }
-}
-
-fn are_rates((rate, estimate): &(f64, f64)) -> bool {
-    [rate, estimate].into_iter().all(|rate| (0.0..=MOST_RATE).contains(rate))
 }
 
 fn up_to_most(count: u64) -> u64 {
@@ -382,6 +276,7 @@ fn whole(number: i64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::LimitCall;
 
     // Rule F11.
     #[test]

@@ -1,4 +1,4 @@
-//! When a connection is replaced, and what the errors say.
+//! When a connection is replaced, and how one is set up.
 
 use crate::fake::FakeServer;
 use crate::proxy::Proxy;
@@ -7,8 +7,6 @@ use redis::Commands;
 use retry_fleet::protocol::{Call, LimitCall, QuotaCall, Reply};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Store, StoreError};
-use std::error::Error;
-use std::fmt::Write;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -16,10 +14,10 @@ use tokio::time::{sleep, timeout};
 
 /// A deadline that a silent store does not meet.
 const SOON: Duration = Duration::from_millis(100);
-const HASH: &str = "retry-fleet:{orders}";
+pub(crate) const HASH: &str = "retry-fleet:{orders}";
 
 /// A call with all parts.
-fn whole_call() -> Call {
+pub(crate) fn whole_call() -> Call {
     let mut call = Call::new("p1", "fresh");
     call.quota = Some(QuotaCall { capacity: 100, cost: 14, ..QuotaCall::default() });
     call.limit = Some(LimitCall::default());
@@ -46,17 +44,6 @@ pub(crate) async fn answered(store: &mut RedisStore) -> Reply {
         }
         sleep(Duration::from_millis(10)).await;
     }
-}
-
-/// Returns all that an error tells.
-pub(crate) fn told(error: &StoreError) -> String {
-    let mut told = format!("{error} {error:?}");
-    let mut next = error.source();
-    while let Some(error) = next {
-        let _ = write!(told, " {error} {error:?}");
-        next = error.source();
-    }
-    told
 }
 
 // Rule F12.
@@ -90,17 +77,6 @@ async fn older_servers_wrap_the_code_of_a_command_into_the_text() {
         assert!(started.elapsed() < PATIENCE, "the node is not left");
         sleep(Duration::from_millis(5)).await;
     }
-}
-
-// Rule F13.
-#[tokio::test]
-async fn another_type_under_the_key_is_told_by_older_servers_too() {
-    let text = "-ERR Error running script (call to f_0123): @user_script:28: WRONGTYPE Operation against a key holding the \
-                wrong kind of value\r\n";
-    let server = FakeServer::start(text).await;
-    let mut store = RedisStore::open(&server.url()).unwrap();
-    let error = call(&mut store).await.unwrap_err().to_string();
-    assert!(error.contains("expected a hash"), "{error}");
 }
 
 // Rule F12.
@@ -192,16 +168,6 @@ fn a_store_can_move_to_another_runtime_and_needs_one() {
     }
 }
 
-#[test]
-fn a_client_that_panics_is_told_from_a_runtime_that_has_ended() {
-    // The runtime can't open a socket.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let mut store = RedisStore::open("redis://127.0.0.1").unwrap();
-    let error = runtime.block_on(call(&mut store)).unwrap_err().to_string();
-    assert!(error.contains("127.0.0.1:6379: the client panicked") && error.contains("`enable_all`"), "{error}");
-    assert!(error.contains("crypto provider of rustls"), "{error}");
-}
-
 // Rule F12.
 #[tokio::test]
 async fn a_server_that_forgot_the_script_gets_its_text() {
@@ -216,209 +182,6 @@ async fn a_server_that_forgot_the_script_gets_its_text() {
     let statistics: String = redis::cmd("INFO").arg("commandstats").query(&mut direct).unwrap();
     assert!(statistics.contains("cmdstat_evalsha:calls=10,"), "{statistics}");
     assert!(statistics.contains("cmdstat_eval:calls=5,"), "{statistics}");
-}
-
-// Rule F13.
-#[tokio::test]
-async fn another_type_under_the_key_is_an_error_that_names_the_key() {
-    let server = RedisServer::start(&[]);
-    let mut direct = server.client().get_connection().unwrap();
-    let mut store = RedisStore::from(server.client());
-    for command in ["SET", "SADD"] {
-        let mut other = redis::cmd(command);
-        let _: () = other.arg(HASH).arg("text").query(&mut direct).unwrap();
-        let error = call(&mut store).await.unwrap_err().to_string();
-        assert!(error.contains(r#"the key "retry-fleet:{orders}""#) && error.contains("expected a hash"), "{error}");
-        let _: () = direct.del(HASH).unwrap();
-        call(&mut store).await.unwrap();
-        let _: () = direct.del(HASH).unwrap();
-    }
-    // Any type under the key of the switch means off.
-    let _: () = direct.lpush(format!("{HASH}:off"), "text").unwrap();
-    assert!(!call(&mut store).await.unwrap().retries_enabled);
-    let mut turn = whole_call();
-    turn.off_for = Some(Duration::ZERO);
-    assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
-}
-
-// Rule F11.
-#[tokio::test]
-async fn fields_that_are_no_numbers_count_as_missing() {
-    let server = RedisServer::start(&[]);
-    let mut direct = server.client().get_connection().unwrap();
-    let mut store = RedisStore::from(server.client());
-    let first = call(&mut store).await.unwrap();
-    let fields: Vec<String> = direct.hkeys(HASH).unwrap();
-    assert!(fields.len() > 10);
-    for text in ["text", "", "inf", "-inf", "nan", "1e300", "0x10", "-5", "7.5", "1 2 3", "1 2 3 4 5 6 7"] {
-        for field in fields.iter().filter(|field| *field != "epoch") {
-            let _: () = direct.hset(HASH, field, text).unwrap();
-            let outcome = call(&mut store).await;
-            assert!(outcome.is_ok(), "{field} = {text:?}: {outcome:?}");
-        }
-    }
-    assert_eq!(call(&mut store).await.unwrap().epoch, first.epoch);
-
-    // Without an epoch, nothing is left of the state.
-    let _: () = direct.hset(HASH, "m:other", "1 2 3 4 5 6 7").unwrap();
-    let _: () = direct.hdel(HASH, "epoch").unwrap();
-    assert_eq!(call(&mut store).await.unwrap().members, 1);
-    let other: Option<String> = direct.hget(HASH, "m:other").unwrap();
-    assert_eq!(other, None);
-}
-
-// Rule F11.
-#[tokio::test]
-async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a_minute() {
-    let server = RedisServer::start(&[]);
-    let mut direct = server.client().get_connection().unwrap();
-    let mut store = RedisStore::from(server.client());
-    let process = |member: &str, held, demand| {
-        let mut call = Call::new(member, "fresh");
-        call.ttl = Duration::from_hours(24);
-        call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held, ..QuotaCall::default() });
-        call.limit = Some(LimitCall { demand, ..LimitCall::default() });
-        call
-    };
-    let calls = [process("p1", 100, None), process("p2", 200, Some(7_000)), process("p3", 300, Some(5))];
-    let mut sums = async |server: &mut redis::Connection| {
-        for call in &calls {
-            timeout(PATIENCE, store.call("orders", call)).await.unwrap().unwrap();
-        }
-        server.hmget::<_, _, Vec<String>>(HASH, &["members", "held", "satisfied", "waiting"]).unwrap()
-    };
-    let right = ["3", "600", "7005", "1"];
-    assert_eq!(sums(&mut direct).await, right);
-    let entry: String = direct.hget(HASH, "m:p2").unwrap();
-    let damages = [
-        vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
-        vec![("m:p3", "")],
-        // An entry that nobody wrote.
-        vec![("m:p4", "1 2 3 4 5 6 7 8 9")],
-        vec![("m:p4", entry.as_str())],
-        vec![("held", "7")],
-        vec![("held", "900"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
-        vec![("held", "garbage"), ("members", "garbage"), ("satisfied", "garbage"), ("waiting", "garbage")],
-        vec![("held", "900"), ("counted", "garbage")],
-        vec![("held", "900"), ("counted", "9007199254740992")],
-    ];
-    for damage in damages {
-        direct.hset_multiple::<_, _, _, ()>(HASH, &damage).unwrap();
-        sums(&mut direct).await;
-        direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
-        direct.hdel::<_, _, ()>(HASH, "m:p4").unwrap();
-        assert_eq!(sums(&mut direct).await, right, "{damage:?}");
-    }
-    // An operator deletes entries.
-    direct.hdel::<_, _, ()>(HASH, &["m:p1", "m:p3"]).unwrap();
-    sums(&mut direct).await;
-    direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
-    assert_eq!(sums(&mut direct).await, right);
-}
-
-#[tokio::test]
-async fn a_store_without_memory_does_not_begin_a_state_that_it_would_lose_again() {
-    let server = RedisServer::start(&["--maxmemory", "1", "--maxmemory-policy", "allkeys-random"]);
-    let mut store = RedisStore::from(server.client());
-    for _ in 0..3 {
-        let error = call(&mut store).await.unwrap_err().to_string();
-        assert!(error.contains("OOM"), "{error}");
-    }
-}
-
-// Rule F13.
-#[tokio::test]
-async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field() {
-    let good =
-        ["fresh", "1", "0", "0", "100", "0", "100", "", "0", "0", "0", "5", "0", "0", "", "1", "0", "", "0", "7"];
-    let list = |fields: &[&str]| {
-        fields.iter().fold("*20\r\n".to_owned(), |list, field| format!("{list}${}\r\n{field}\r\n", field.len()))
-    };
-    let server = FakeServer::start(list(&good)).await;
-    call(&mut RedisStore::open(&server.url()).unwrap()).await.unwrap();
-
-    let names = [
-        (1, "members"),
-        (2, "off"),
-        (3, "given"),
-        (4, "balance"),
-        (5, "room"),
-        (6, "capacity"),
-        (7, "rate"),
-        (8, "satisfied"),
-        (9, "waiting"),
-        (10, "step"),
-        (11, "now"),
-        (12, "accepted"),
-        (13, "rejected"),
-        (15, "version"),
-        (16, "cut"),
-        (17, "estimate"),
-        (18, "elapsed"),
-        (19, "entry"),
-    ];
-    let mut cases: Vec<(String, String)> = Vec::new();
-    for (index, name) in names {
-        let mut fields = good;
-        fields[index] = "many";
-        cases.push((list(&fields), format!("{name:?}")));
-    }
-    for (index, name) in [(1, "members"), (3, "given"), (5, "room")] {
-        let mut fields = good;
-        fields[index] = "-1";
-        cases.push((list(&fields), format!("{name:?}")));
-    }
-    let too_few = list(&good).replacen("*20", "*19", 1).replacen("$5\r\nfresh\r\n", "", 1);
-    for answer in [too_few, "+OK\r\n".into(), ":7\r\n".into(), "$-1\r\n".into(), "*0\r\n".into()] {
-        cases.push((answer, "a list of 20 fields".into()));
-    }
-    cases.push((list(&good).replacen("$5\r\nfresh\r\n", "*0\r\n", 1), "\"epoch\"".into()));
-    for (answer, expected) in cases {
-        let server = FakeServer::start(answer.clone()).await;
-        let mut store = RedisStore::open(&server.url()).unwrap();
-        let error = call(&mut store).await.unwrap_err().to_string();
-        assert!(error.contains(r#""retry-fleet:{orders}""#) && error.contains(&expected), "{answer:?}: {error}");
-    }
-}
-
-// Rule F13.
-#[tokio::test]
-async fn no_error_and_no_debug_output_contains_a_password() {
-    const PASSWORD: &str = "pass-w0rd";
-    let with_password = |port: u16| format!("redis://reader:{PASSWORD}@127.0.0.1:{port}/0");
-    let by_hello = |port: u16| with_password(port) + "?protocol=resp3";
-    let invalid = [
-        format!("redis://reader:{PASSWORD}@127.0.0.1:port/"),
-        format!("rediss://reader:{PASSWORD}@127.0.0.1:port/"),
-        format!("http://reader:{PASSWORD}@127.0.0.1/"),
-        format!("redis://reader:{PASSWORD}@127.0.0.1/{PASSWORD}"),
-        format!("redis://reader:{PASSWORD}@127.0.0.1/?protocol={PASSWORD}"),
-        PASSWORD.to_owned(),
-    ];
-    for url in invalid {
-        let error = told(&RedisStore::open(&url).unwrap_err());
-        assert!(error.contains("invalid URL of the store: ") && !error.contains(PASSWORD), "{error}");
-        assert_eq!(error.contains("`tokio-rustls-comp`"), url.starts_with("rediss:"), "{error}");
-    }
-    // A server may repeat the words of a command that it refuses.
-    let unknown = format!("-ERR unknown words: AUTH reader {PASSWORD}\r\n");
-    let (real, fake) = (RedisServer::start(&["--requirepass", "another"]), FakeServer::start(unknown).await);
-    let nobody = free_port();
-    for (port, url, expected) in [
-        (nobody, with_password(nobody), "refused"),
-        (real.port, with_password(real.port), "authentication failed"),
-        (real.port, by_hello(real.port), "WRONGPASS"),
-        (fake.port, with_password(fake.port), "authentication failed"),
-        (fake.port, by_hello(fake.port), "ERR (response error)"),
-    ] {
-        let mut store = RedisStore::open(&url).unwrap();
-        let first = told(&call(&mut store).await.unwrap_err());
-        assert!(first.contains(expected) && first.contains(&format!("127.0.0.1:{port}")), "{first}");
-        let next = told(&call(&mut store).await.unwrap_err());
-        for told in [first, next, format!("{store:?} {store:#?}")] {
-            assert!(!told.contains(PASSWORD), "{told}");
-        }
-    }
 }
 
 #[tokio::test]

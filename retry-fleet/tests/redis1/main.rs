@@ -3,7 +3,9 @@
 #[cfg(feature = "redis1-cluster")]
 mod cluster;
 mod connection;
+mod contents;
 mod differential;
+mod errors;
 mod fake;
 #[cfg(unix)]
 mod faults;

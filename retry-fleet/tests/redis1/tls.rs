@@ -1,6 +1,7 @@
 //! The store over TLS, with certificate authorities that are made for the test.
 
-use crate::connection::{answered, call, told};
+use crate::connection::{answered, call};
+use crate::errors::told;
 use crate::server::{PATIENCE, RedisServer};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use redis::{Client, ClientTlsConfig, Commands, TlsCertificates};

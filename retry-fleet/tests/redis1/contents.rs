@@ -1,0 +1,118 @@
+//! What the store holds, and what somebody else wrote there.
+
+use crate::connection::{HASH, call, whole_call};
+use crate::server::{PATIENCE, RedisServer};
+use redis::Commands;
+use retry_fleet::Store;
+use retry_fleet::protocol::{Call, LimitCall, QuotaCall};
+use retry_fleet::redis1::RedisStore;
+use std::time::Duration;
+use tokio::time::timeout;
+
+// Rule F13.
+#[tokio::test]
+async fn another_type_under_the_key_is_an_error_that_names_the_key() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    for command in ["SET", "SADD"] {
+        let mut other = redis::cmd(command);
+        let _: () = other.arg(HASH).arg("text").query(&mut direct).unwrap();
+        let error = call(&mut store).await.unwrap_err().to_string();
+        assert!(error.contains(r#"the key "retry-fleet:{orders}""#) && error.contains("expected a hash"), "{error}");
+        let _: () = direct.del(HASH).unwrap();
+        call(&mut store).await.unwrap();
+        let _: () = direct.del(HASH).unwrap();
+    }
+    // Any type under the key of the switch means off.
+    let _: () = direct.lpush(format!("{HASH}:off"), "text").unwrap();
+    assert!(!call(&mut store).await.unwrap().retries_enabled);
+    let mut turn = whole_call();
+    turn.off_for = Some(Duration::ZERO);
+    assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
+}
+
+// Rule F11.
+#[tokio::test]
+async fn fields_that_are_no_numbers_count_as_missing() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let first = call(&mut store).await.unwrap();
+    let fields: Vec<String> = direct.hkeys(HASH).unwrap();
+    assert!(fields.len() > 10);
+    for text in ["text", "", "inf", "-inf", "nan", "1e300", "0x10", "-5", "7.5", "1 2 3", "1 2 3 4 5 6 7"] {
+        for field in fields.iter().filter(|field| *field != "epoch") {
+            let _: () = direct.hset(HASH, field, text).unwrap();
+            let outcome = call(&mut store).await;
+            assert!(outcome.is_ok(), "{field} = {text:?}: {outcome:?}");
+        }
+    }
+    assert_eq!(call(&mut store).await.unwrap().epoch, first.epoch);
+
+    // Without an epoch, nothing is left of the state.
+    let _: () = direct.hset(HASH, "m:other", "1 2 3 4 5 6 7").unwrap();
+    let _: () = direct.hdel(HASH, "epoch").unwrap();
+    assert_eq!(call(&mut store).await.unwrap().members, 1);
+    let other: Option<String> = direct.hget(HASH, "m:other").unwrap();
+    assert_eq!(other, None);
+}
+
+// Rule F11.
+#[tokio::test]
+async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a_minute() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let process = |member: &str, held, demand| {
+        let mut call = Call::new(member, "fresh");
+        call.ttl = Duration::from_hours(24);
+        call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held, ..QuotaCall::default() });
+        call.limit = Some(LimitCall { demand, ..LimitCall::default() });
+        call
+    };
+    let calls = [process("p1", 100, None), process("p2", 200, Some(7_000)), process("p3", 300, Some(5))];
+    let mut sums = async |server: &mut redis::Connection| {
+        for call in &calls {
+            timeout(PATIENCE, store.call("orders", call)).await.unwrap().unwrap();
+        }
+        server.hmget::<_, _, Vec<String>>(HASH, &["members", "held", "satisfied", "waiting"]).unwrap()
+    };
+    let right = ["3", "600", "7005", "1"];
+    assert_eq!(sums(&mut direct).await, right);
+    let entry: String = direct.hget(HASH, "m:p2").unwrap();
+    let damages = [
+        vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
+        vec![("m:p3", "")],
+        // An entry that nobody wrote.
+        vec![("m:p4", "1 2 3 4 5 6 7 8 9")],
+        vec![("m:p4", entry.as_str())],
+        vec![("held", "7")],
+        vec![("held", "900"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
+        vec![("held", "garbage"), ("members", "garbage"), ("satisfied", "garbage"), ("waiting", "garbage")],
+        vec![("held", "900"), ("counted", "garbage")],
+        vec![("held", "900"), ("counted", "9007199254740992")],
+    ];
+    for damage in damages {
+        direct.hset_multiple::<_, _, _, ()>(HASH, &damage).unwrap();
+        sums(&mut direct).await;
+        direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
+        direct.hdel::<_, _, ()>(HASH, "m:p4").unwrap();
+        assert_eq!(sums(&mut direct).await, right, "{damage:?}");
+    }
+    // An operator deletes entries.
+    direct.hdel::<_, _, ()>(HASH, &["m:p1", "m:p3"]).unwrap();
+    sums(&mut direct).await;
+    direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
+    assert_eq!(sums(&mut direct).await, right);
+}
+
+#[tokio::test]
+async fn a_store_without_memory_does_not_begin_a_state_that_it_would_lose_again() {
+    let server = RedisServer::start(&["--maxmemory", "1", "--maxmemory-policy", "allkeys-random"]);
+    let mut store = RedisStore::from(server.client());
+    for _ in 0..3 {
+        let error = call(&mut store).await.unwrap_err().to_string();
+        assert!(error.contains("OOM"), "{error}");
+    }
+}
