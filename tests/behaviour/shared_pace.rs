@@ -130,6 +130,102 @@ fn a_rate_that_is_no_positive_number_sends_hardly_anything() {
     }
 }
 
+/// Returns a strategy without the ramp at 10 sends per second, and so many operations that wait.
+fn waiting_at_ten(clock: &ByHand, number: usize) -> (Box<PacedRetryStrategy>, Vec<PacedRetryToken>) {
+    let strategy = Box::new(PacedRetryStrategy::new().ramp(false));
+    strategy.pace_at(Some(10.0), false, clock);
+    let waiters = (0..number).map(|_| waiter(&strategy, clock)).collect();
+    (strategy, waiters)
+}
+
+/// Returns an operation that waits.
+fn waiter(strategy: &PacedRetryStrategy, clock: &ByHand) -> PacedRetryToken {
+    let mut token = strategy.acquire_initial_token(clock).unwrap();
+    assert!(strategy.ready(&mut token, clock, None).wait().is_some());
+    token
+}
+
+/// Ends the limit, and begins another one at the same rate.
+fn interrupt(strategy: &PacedRetryStrategy, clock: &ByHand) {
+    strategy.pace_at(None, false, clock);
+    strategy.pace_at(Some(10.0), false, clock);
+}
+
+// Rule L14.
+#[test]
+fn operations_that_wait_are_not_overtaken_when_the_limit_ends_and_begins_again() {
+    let clock = ByHand::at(secs(100));
+    let (strategy, waiters) = waiting_at_ten(&clock, 100);
+    interrupt(&strategy, &clock);
+    let mut all: Vec<_> = waiters.into_iter().enumerate().collect();
+    // The newcomers ask first, at each moment.
+    all.splice(0..0, (100..200).map(|number| (number, waiter(&strategy, &clock))));
+    let mut served = Vec::new();
+    while !all.is_empty() {
+        clock.advance(millis(5));
+        all.retain_mut(|(number, token)| {
+            let is_sent = strategy.ready(token, &clock, None).wait().is_none();
+            if is_sent {
+                served.push(*number);
+            }
+            !is_sent
+        });
+    }
+    let overtaken = served[..100].iter().filter(|number| **number >= 100).count();
+    assert_eq!(overtaken, 0, "{served:?}");
+    assert_eq!(served, (0..200).collect::<Vec<_>>());
+}
+
+// Rule L14.
+#[test]
+fn an_operation_that_goes_away_gives_up_its_own_place_only_whatever_happened_to_the_limit() {
+    let clock = ByHand::at(secs(100));
+    let (strategy, mut early) = waiting_at_ten(&clock, 1);
+    interrupt(&strategy, &clock);
+    let mut second = waiter(&strategy, &clock);
+    strategy.release(early.pop().unwrap());
+    let mut third = waiter(&strategy, &clock);
+    clock.advance(millis(100));
+    assert!(strategy.ready(&mut third, &clock, None).wait().is_some(), "the second one came before it");
+    assert_eq!(strategy.ready(&mut second, &clock, None).wait(), None);
+}
+
+// Rule L14.
+#[test]
+fn an_operation_that_was_sent_without_a_limit_has_no_place_in_the_next_one() {
+    let clock = ByHand::at(secs(100));
+    let (strategy, mut waiters) = waiting_at_ten(&clock, 3);
+    strategy.pace_at(None, false, &clock);
+    for token in &mut waiters {
+        assert_eq!(strategy.ready(token, &clock, None).wait(), None);
+    }
+    strategy.pace_at(Some(10.0), false, &clock);
+    let mut next = waiter(&strategy, &clock);
+    clock.advance(millis(101));
+    assert_eq!(strategy.ready(&mut next, &clock, None).wait(), None, "nobody is before it");
+    // What was sent without a limit gives nothing back to it.
+    for token in waiters {
+        strategy.release(token);
+    }
+    let _ = waiter(&strategy, &clock);
+}
+
+// Rules L10, L14.
+#[test]
+fn what_was_answered_is_counted_on_when_the_limit_ends_and_begins_again() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new().ramp(false);
+    strategy.pace_at(Some(100.0), false, &clock);
+    let mut sent = send(&strategy, &clock, 100);
+    strategy.record_success(sent.pop().unwrap(), &Success::default(), &clock).unwrap();
+    let answers = strategy.pace_at(None, false, &clock);
+    assert_eq!((answers.accepted, answers.rejected), (1, 0));
+    assert_eq!(strategy.pace_at(Some(100.0), false, &clock), answers);
+    // It was sent in the limit before.
+    reject(&strategy, &clock, sent.pop().unwrap());
+    assert_eq!(strategy.pace_at(Some(100.0), false, &clock), answers);
+}
+
 // Rule L11.
 #[test]
 fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {

@@ -14,7 +14,8 @@ const KEEP: Duration = Duration::from_secs(10);
 /// The shortest time between two searches for late waiters, because a search examines all waiters.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The place of a waiter in the queue. A waiter with a lower number came earlier.
+/// The place of a waiter in the queue. A waiter with a lower number came earlier. A queue never issues a number twice, so a
+/// queue that may be asked with a ticket must not be replaced by a new one.
 pub(super) type Ticket = u64;
 
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.

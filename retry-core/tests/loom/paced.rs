@@ -92,3 +92,28 @@ fn each_send_is_granted_once() {
         assert!((here == Ready::Now) ^ (there == Ready::Now), "exactly one of the two is granted");
     });
 }
+
+// Rule L14.
+#[test]
+fn a_waiting_operation_keeps_its_place_or_is_sent_when_the_limit_ends_and_begins_again() {
+    loom::model(|| {
+        let (strategy, clock) = (shared(PacedRetryStrategy::new().ramp(false)), Arc::new(ByHand::at(1000)));
+        strategy.pace_at(Some(10.0), false, &*clock);
+        let (mut waiting, _) = begin(&strategy, &clock);
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || {
+            other.pace_at(None, false, &*time);
+            other.pace_at(Some(10.0), false, &*time);
+        });
+        let is_sent = strategy.ready(&mut waiting, &*clock, None) == Ready::Now;
+        thread.join().unwrap();
+        let (mut newcomer, ready) = begin(&strategy, &clock);
+        assert_ne!(ready, Ready::Now);
+        clock.advance(Duration::from_millis(101));
+        let is_next = strategy.ready(&mut newcomer, &*clock, None) == Ready::Now;
+        assert_eq!(is_next, is_sent, "the newcomer is first if nobody waits before it");
+        if !is_sent {
+            assert_eq!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
+        }
+    });
+}

@@ -55,12 +55,14 @@ impl PacedLimiter {
     #[inline]
     pub(crate) fn ready(&self, place: &mut PacedPlace, is_own: impl FnOnce() -> bool, clock: &dyn Clock) -> Ready {
         self.pacer.with(Pacer::new, |pacer| {
-            if !pacer.is_pacing() || place.is_granted() || !is_own() {
+            // An operation that waited when the limit ended asks once more, to give up its place.
+            let is_limited = place.ticket.is_some() || pacer.is_pacing();
+            if !is_limited || place.is_granted() || !is_own() {
                 return Ready::Now;
             }
             match pacer.ask(clock, &mut place.ticket) {
                 Ok(rejections) => {
-                    place.granted = Some(rejections);
+                    place.granted = rejections;
                     Ready::Now
                 }
                 Err(wait) => Ready::After(wait),

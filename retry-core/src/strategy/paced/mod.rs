@@ -175,6 +175,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// Returns what the server answered so far, for those who determine the rate. `None` returns to the strategy's own
     /// estimate, which goes on meanwhile. Without the ramp, and before the first rejection, sends are not limited then.
     ///
+    /// Operations that wait keep their places, also if the limit ends and another rate comes before they ask again.
+    ///
     /// If the new rate `is_cut`, because requests were rejected, the rejections of requests that were sent before do not
     /// count any more.
     ///

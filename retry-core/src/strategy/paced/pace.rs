@@ -17,9 +17,10 @@ pub(super) struct Pace {
     pub(super) estimator: GoodputEstimator,
     /// A rate from elsewhere, in sends per second, which is used in place of the estimator's.
     imposed: Option<f64>,
-    /// What the server answered, and whether operations had to wait, since the limit began.
+    /// What the server answered, and how often operations had to wait, in all limits so far.
     pub(super) answers: PacedAnswers,
-    /// The number of rejections and warnings that cut the estimator's rate, and of cuts that came from elsewhere.
+    /// The number of rejections and warnings that cut the estimator's rate, of cuts that came from elsewhere, and of limits
+    /// that began.
     pub(super) rejections: u32,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
@@ -50,6 +51,12 @@ impl Pace {
             reports: Reports::new(now),
             latest: Latest::new(now),
         }
+    }
+
+    /// Begins another limit, with another estimator. Rejections of requests that were sent before do not count.
+    pub(super) fn restart(&mut self, estimator: GoodputEstimator, now: Timestamp) {
+        let (answers, rejections, latest) = (self.answers, self.rejections.wrapping_add(1), self.latest);
+        *self = Self { answers, rejections, latest, ..Self::new(estimator, now) };
     }
 
     /// Counts accepted requests.

@@ -36,8 +36,9 @@ pub(super) struct Pacer {
     phase: AtomicU8,
     counters: AcceptedCounters,
     accepted: Padded<AtomicU32>,
-    /// `None` while sends are not limited. No user code runs while it is locked, not even the clock, so the lock is never
-    /// poisoned.
+    /// `None` until sends are limited for the first time. It then stays, so that a ticket is never issued twice, and a waiter
+    /// keeps its place when a limit ends and another one begins. No user code runs while it is locked, not even the clock, so
+    /// the lock is never poisoned.
     queue: Padded<Mutex<Option<SendQueue<Pace>>>>,
 }
 
@@ -49,7 +50,8 @@ struct Padded<T>(T);
 const IDLE: u8 = 0;
 /// The phase before the first rejection, without the ramp: sends are not limited.
 const OPEN: u8 = 1;
-/// The phase in which sends are limited. After a rejection it never ends.
+/// The phase in which sends are limited. After a rejection it never ends. It begins and ends under the lock, and there is a
+/// queue in it.
 const PACING: u8 = 2;
 
 impl Pacer {
@@ -76,14 +78,32 @@ impl Pacer {
 
     #[cold]
     fn begin_the_first(&self, clock: &dyn Clock, has_ramp: bool) {
-        let mut phase = OPEN;
-        if has_ramp {
-            let now = clock.now();
-            self.lock().get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
-            phase = PACING;
+        if !has_ramp {
+            // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` here.
+            let _ = self.phase.compare_exchange(IDLE, OPEN, Ordering::Relaxed, Ordering::Relaxed);
+            return;
         }
-        // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` here.
-        let _ = self.phase.compare_exchange(IDLE, phase, Ordering::Relaxed, Ordering::Relaxed);
+        let now = clock.now();
+        let mut queue = self.lock();
+        if self.phase.load(Ordering::Relaxed) == IDLE {
+            self.limit(&mut queue, now, GoodputEstimator::new);
+        }
+    }
+
+    /// Returns the limit with the current time to use. If sends are not limited, a limit with this estimator begins.
+    fn limit<'a>(
+        &self,
+        queue: &'a mut Option<SendQueue<Pace>>,
+        now: Timestamp,
+        estimator: impl FnOnce(Timestamp) -> GoodputEstimator,
+    ) -> (&'a mut Pace, Timestamp) {
+        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
+        let (pace, now) = queue.limit_at(now);
+        if !self.is_pacing() {
+            pace.restart(estimator(now), now);
+            self.phase.store(PACING, Ordering::Relaxed);
+        }
+        (pace, now)
     }
 
     /// Returns whether sends are limited.
@@ -94,15 +114,20 @@ impl Pacer {
 
     /// Returns the current limit on sends per second, or `None` if there is none.
     pub(super) fn send_rate(&self) -> Option<f64> {
-        self.lock().as_ref().map(|queue| queue.limit().rate())
+        let queue = self.lock();
+        queue.as_ref().filter(|_| self.is_pacing()).map(|queue| queue.limit().rate())
     }
 
     /// Asks for a send. Returns the number of rejections so far if it is granted, or else how long to wait before asking
-    /// again.
-    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<u32, Duration> {
+    /// again. If sends are not limited, returns `None` in place of the number, and the place is given up.
+    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<Option<u32>, Duration> {
         let now = clock.now();
         let mut queue = self.lock();
-        let Some(queue) = &mut *queue else { return Ok(0) };
+        let Some(queue) = &mut *queue else { return Ok(None) };
+        if !self.is_pacing() {
+            queue.leave(ticket.take());
+            return Ok(None);
+        }
         let (pace, now) = queue.limit_at(now);
         self.drain(pace, now);
         let wait = queue.ask_at(now, ticket);
@@ -115,25 +140,22 @@ impl Pacer {
         if now.saturating_since(pace.waited_at) > UNUSED_FOR {
             pace.estimator.pause(now);
         }
-        Ok(pace.rejections)
+        Ok(Some(pace.rejections))
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
     /// Without the ramp, and before the first rejection, that is no limit.
     pub(super) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool, has_ramp: bool) -> PacedAnswers {
         let now = clock.now();
-        let mut limit = self.lock();
-        let queue = limit.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
-        let (pace, now) = queue.limit_at(now);
+        let mut queue = self.lock();
+        let (pace, now) = self.limit(&mut queue, now, GoodputEstimator::new);
         self.drain(pace, now);
         pace.impose(now, rate, is_cut);
-        let (answers, is_open) = (pace.answers, rate.is_none() && !has_ramp && pace.estimator.estimate().is_none());
         // Operations that wait ask once more, and are sent.
-        if is_open {
-            *limit = None;
+        if rate.is_none() && !has_ramp && pace.estimator.estimate().is_none() {
+            self.phase.store(OPEN, Ordering::Relaxed);
         }
-        self.phase.store(if is_open { OPEN } else { PACING }, Ordering::Relaxed);
-        answers
+        pace.answers
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
@@ -161,12 +183,10 @@ impl Pacer {
     pub(super) fn reject(&self, clock: &dyn Clock, sent_after: Option<u32>, wait: Option<Duration>) {
         let now = clock.now();
         let mut queue = self.lock();
-        let is_first = queue.is_none();
-        let queue = queue.get_or_insert_with(|| {
-            let goodput = self.counters.last_second(now);
-            SendQueue::new(Pace::new(GoodputEstimator::after_the_first_rejection(now, goodput), now), now)
+        let is_first = !self.is_pacing();
+        let (pace, now) = self.limit(&mut queue, now, |now| {
+            GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
-        let (pace, now) = queue.limit_at(now);
         if !is_first {
             self.drain(pace, now);
             pace.reject(now, sent_after);
@@ -177,7 +197,6 @@ impl Pacer {
         }
         // Its operation waits, too, although it does not ask meanwhile.
         pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
-        self.phase.store(PACING, Ordering::Relaxed);
     }
 
     /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).
@@ -185,7 +204,7 @@ impl Pacer {
     pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<u32>, limit: RateLimit) {
         let now = clock.now();
         let mut queue = self.lock();
-        let Some(queue) = &mut *queue else { return };
+        let Some(queue) = queue.as_mut().filter(|_| self.is_pacing()) else { return };
         let (pace, now) = queue.limit_at(now);
         self.drain(pace, now);
         pace.report(now, sent_after, limit);
