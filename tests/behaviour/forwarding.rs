@@ -89,6 +89,11 @@ impl RetryStrategy for Probe {
         Ready::After(secs(13))
     }
 
+    fn refused_delay(&self, token: &ProbeToken, failure: &Failure) -> Duration {
+        self.called("refused_delay", (token.attempt, failure.retry_after()));
+        secs(23)
+    }
+
     fn release(&self, token: ProbeToken) {
         self.called("release", token.attempt);
     }
@@ -122,6 +127,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", token_says(&token)));
         answers.push(format!("{:?}", strategy.ready(&mut token, &clock, Some(&LazyWaker::from(&waker)))));
         answers.push(format!("{} wakes", woken.count()));
+        answers.push(format!("{:?}", strategy.refused_delay(&token, &retryable)));
         let refreshed = strategy.refresh_retry_token(token, &retryable, &clock);
         answers.push(format!("{:?}", refreshed.map(|token| token_says(&token))));
         let refused = strategy.refresh_retry_token(initial(), &Failure::of(&Failed::FATAL), &clock);
@@ -151,6 +157,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "initial 5",
         "ready (7, 5)",
         "ready (57, 5)",
+        "refused_delay (107, Some(3s))",
         "refresh (107, Some(3s), 5)",
         "initial 5",
         "refresh (7, None, 5)",
@@ -163,6 +170,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "(57, 87, 157s, RetryAfter)",
         "After(13s)",
         "1 wakes",
+        "23s",
         "Ok((109, 139, 209s, RetryAfter))",
         "Err(Disabled)",
         "Err(ForeignToken)",
@@ -212,7 +220,9 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     };
 
     note(&(token_says(&token), strategy.ready(&mut token, &clock, None)));
+    note(&strategy.refused_delay(&token, &Failure::of(&Failed::TIMEOUT)));
     let mut token = refresh(token, Failed::TIMEOUT).unwrap();
+    note(&strategy.refused_delay(&token, &Failure::of(&Failed::SAFE.after(secs(60)))));
     note(&(token_says(&token), strategy.ready(&mut token, &clock, None)));
     let token = refresh(token, Failed::SAFE.after(secs(60))).unwrap();
     note(&token_says(&token));
@@ -238,6 +248,8 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     let expected = life(&standard());
     let listed = [
         "((1, 0, 0ns, Backoff), Now), quota Some(500)",
+        "1s, quota Some(500)",
+        "60s, quota Some(490)",
         "((2, 1, 1s, Backoff), Now), quota Some(490)",
         "(3, 2, 60s, RetryAfter), quota Some(485)",
         "\"released\", quota Some(490)",
@@ -256,7 +268,7 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     assert_eq!(life(&in_adaptive_mode(standard())), limited);
     let paced = PacedRetryStrategy::over(standard()).ramp(false).max_throttled(2);
     let paced = life(&paced);
-    assert!(paced[5].contains("rate"), "{paced:?}");
+    assert!(paced[7].contains("rate"), "{paced:?}");
     assert_eq!(life(&in_paced_mode(standard())), paced);
 }
 

@@ -20,6 +20,7 @@ mod global_observer;
 mod hygiene;
 mod limiter;
 mod limiters;
+mod long_polling;
 mod manual_timer;
 mod metrics;
 mod names;

@@ -114,7 +114,7 @@ where
 fn within<S, F, P, T, O, L: TimeLimits>(
     call: Retry<S, F, P, T, O, L>,
     time: Duration,
-) -> Retry<S, F, P, T, O, MaxTime> {
+) -> Retry<S, F, P, T, O, L::WithMaxTime> {
     call.max_time(time)
 }
 

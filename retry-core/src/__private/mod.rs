@@ -24,8 +24,8 @@ pub use on_retry::{Fallible, Settled, beginning, conclude, decide, on_retry, tel
 pub use retryable::{
     Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
     begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
-    judge, judge_by, judge_idempotent, judge_with, max_time, observer, settle, shared, static_blocking_timer,
-    static_observer, static_timer, timer, unreached, until, wait,
+    judge, judge_by, judge_idempotent, judge_with, long_polling, max_time, observer, settle, shared,
+    static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached, until, wait,
 };
 
 /// Expands to the [`Name`] of the surrounding function, as the value of a static.

@@ -5,7 +5,7 @@ use super::retryable::finish;
 use crate::observe::Event;
 use crate::operation::{Beginning, Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::policy::{RetryDirective, RetryErrorType};
-use crate::strategy::{Failure, RetryError, RetryStrategy};
+use crate::strategy::{Failure, RetryStrategy};
 use crate::time::Clock;
 
 /// What follows from an outcome.
@@ -37,14 +37,15 @@ pub fn decide<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObser
     Settled { decision, error_type: Failure::from_directive(directive).error_type() }
 }
 
-/// Returns what follows from the outcome of an operation whose time is over. The policy does not judge it.
+/// Returns what follows from the outcome of an operation whose time is over, or that waited because the quota refused a
+/// retry. The policy does not judge it again.
 #[inline]
 pub fn time_is_over<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
     operation: &OperationOf<S, L, O>,
 ) -> Settled {
-    let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
-    Settled { decision: Decision::Stop { attempts, reason }, error_type: None }
+    let (reason, error_type) = operation.end();
+    Settled { decision: Decision::Stop { attempts: operation.attempts(), reason: Some(reason) }, error_type }
 }
 
 /// Tells a failure to `tell`, with its event. Nothing is told of a success.

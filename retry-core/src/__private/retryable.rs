@@ -115,6 +115,18 @@ pub fn until<D: AcceptedDeadline>(
     MaxTime::new(max_time.unwrap_or(Duration::MAX), attempt_timeout).with_deadline(deadline.accept())
 }
 
+/// No limits, for an operation with long polling.
+#[inline]
+pub const fn unlimited() -> Unlimited {
+    Unlimited
+}
+
+/// Long polling, beside these limits.
+#[inline]
+pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
+    limits.with_long_polling()
+}
+
 /// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` is whether the token's delay,
 /// if there is one, is still to be slept.
 ///

@@ -174,6 +174,11 @@ impl RetryStrategy for ConfiguredStrategy {
         self.standard.release(token.standard);
     }
 
+    fn refused_delay(&self, token: &ConfiguredToken, failure: &Failure) -> Duration {
+        let Resolved { settings, backoff, .. } = &*self.resolved();
+        self.standard.delay_of(settings, backoff, &token.standard, failure, token.throttled)
+    }
+
     fn quota_level(&self) -> Option<u32> {
         Some(self.quota().available())
     }

@@ -70,6 +70,13 @@ pub enum EventKind {
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },
+    /// The quota can't pay for the retry of an operation with [long polling](crate::Retry::long_polling), which waits
+    /// before it stops.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    HeldBack {
+        /// The wait before the operation stops.
+        wait: Duration,
+    },
     /// The operation failed.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     Stopped {
@@ -116,6 +123,7 @@ impl EventKind {
             Self::AttemptStarted => "attempt_started",
             Self::AttemptFailed { .. } => "attempt_failed",
             Self::RetryScheduled { .. } => "retry_scheduled",
+            Self::HeldBack { .. } => "held_back",
             Self::Stopped { .. } => "stopped",
             Self::Succeeded { .. } => "succeeded",
         }

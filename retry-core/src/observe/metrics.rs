@@ -140,7 +140,7 @@ impl Observer for MetricsObserver {
                 self.series(event).end(event, reason.as_str(), quota, send_rate);
             }
             EventKind::Succeeded { quota, send_rate, .. } => self.series(event).end(event, "ok", quota, send_rate),
-            EventKind::Refused { .. } | EventKind::AttemptFailed { .. } => {}
+            EventKind::Refused { .. } | EventKind::AttemptFailed { .. } | EventKind::HeldBack { .. } => {}
         }
     }
 }

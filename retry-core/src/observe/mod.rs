@@ -76,7 +76,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// ```text
 /// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled } { limited } end
 /// end       = attempt_started succeeded
-///           | attempt_started attempt_failed stopped
+///           | attempt_started attempt_failed [ held_back ] stopped
 ///           | attempt_started stopped                       (max_time or deadline cut the attempt)
 ///           | stopped                                       (max_time or deadline prevented the attempt)
 /// ```

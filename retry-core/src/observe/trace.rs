@@ -125,6 +125,18 @@ mod with_tracing {
                 send_rate,
                 "retry scheduled"
             ),
+            EventKind::HeldBack { wait } => {
+                event!(
+                    level,
+                    "held_back",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    wait_ms = millis(wait),
+                    "held back"
+                );
+            }
             EventKind::Stopped { reason, error_type, quota, send_rate } => event!(
                 level,
                 "stopped",

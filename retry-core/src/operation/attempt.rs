@@ -49,7 +49,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         // The clock is read again, because an observer may have taken time.
         operation.limits.remaining(&self.timer());
         let next = operation.limits.next_cut();
-        let sleep = next.filter(|(time, _)| !time.is_zero()).map(|(time, cut)| L::sleep(&self.timer(), time, cut));
+        let sleep = next.filter(|(time, _)| !time.is_zero()).and_then(|(time, cut)| L::sleep(&self.timer(), time, cut));
         guard.disarm();
         (next.map_or(Deadline::Never, |(_, cut)| Deadline::Sleep(cut)), sleep)
     }
@@ -139,6 +139,21 @@ impl RunAttempt for Unlimited {
     }
 }
 
+/// Runs an attempt that can be cut.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
+pub(super) fn run_limited<F: Future, C: Copy + Unpin>(
+    deadline: Deadline<C>,
+    sleep: Pin<&mut Option<impl Future<Output = ()>>>,
+    make: impl FnOnce() -> F,
+) -> impl Future<Output = Result<F::Output, C>> {
+    async move {
+        match deadline.over() {
+            Some(cut) => Err(cut),
+            None => Attempt::new(deadline, sleep, pin!(make())).await,
+        }
+    }
+}
+
 /// Limits that cut attempts.
 macro_rules! run_limited_attempts {
     ($($limits:ty),+) => {$(
@@ -151,12 +166,7 @@ macro_rules! run_limited_attempts {
                 sleep: Pin<&mut Option<impl Future<Output = ()>>>,
                 make: impl FnOnce() -> F,
             ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-                async move {
-                    match deadline.over() {
-                        Some(cut) => Err(cut),
-                        None => Attempt::new(deadline, sleep, pin!(make())).await,
-                    }
-                }
+                run_limited(deadline, sleep, make)
             }
 
             fn outcome<R>(attempted: Result<R, TimedOut>) -> Result<R, TimedOut> {

@@ -7,6 +7,7 @@ mod attempt;
 mod call;
 mod context;
 mod identity;
+mod long_polling;
 mod name;
 mod observed;
 mod record;
@@ -19,6 +20,7 @@ pub use attempt::{Attempt, Deadline};
 pub use call::{Call, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub(crate) use identity::{Beginning, Identified};
+pub use long_polling::LongPolling;
 pub use name::{FunctionName, Name};
 pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
 pub use wait::Wait;
@@ -30,6 +32,7 @@ use crate::observe::{Event, EventKind, OperationId};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
+use long_polling::RefusedPoll;
 use observed::Observed;
 use record::Record;
 use release::{ReleaseGuard, TokenState};
@@ -145,6 +148,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         };
         let attempts = token.attempt();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        // The strategy is asked before it takes the token.
+        let delay = if L::IS_LONG_POLLING { self.strategy.refused_delay(&token, &failure) } else { Duration::ZERO };
         match self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
             Ok(token) if !failure.retries_enabled() => {
                 self.strategy.release(token);
@@ -155,8 +160,30 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 self.schedule(operation, &failure, attempts);
                 Ok(())
             }
+            Err(RetryError::QuotaExhausted) if L::IS_LONG_POLLING && !delay.is_zero() => {
+                self.hold_poll(operation, &failure, attempts, delay)
+            }
             Err(reason) => Err(self.stop(operation, &failure, attempts, reason)),
         }
+    }
+
+    /// Lets a long poll wait this long before it returns. The operation goes on as if an attempt followed, which is then
+    /// prevented. Returns the reason if there is no time to wait.
+    #[cold]
+    fn hold_poll<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        failure: &Failure,
+        attempts: u32,
+        delay: Duration,
+    ) -> Result<(), RetryError> {
+        let Ok(wait) = operation.limits.shorten(delay, &self.timer()) else {
+            return Err(self.stop(operation, failure, attempts, RetryError::QuotaExhausted));
+        };
+        operation.token = TokenState::Unsent(attempts);
+        operation.limits.refuse(RefusedPoll { error_type: failure.error_type(), wait });
+        self.tell(&operation.observed, Level::Debug, attempts, || EventKind::HeldBack { wait });
+        Ok(())
     }
 
     #[inline]
@@ -184,18 +211,29 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         attempts: u32,
         reason: RetryError,
     ) -> RetryError {
+        self.tell_stop(operation, attempts, reason, failure.error_type());
+        operation.record.ended(attempts, Some(reason));
+        reason
+    }
+
+    #[inline]
+    fn tell_stop<L: TimeLimits>(
+        self,
+        operation: &OperationOf<S, L, O>,
+        attempts: u32,
+        reason: RetryError,
+        error_type: Option<RetryErrorType>,
+    ) {
         let level = match reason {
             RetryError::NotRetryable | RetryError::Disabled | RetryError::QuotaExhausted => Level::Debug,
             _ => Level::Warn,
         };
         self.tell(&operation.observed, level, attempts, || EventKind::Stopped {
             reason,
-            error_type: failure.error_type(),
+            error_type,
             quota: self.strategy.quota_level(),
             send_rate: self.strategy.send_rate(),
         });
-        operation.record.ended(attempts, Some(reason));
-        reason
     }
 
     /// Settles a failure after which the request can't be sent again, although the policy asks for a retry. The strategy
@@ -287,16 +325,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         cut: L::Cut,
         last: &mut L::Last,
     ) -> ControlFlow<R, R> {
-        let flow = L::cut(cut, last);
+        let flow = L::cut(cut, || L::take(last));
         if flow.is_break() {
-            operation.record.ended(operation.attempts(), Some(RetryError::MaxTime));
+            let (reason, error_type) = operation.end();
+            operation.record.ended(operation.attempts(), Some(reason));
             // The strategy does not get the token of an attempt that was cut, so it learns nothing and refunds nothing.
-            self.tell(&operation.observed, Level::Warn, operation.attempts(), || EventKind::Stopped {
-                reason: RetryError::MaxTime,
-                error_type: None,
-                quota: self.strategy.quota_level(),
-                send_rate: self.strategy.send_rate(),
-            });
+            self.tell_stop(operation, operation.attempts(), reason, error_type);
         }
         flow
     }
@@ -306,6 +340,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Returns the time limit of the attempt that begins now, if there is one.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.next_cut().map(|(time, _)| time)
+    }
+
+    /// Returns the reason of an operation whose next attempt was cut or prevented, and the class of its last failure, if
+    /// that is the reason.
+    pub(crate) fn end(&self) -> (RetryError, Option<RetryErrorType>) {
+        self.limits.end()
     }
 
     /// Returns the number of attempts, including the current one.

@@ -1,6 +1,9 @@
 //! Time limits of an operation and its attempts.
 
 use super::attempt::RunAttempt;
+use super::long_polling::{LongPolling, RefusedPoll};
+use crate::policy::RetryErrorType;
+use crate::strategy::RetryError;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -27,7 +30,7 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
     }
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 
     impl Sealed for super::Unlimited {}
@@ -74,9 +77,32 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     #[doc(hidden)]
     type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
 
-    /// Returns the sleep until this limit cuts an attempt.
+    /// Returns the sleep until this limit cuts an attempt. There is none if it cuts no attempt that has begun.
     #[doc(hidden)]
-    fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Self::Sleep<T::Sleep>;
+    fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Option<Self::Sleep<T::Sleep>>;
+
+    /// Whether the operation waits before it returns if the quota refuses a retry.
+    #[doc(hidden)]
+    const IS_LONG_POLLING: bool = false;
+
+    /// Keeps a failure whose retry the quota refused. Called with long polling only.
+    #[doc(hidden)]
+    fn refuse(&mut self, _: RefusedPoll) {}
+
+    /// Returns the failure whose retry the quota refused, and the reason why no attempt follows its wait.
+    #[doc(hidden)]
+    #[inline]
+    fn refused(&self) -> Option<(RefusedPoll, Self::Cut)> {
+        None
+    }
+
+    /// Returns the reason of an operation whose next attempt was cut or prevented, and the class of its last failure, if
+    /// that is the reason.
+    #[doc(hidden)]
+    #[inline]
+    fn end(&self) -> (RetryError, Option<RetryErrorType>) {
+        (RetryError::MaxTime, None)
+    }
 
     /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
     /// [`Unlimited`], otherwise `Self`.
@@ -86,9 +112,24 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     #[doc(hidden)]
     fn with_attempt_timeout(self, time: Duration) -> Self::WithAttemptTimeout;
 
-    /// Converts these limits to the type that can also limit the whole operation.
+    /// The type of these limits after [`Retry::max_time`](crate::Retry::max_time) or
+    /// [`Retry::deadline`](crate::Retry::deadline): [`MaxTime`], or [`LongPolling`] with it.
+    type WithMaxTime: TimeLimits;
+
+    /// Sets the limit on the whole operation.
     #[doc(hidden)]
-    fn with_operation(self) -> MaxTime;
+    fn with_max_time(self, time: Duration) -> Self::WithMaxTime;
+
+    /// Sets the deadline of the whole operation.
+    #[doc(hidden)]
+    fn with_deadline(self, deadline: Timestamp) -> Self::WithMaxTime;
+
+    /// The type of these limits after [`Retry::long_polling`](crate::Retry::long_polling): [`LongPolling`].
+    type WithLongPolling: TimeLimits;
+
+    /// Adds long polling.
+    #[doc(hidden)]
+    fn with_long_polling(self) -> Self::WithLongPolling;
 }
 
 /// Time limits of an operation with outcomes of type `R`. This trait is sealed.
@@ -101,10 +142,14 @@ pub trait LimitsOn<R>: TimeLimits {
     #[doc(hidden)]
     fn keep(last: &mut Self::Last, outcome: R);
 
-    /// Returns [`ControlFlow::Continue`] with the outcome of an attempt that was cut, or [`ControlFlow::Break`] with
-    /// the outcome of the operation.
+    /// Takes the last outcome out, if it was kept.
     #[doc(hidden)]
-    fn cut(cut: Self::Cut, last: &mut Self::Last) -> ControlFlow<R, R>;
+    fn take(last: &mut Self::Last) -> Option<R>;
+
+    /// Returns [`ControlFlow::Continue`] with the outcome of an attempt that was cut, or [`ControlFlow::Break`] with
+    /// the outcome of the operation, for which `last` takes the last outcome.
+    #[doc(hidden)]
+    fn cut(cut: Self::Cut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R>;
 }
 
 /// The absence of time limits, which costs nothing.
@@ -142,7 +187,7 @@ impl TimeLimits for Unlimited {
 
     type Sleep<Z: Future<Output = ()>> = NoSleep;
 
-    fn sleep<T: Timer>(_: &T, _: Duration, cut: Infallible) -> NoSleep {
+    fn sleep<T: Timer>(_: &T, _: Duration, cut: Infallible) -> Option<NoSleep> {
         match cut {}
     }
 
@@ -152,8 +197,20 @@ impl TimeLimits for Unlimited {
         AttemptTimeout(time)
     }
 
-    fn with_operation(self) -> MaxTime {
-        MaxTime::new(Duration::MAX, None)
+    type WithMaxTime = MaxTime;
+
+    fn with_max_time(self, time: Duration) -> MaxTime {
+        MaxTime::new(time, None)
+    }
+
+    fn with_deadline(self, deadline: Timestamp) -> MaxTime {
+        MaxTime::new(Duration::MAX, None).with_deadline(deadline)
+    }
+
+    type WithLongPolling = LongPolling<Self>;
+
+    fn with_long_polling(self) -> LongPolling<Self> {
+        LongPolling::new(self)
     }
 }
 
@@ -176,7 +233,11 @@ impl<R> LimitsOn<R> for Unlimited {
     #[inline]
     fn keep((): &mut (), _: R) {}
 
-    fn cut(cut: Infallible, (): &mut ()) -> ControlFlow<R, R> {
+    fn take((): &mut ()) -> Option<R> {
+        None
+    }
+
+    fn cut(cut: Infallible, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
         match cut {}
     }
 }
@@ -211,8 +272,8 @@ impl TimeLimits for AttemptTimeout {
 
     type Sleep<Z: Future<Output = ()>> = Z;
 
-    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> T::Sleep {
-        timer.sleep(time)
+    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> Option<T::Sleep> {
+        Some(timer.sleep(time))
     }
 
     type WithAttemptTimeout = Self;
@@ -221,8 +282,20 @@ impl TimeLimits for AttemptTimeout {
         Self(time)
     }
 
-    fn with_operation(self) -> MaxTime {
-        MaxTime::new(Duration::MAX, Some(self.0))
+    type WithMaxTime = MaxTime;
+
+    fn with_max_time(self, time: Duration) -> MaxTime {
+        MaxTime::new(time, Some(self.0))
+    }
+
+    fn with_deadline(self, deadline: Timestamp) -> MaxTime {
+        MaxTime::new(Duration::MAX, Some(self.0)).with_deadline(deadline)
+    }
+
+    type WithLongPolling = LongPolling<Self>;
+
+    fn with_long_polling(self) -> LongPolling<Self> {
+        LongPolling::new(self)
     }
 }
 
@@ -231,7 +304,11 @@ impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
 
     fn keep((): &mut (), _: R) {}
 
-    fn cut(cut: TimedOut, (): &mut ()) -> ControlFlow<R, R> {
+    fn take((): &mut ()) -> Option<R> {
+        None
+    }
+
+    fn cut(cut: TimedOut, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
         ControlFlow::Continue(R::out_of_time(cut))
     }
 }
@@ -258,17 +335,6 @@ impl MaxTime {
     pub(crate) const fn new(time: Duration, attempt_timeout: Option<Duration>) -> Self {
         let (deadline, limit) = (None, TimeLimit::Operation);
         Self { time, deadline, limit, attempt_timeout, left: Some(time), updated: None, is_first: true }
-    }
-
-    pub(crate) const fn with_max_time(mut self, time: Duration) -> Self {
-        self.time = time;
-        self.left = Some(time);
-        self
-    }
-
-    pub(crate) const fn with_deadline(mut self, deadline: Timestamp) -> Self {
-        self.deadline = Some(deadline);
-        self
     }
 
     /// Updates and returns the time that is left; `None` if the limit is over. If the clock was set back, the time that
@@ -335,8 +401,8 @@ impl TimeLimits for MaxTime {
 
     type Sleep<Z: Future<Output = ()>> = Z;
 
-    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> T::Sleep {
-        timer.sleep(time)
+    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> Option<T::Sleep> {
+        Some(timer.sleep(time))
     }
 
     type WithAttemptTimeout = Self;
@@ -346,8 +412,23 @@ impl TimeLimits for MaxTime {
         self
     }
 
-    fn with_operation(self) -> MaxTime {
+    type WithMaxTime = Self;
+
+    fn with_max_time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self.left = Some(time);
         self
+    }
+
+    fn with_deadline(mut self, deadline: Timestamp) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    type WithLongPolling = LongPolling<Self>;
+
+    fn with_long_polling(self) -> LongPolling<Self> {
+        LongPolling::new(self)
     }
 }
 
@@ -358,11 +439,15 @@ impl<R: OutOfTime> LimitsOn<R> for MaxTime {
         *last = Some(outcome);
     }
 
-    fn cut(cut: TimedOut, last: &mut Option<R>) -> ControlFlow<R, R> {
+    fn take(last: &mut Option<R>) -> Option<R> {
+        last.take()
+    }
+
+    fn cut(cut: TimedOut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
         match cut.limit() {
             TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
             TimeLimit::Operation | TimeLimit::Deadline => {
-                ControlFlow::Break(last.take().unwrap_or_else(|| R::out_of_time(cut)))
+                ControlFlow::Break(last().unwrap_or_else(|| R::out_of_time(cut)))
             }
         }
     }

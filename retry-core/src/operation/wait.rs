@@ -172,11 +172,12 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
 }
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns whether the token has a delay before its attempt.
+    /// Returns whether the token has a delay before its attempt, or a long poll has to wait.
     #[inline]
     pub(crate) fn is_delayed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> bool {
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero());
+        let is_delayed = matches!(&*guard.token, TokenState::Held(token) if !token.delay().is_zero())
+            || operation.limits.refused().is_some();
         guard.disarm();
         is_delayed
     }
@@ -214,6 +215,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
     fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+        if let Some((refused, cut)) = operation.limits.refused() {
+            operation.stopped = Some(cut);
+            let wait = operation.limits.shorten(refused.wait, &self.timer()).ok()?;
+            return Some((wait, Reason::Delay));
+        }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
         let delay = token.delay();

@@ -10,7 +10,9 @@ pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithConte
 pub use closure::{AttemptState, Started};
 pub use when::{NoRetryAfter, WhenPolicy};
 
-pub use crate::operation::{AttemptTimeout, LimitsOn, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved};
+pub use crate::operation::{
+    AttemptTimeout, LimitsOn, LongPolling, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved,
+};
 
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;

@@ -160,8 +160,9 @@ where
             Err(cut) => match self.call().cut(operation, cut, &mut kept.last) {
                 ControlFlow::Continue(outcome) => outcome,
                 ControlFlow::Break(outcome) => {
-                    let (attempts, reason) = (operation.attempts(), Some(RetryError::MaxTime));
-                    self.on_failure(operation, kept, None, Decision::Stop { attempts, reason }, &outcome);
+                    let (attempts, (reason, error_type)) = (operation.attempts(), operation.end());
+                    let reason = Some(reason);
+                    self.on_failure(operation, kept, error_type, Decision::Stop { attempts, reason }, &outcome);
                     return ControlFlow::Break(End { outcome, attempts, reason });
                 }
             },

@@ -2,7 +2,7 @@
 
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
 use super::when::{NoRetryAfter, WhenPolicy};
-use super::{Function, MaxTime, Retry, TimeLimits};
+use super::{Function, Retry, TimeLimits};
 use crate::observe::{Event, Observer};
 use crate::operation::Name;
 use crate::policy::StandardRetryPolicy;
@@ -203,8 +203,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// call.max_time(Duration::from_secs(30)).attempt_timeout(Duration::from_secs(5)).run().await
     /// # }
     /// ```
-    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, MaxTime> {
-        let limits = self.limits.with_operation().with_max_time(time);
+    pub fn max_time(self, time: Duration) -> Retry<S, F, P, T, O, L::WithMaxTime> {
+        let limits = self.limits.with_max_time(time);
         self.within(limits)
     }
 
@@ -232,8 +232,8 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// retry(&STORE, || fetch(2)).deadline(deadline).run().await
     /// # }
     /// ```
-    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, MaxTime> {
-        let limits = self.limits.with_operation().with_deadline(deadline.into());
+    pub fn deadline(self, deadline: impl Into<Timestamp>) -> Retry<S, F, P, T, O, L::WithMaxTime> {
+        let limits = self.limits.with_deadline(deadline.into());
         self.within(limits)
     }
 
@@ -246,7 +246,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     ///
     /// # The type of the call
     ///
-    /// The last type parameter of the call becomes [`AttemptTimeout`](crate::retry::AttemptTimeout), or stays [`MaxTime`] if the call also has a
+    /// The last type parameter of the call becomes [`AttemptTimeout`](crate::retry::AttemptTimeout), or stays [`MaxTime`](crate::retry::MaxTime) if the call also has a
     /// `max_time` or a `deadline`. The order of the setters makes no difference. Code that is generic over the limits
     /// names [`L::WithAttemptTimeout`](TimeLimits::WithAttemptTimeout):
     ///
@@ -281,6 +281,37 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         F: AsyncAttempts,
     {
         let limits = self.limits.with_attempt_timeout(time);
+        self.within(limits)
+    }
+
+    /// Adds long polling, for a call that a loop repeats as long as the program runs, such as the receiving of messages.
+    ///
+    /// If the quota can't pay for a retry, the call returns its error at once, and a loop around it calls again at once.
+    /// With long polling, the call first waits for the delay that the retry would have had. The reason is still
+    /// [`RetryError::QuotaExhausted`](crate::RetryError::QuotaExhausted), and nothing is taken from the quota. Successes
+    /// and all other failures return at once. A [`max_time`](Retry::max_time) cuts the wait.
+    ///
+    /// The last outcome is kept while the call waits, so its future is `Send` only if the outcome is. A strategy of your
+    /// own says how long to wait, by [`RetryStrategy::refused_delay`](crate::RetryStrategy::refused_delay).
+    ///
+    /// ```
+    /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+    /// # #[derive(Debug, RetryInfo)]
+    /// # struct Failed;
+    /// # async fn receive() -> Result<Vec<String>, Failed> { Ok(Vec::new()) }
+    /// static QUEUE: StandardRetryStrategy = StandardRetryStrategy::aws_2_1();
+    ///
+    /// # async fn example() {
+    /// loop {
+    ///     match retry(&QUEUE, || receive()).long_polling().run().await {
+    ///         Ok(messages) => println!("{messages:?}"),
+    ///         Err(error) => eprintln!("{error:?}"),
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn long_polling(self) -> Retry<S, F, P, T, O, L::WithLongPolling> {
+        let limits = self.limits.with_long_polling();
         self.within(limits)
     }
 }

@@ -182,6 +182,11 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         }
     }
 
+    fn refused_delay(&self, token: &ErasedToken, failure: &Failure) -> Duration {
+        let token: &dyn Any = &*token.token;
+        token.downcast_ref().map_or(Duration::ZERO, |token| self.0.refused_delay(token, failure))
+    }
+
     fn quota_level(&self) -> Option<u32> {
         self.0.quota_level()
     }

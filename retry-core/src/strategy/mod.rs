@@ -165,6 +165,17 @@ pub trait RetryStrategy {
         drop(token);
     }
 
+    /// Returns the delay that the retry after this failure would have, without taking anything for it.
+    ///
+    /// Only operations with [long polling](crate::Retry::long_polling) call this, before
+    /// [`refresh_retry_token`](RetryStrategy::refresh_retry_token). If that refuses the retry with
+    /// [`RetryError::QuotaExhausted`], the operation waits this long before it returns. The default is zero, which means
+    /// no wait.
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        let _ = (token, failure);
+        Duration::ZERO
+    }
+
     /// Returns the current level of the retry quota, for events. The default is `None`, which means no quota.
     fn quota_level(&self) -> Option<u32> {
         None
@@ -222,6 +233,10 @@ macro_rules! forward_strategy {
             #[inline]
             fn release(&$self, token: Self::Token) {
                 ($strategy).release(token);
+            }
+
+            fn refused_delay(&$self, token: &Self::Token, failure: &Failure) -> std::time::Duration {
+                ($strategy).refused_delay(token, failure)
             }
 
             fn quota_level(&$self) -> Option<u32> {

@@ -6,6 +6,7 @@ use crate::support::Shared;
 use crate::time::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The switch of a strategy.
 ///
@@ -114,6 +115,10 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
     #[inline]
     fn release(&self, token: S::Token) {
         self.strategy.release(token);
+    }
+
+    fn refused_delay(&self, token: &S::Token, failure: &Failure) -> Duration {
+        self.strategy.refused_delay(token, failure)
     }
 
     fn quota_level(&self) -> Option<u32> {

@@ -74,7 +74,7 @@ pub use request::{ByClone, CloneRequest, CloneWith};
 pub use service::RetryService;
 
 use crate::observe::Observer;
-use crate::operation::{Call, MaxTime, Name, OptionalObserver, TimeLimits, Unlimited, Unobserved};
+use crate::operation::{Call, Name, OptionalObserver, TimeLimits, Unlimited, Unobserved};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{Clock, DEFAULT_TIMER, DefaultTimer, Timer};
@@ -209,8 +209,8 @@ impl<S, P, C, T, O, L: TimeLimits> RetryLayer<S, P, C, T, O, L> {
     ///
     /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.
     #[must_use]
-    pub fn max_time(self, time: Duration) -> RetryLayer<S, P, C, T, O, MaxTime> {
-        self.within(|limits| limits.with_operation().with_max_time(time))
+    pub fn max_time(self, time: Duration) -> RetryLayer<S, P, C, T, O, L::WithMaxTime> {
+        self.within(|limits| limits.with_max_time(time))
     }
 
     /// Sets the time limit of each attempt, the wait until the service is ready included; see
@@ -220,6 +220,13 @@ impl<S, P, C, T, O, L: TimeLimits> RetryLayer<S, P, C, T, O, L> {
     #[must_use]
     pub fn attempt_timeout(self, time: Duration) -> RetryLayer<S, P, C, T, O, L::WithAttemptTimeout> {
         self.within(|limits| limits.with_attempt_timeout(time))
+    }
+
+    /// Adds long polling: if the quota can't pay for a retry, the request waits for the delay of that retry before its
+    /// error is returned; see [`Retry::long_polling`](crate::Retry::long_polling).
+    #[must_use]
+    pub fn long_polling(self) -> RetryLayer<S, P, C, T, O, L::WithLongPolling> {
+        self.within(TimeLimits::with_long_polling)
     }
 }
 

@@ -20,6 +20,7 @@ enum RetryableOption {
     MaxTime,
     Deadline,
     AttemptTimeout,
+    LongPolling,
     Context,
     Clone,
     Observer,
@@ -44,6 +45,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_time", RetryableOption::MaxTime),
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
+        ("long_polling", RetryableOption::LongPolling),
         ("context", RetryableOption::Context),
         ("clone", RetryableOption::Clone),
         ("observer", RetryableOption::Observer),
@@ -78,6 +80,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
         ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
+        ("long_poll", "write `long_polling`"),
         ("notify", "write `on_retry`"),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
@@ -172,6 +175,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::AttemptTimeout => {
                 read.limits.attempt_timeout = read_limit(&option, diagnostics);
                 read.attempt_timeout_option = Some(option);
+            }
+            RetryableOption::LongPolling => {
+                option.flag(diagnostics);
+                read.limits.long_polling = true;
             }
             RetryableOption::Context => read.context = read_name(&option, diagnostics),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),

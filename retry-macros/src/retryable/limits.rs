@@ -15,6 +15,8 @@ pub(super) struct Limits {
     pub(super) max_time: Option<Limit>,
     pub(super) deadline: Option<Expr>,
     pub(super) attempt_timeout: Option<Limit>,
+    /// Whether the function waits before it returns if the quota refuses a retry.
+    pub(super) long_polling: bool,
 }
 
 impl Limits {
@@ -24,11 +26,12 @@ impl Limits {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout } = self;
+        let Self { max_time, deadline, attempt_timeout, long_polling } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
+            long_polling,
         }
     }
 }
@@ -92,12 +95,15 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout } = limits;
+    let Limits { max_time, deadline, attempt_timeout, long_polling } = limits;
     let each = attempt_timeout.as_ref().map(duration);
     let limits = match (max_time, deadline) {
         (None, None) => {
             let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
-            return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
+            if !long_polling {
+                return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
+            }
+            limits.unwrap_or_else(|| quote!(#private::unlimited()))
         }
         (Some(max_time), None) => {
             let (max_time, each) = (duration(max_time), optional(each));
@@ -108,6 +114,7 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
             quote!(#private::until(#deadline, #max_time, #each))
         }
     };
+    let limits = if *long_polling { quote!(#private::long_polling(#limits)) } else { limits };
     let last = local("last");
     Limited {
         limits: Some(limits),

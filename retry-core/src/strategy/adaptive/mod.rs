@@ -199,6 +199,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         self.standard.release(token.standard);
     }
 
+    fn refused_delay(&self, token: &AdaptiveRetryToken, failure: &Failure) -> Duration {
+        self.standard.refused_delay(&token.standard, failure)
+    }
+
     fn quota_level(&self) -> Option<u32> {
         self.standard.quota_level()
     }

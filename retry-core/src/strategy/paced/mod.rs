@@ -285,6 +285,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
         self.standard.release(token.standard);
     }
 
+    fn refused_delay(&self, token: &PacedRetryToken, failure: &Failure) -> Duration {
+        let PacedRetryToken { standard: token, throttled, .. } = token;
+        let standard = &self.standard;
+        standard.delay_of(&standard.settings(), standard.backoff_strategy(), token, failure, *throttled)
+    }
+
     fn quota_level(&self) -> Option<u32> {
         self.standard.quota_level()
     }

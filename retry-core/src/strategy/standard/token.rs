@@ -115,10 +115,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::MaxAttempts);
         }
         let retry = token.retry_count().saturating_sub(uncounted);
-        let (delay, delay_source) = match failure.retry_after() {
-            None => (backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff),
-            Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint)?,
-        };
+        let (delay, delay_source) = delay(settings, backoff, retry, error_type, failure.retry_after())?;
         if failure.remaining().is_some_and(|remaining| delay > remaining) {
             return Err(RetryError::MaxTime);
         }
@@ -128,6 +125,23 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::QuotaExhausted);
         }
         Ok(token.next(delay, delay_source, cost))
+    }
+
+    /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
+    /// be no retry.
+    pub(crate) fn delay_of(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        token: &StandardRetryToken,
+        failure: &Failure,
+        uncounted: u32,
+    ) -> Duration {
+        let retry = token.retry_count().saturating_sub(uncounted);
+        let delay = self
+            .checked(token, failure)
+            .and_then(|error_type| delay(settings, backoff, retry, error_type, failure.retry_after()));
+        delay.map_or(Duration::ZERO, |(delay, _)| delay)
     }
 
     /// Gives back what these settings say for a success after a retry.
@@ -174,6 +188,22 @@ pub(crate) fn hinted_wait(
 ) -> Option<Duration> {
     let is_allowed = settings.max_retry_after.is_none_or(|max| hint <= max);
     is_allowed.then(|| settings.hint_limit.wait(Duration::ZERO, backoff.max_backoff(), hint))
+}
+
+/// Returns the delay before this retry, and its source.
+#[expect(clippy::inline_always, reason = "on the way to each retry")]
+#[inline(always)]
+fn delay(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    retry: u32,
+    error_type: RetryErrorType,
+    hint: Option<Duration>,
+) -> Result<(Duration, DelaySource), RetryError> {
+    match hint {
+        None => Ok((backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff)),
+        Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint),
+    }
 }
 
 /// Returns the delay before this retry if the server asks for a wait.
@@ -237,6 +267,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         if self.issued(&token) {
             self.quota.refund(token.cost);
         }
+    }
+
+    fn refused_delay(&self, token: &StandardRetryToken, failure: &Failure) -> Duration {
+        self.delay_of(&self.settings, &self.backoff, token, failure, 0)
     }
 
     fn quota_level(&self) -> Option<u32> {
