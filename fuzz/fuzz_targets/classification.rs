@@ -19,14 +19,15 @@ fuzz_target!(|input: &str| {
 
     for answer in [plain, waiting, by_status, by_both] {
         assert_sound(answer);
-        // A conflict has the fault `Other`, whatever the status.
-        assert_eq!(answer.fault() == ErrorFault::Server, status >= 500 && !answer.is_conflict(), "{answer:?}");
+        // A conflict has the fault `Other`, whatever the status. A code can be the server's fault beside any status.
+        let server = answer.fault() == ErrorFault::Server;
+        assert!(server == (status >= 500 && !answer.is_conflict()) || (server && answer == by_both), "{answer:?}");
     }
     assert!(!plain.is_conflict() && !by_status.is_conflict(), "a status alone is never a conflict");
     assert_eq!(plain.fault() == ErrorFault::Client, (400..500).contains(&status));
     assert_eq!(waiting.retry_after(), wait);
-    if status != 503 {
-        assert_eq!(waiting, plain.with_retry_after(wait), "a wait changes only the classification of 503");
+    if ![403, 503].contains(&status) {
+        assert_eq!(waiting, plain.with_retry_after(wait), "a wait changes only the classifications of 403 and 503");
     }
 
     // AWS turns every "maybe" of HTTP into a yes or no, and retries no status that is final for HTTP.
@@ -37,8 +38,14 @@ fuzz_target!(|input: &str| {
     assert_ne!(by_status.is_retry_safe(), RetrySafety::Maybe);
     assert_eq!(by_status.is_throttle(), status == 429);
 
-    // A known code decides. An unknown code is ignored, and the status decides.
+    // A known code decides. An unknown code is ignored, and the status decides. Beside a status below 400, that is the
+    // status that the service documents for the code, which is an error of the server.
     let by_code = aws::code(code);
+    let by_status = if status < 400 && by_both.fault() == ErrorFault::Server && by_code.is_none() {
+        aws::status(500)
+    } else {
+        by_status
+    };
     assert_eq!(by_both.with_fault(by_status.fault()), by_code.unwrap_or(by_status).with_fault(by_status.fault()));
     assert_eq!(aws::error_code(code, None), by_code.unwrap_or(Classification::new(RetrySafety::No)));
     assert_eq!(aws::code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace is ignored");

@@ -60,6 +60,8 @@ mod reqwest;
 pub mod reqwest012;
 #[cfg(feature = "reqwest013")]
 pub mod reqwest013;
+#[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07", feature = "ureq3"))]
+mod resolve;
 #[cfg(feature = "sqlx09")]
 pub mod sqlx09;
 #[cfg(feature = "tokio_postgres07")]

@@ -9,10 +9,10 @@
 //! | Was a transaction refused for another cause? | no | | client | the same command fails again | an unknown command |
 //! | Did commands of a pipeline fail, and each of the errors is safe? | maybe | | server | the others were executed | a full memory |
 //! | Did commands of a pipeline fail otherwise? | no | | client | the same command fails again | a wrong type |
-//! | Was the connection refused? | yes | | other | nothing was sent | a closed port |
+//! | Was the connection refused, or could the name not be resolved? | yes | | other | nothing was sent | a closed port, an unknown host |
 //! | Was it a timeout? | maybe | timeout | other | the client does not tell a timeout while connecting from a later one | a full backlog, a paused server |
 //! | Did the connection break, or was the answer cut short? | maybe | | server | the command may have been executed | a killed server, half an answer |
-//! | Was it another I/O error, such as a failed name resolution? | maybe | | other | it has no kind of its own | an unknown host |
+//! | Was it another I/O error? | maybe | | other | its kind is not in [`classify::io`](retry_core::classify::io) | |
 //! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
 //!
 //! redis has a verdict of its own, `RedisError::retry_method`. It tells how to get a working connection, and not whether
@@ -56,6 +56,7 @@
 //! }
 //! ```
 
+use crate::resolve;
 use redis::{ErrorKind, RedisError, ServerError};
 use retry_core::classify::{Classification, chain, redis as table};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
@@ -71,7 +72,9 @@ pub fn classify(error: &RedisError) -> Classification {
     }
     match error.kind() {
         ErrorKind::Io if error.is_connection_refusal() => Classification::new(RetrySafety::Yes),
-        ErrorKind::Io => chain::known(error).unwrap_or(Classification::new(RetrySafety::Maybe)),
+        ErrorKind::Io => chain::known(error)
+            .or_else(|| chain::first_known(error, resolve::link))
+            .unwrap_or(Classification::new(RetrySafety::Maybe)),
         // The parser has one kind for an answer that it can't read and for one that ends too early.
         ErrorKind::Parse if error.detail().is_some_and(|text| text.contains("Unexpected end of input")) => {
             Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)

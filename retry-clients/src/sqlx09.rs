@@ -7,7 +7,8 @@
 //! | `Database` with an SQLSTATE | by the code | | | [`classify::sqlstate`](retry_core::classify::sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by a function of yours | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
-//! | `Io` | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, an unknown host, a restarted server |
+//! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
+//! | `Io` otherwise | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, a restarted server |
 //! | `WorkerCrashed` | maybe | | other | the statement may have been executed | |
 //! | any other, such as `RowNotFound` or `PoolClosed` | no | | other | the same happens again | a query without a row, a closed pool |
 //!
@@ -35,6 +36,7 @@
 //! }
 //! ```
 
+use crate::resolve;
 use retry_core::classify::{Classification, io, sqlstate};
 use retry_core::{ChainPolicy, RetrySafety};
 use sqlx::Error;
@@ -45,7 +47,7 @@ pub fn classify(error: &Error) -> Classification {
     match error {
         Error::Database(error) => error.code().and_then(|code| sqlstate(&code)).unwrap_or(last),
         Error::PoolTimedOut => Classification::new(RetrySafety::Yes).with_timeout(),
-        Error::Io(error) => io::error(error).unwrap_or(unknown),
+        Error::Io(error) => io::error(error).or_else(|| resolve::link(error)).unwrap_or(unknown),
         Error::WorkerCrashed => unknown,
         _ => last,
     }

@@ -9,7 +9,8 @@
 //! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
 //! | Is it an I/O error about malformed data? | no | | other | the same bytes are read or written again | bytes of another protocol |
 //! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
-//! | Is there another I/O error among the sources? | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes, a timeout is maybe | a closed port, an unknown host, a full backlog, a reset |
+//! | Could the name not be resolved? | yes | | other | nothing was sent | an unknown host |
+//! | Is there another I/O error among the sources? | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes, a timeout is maybe | a closed port, a full backlog, a reset |
 //! | Any other error, such as a row that is missing or a value of the wrong type | no | | other | the same happens again | `query_one` without a row, a wrong type |
 //!
 //! The crate hides whether it was connecting when an error occurred, so a timeout while connecting is *maybe*, although
@@ -44,6 +45,7 @@
 //! }
 //! ```
 
+use crate::resolve;
 use retry_core::classify::{Classification, chain, io, sqlstate};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
@@ -65,7 +67,7 @@ pub fn classify(error: &Error) -> Classification {
             ErrorKind::InvalidData | ErrorKind::InvalidInput => last,
             // The reader of messages has no kind of its own for a message that ends too early.
             ErrorKind::Other => broken,
-            _ => io::error(error).unwrap_or(Classification::new(RetrySafety::Maybe)),
+            _ => io::error(error).or_else(|| resolve::link(error)).unwrap_or(Classification::new(RetrySafety::Maybe)),
         })
     });
     by_io.unwrap_or(last)

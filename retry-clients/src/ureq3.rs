@@ -5,10 +5,11 @@
 //! | `Timeout` of `Resolve` or `Connect` | yes | yes | other | nothing was sent |
 //! | any other `Timeout` | maybe | yes | other | the request may have been acted upon; a total timeout does not say what ureq was doing |
 //! | `HostNotFound`, `ConnectionFailed`, `ConnectProxyFailed` | yes | | other | nothing was sent |
+//! | `Io` of a failed name resolution | yes | | other | nothing was sent |
 //! | `StatusCode` | as in [`http`] ||||
 //! | `Io` | as in [`io`]: a refused connection is a *yes*, a broken one or a response that was cut short a *maybe* ||||
 //! | `Io` of the kind `InvalidData`: TLS failed, because of a bad certificate for example | no | | other | the same certificate is refused again |
-//! | `Io` of a kind that is not in [`io`]: a failed name resolution, for example | no | | other | it has no kind of its own |
+//! | `Io` of any other kind that is not in [`io`] | no | | other | the same request fails again |
 //! | `Json`, if reading failed | as `Io`, else *maybe* || other | with `read_json`, a chunked response that was cut short is such an error; one that timed out does not look like a timeout |
 //! | `Json` otherwise | no | | other | the response was complete and can't be parsed |
 //! | `Protocol` | maybe | | other | the answer is not HTTP, but the request may have been acted upon |
@@ -17,8 +18,9 @@
 //! Observed with ureq 3.5.1 and rustls against servers on the loopback interface, by `tests/clients/ureq3.rs`; from the
 //! docs of ureq are the rows of `HostNotFound`, `ConnectionFailed` and `ConnectProxyFailed`.
 //!
-//! - **A failed name resolution is not retried**, although nothing was sent, because ureq does not tell it apart.
-//! - **Redirects.** Ureq follows them. Then a failure to connect may be that of the target of a redirect, after the first
+//! - **Name resolution.** Ureq returns the I/O error of the resolver, which has no kind of its own. It is known by the
+//!   message of the standard library. A resolver of yours may have another one, which is then not retried.
+//! - **Redirects.** Ureq follows them. Then a failure to resolve or to connect may be that of the target of a redirect, after the first
 //!   server has acted upon the request. Where that matters, set `max_redirects(0)`.
 //! - **Retry-After.** `StatusCode` has no headers. To keep them, set `http_status_as_error(false)` and classify the
 //!   response by [`http::response`], as below. (There is no `error_for_response` for ureq: it would keep the URL, and
@@ -60,6 +62,7 @@
 //! [`http::response`]: retry_core::classify::http::response
 //! [`io`]: retry_core::classify::io
 
+use crate::resolve;
 use retry_core::classify::{Classification, http, io};
 use retry_core::{ChainPolicy, RetrySafety};
 use ureq::{Error, Timeout};
@@ -75,7 +78,7 @@ pub fn classify(error: &Error) -> Classification {
         Error::Timeout(_) => UNKNOWN.with_timeout(),
         Error::HostNotFound | Error::ConnectionFailed | Error::ConnectProxyFailed(_) => UNSENT,
         Error::StatusCode(status) => http::status(*status),
-        Error::Io(error) => io::error(error).unwrap_or(FINAL),
+        Error::Io(error) => io::error(error).or_else(|| resolve::link(error)).unwrap_or(FINAL),
         Error::Json(error) => match error.io_error_kind() {
             Some(kind) => io::kind(kind).unwrap_or(UNKNOWN),
             None => FINAL,

@@ -40,11 +40,11 @@ fn every_status_is_classified_as_in_its_row() {
         (&[425..=425], verdict(Yes, "", Client)),
         (&[429..=429], verdict(Yes, "throttling", Client)),
         (&[400..=407, 409..=424, 426..=428, 430..=499], verdict(No, "", Client)),
-        (&[509..=509], verdict(Yes, "throttling", Server)),
+        (&[509..=509, 529..=529], verdict(Yes, "throttling", Server)),
         (&[500..=500, 502..=503], verdict(Maybe, "", Server)),
         (&[504..=504], verdict(Maybe, "timeout", Server)),
         (&[501..=501, 505..=505], verdict(No, "", Server)),
-        (&[506..=508, 510..=599], verdict(Maybe, "", Server)),
+        (&[506..=508, 510..=528, 530..=599], verdict(Maybe, "", Server)),
         (&[600..=u16::MAX], verdict(Maybe, "", Server)),
     ];
     assert_eq!(rows.len(), 11);
@@ -52,15 +52,19 @@ fn every_status_is_classified_as_in_its_row() {
     for (statuses, expected) in rows {
         for status in statuses.iter().cloned().flatten() {
             assert_eq!(http::status(status), *expected, "status {status}");
-            // A wait makes a 503 throttling. It changes no other classification.
-            let wait = Some(secs(7));
-            let waiting = if status == 503 { verdict(Yes, "throttling", Server) } else { *expected };
-            assert_eq!(http::status_with(status, wait), waiting.with_retry_after(wait), "status {status}");
+            // A wait makes a 503 and a 403 throttling. It changes no other classification.
+            for wait in [Some(secs(7)), Some(Duration::ZERO)] {
+                let waiting = match status {
+                    403 => verdict(Yes, "throttling", Client),
+                    503 => verdict(Yes, "throttling", Server),
+                    _ => *expected,
+                };
+                assert_eq!(http::status_with(status, wait), waiting.with_retry_after(wait), "status {status}");
+            }
             seen += 1;
         }
     }
     assert_eq!(seen, 65_536);
-    assert!(http::status_with(503, Some(Duration::ZERO)).is_throttle());
 }
 
 #[test]
@@ -77,8 +81,8 @@ fn a_status_can_be_classified_at_compile_time() {
 #[test]
 fn maybe_becomes_yes_for_idempotent_methods_only() {
     let methods = [
-        (true, ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].as_slice()),
-        (false, &["POST", "PATCH", "CONNECT", "PROPFIND", "get", "GET ", "GETS", ""]),
+        (true, ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"].as_slice()),
+        (false, &["POST", "PATCH", "CONNECT", "PROPFIND", "get", "GET ", "GETS", "query", ""]),
     ];
     let mut seen = 0;
     for (idempotent, names) in methods {
@@ -93,7 +97,7 @@ fn maybe_becomes_yes_for_idempotent_methods_only() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 14);
+    assert_eq!(seen, 16);
 }
 
 #[test]

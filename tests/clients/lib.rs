@@ -20,7 +20,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 pub const UNKNOWN_HOST: &str = "retry.invalid";
 
 /// The error statuses with a row of their own in the table of `classify::http`, and some that share a row.
-pub const ERROR_STATUSES: [u16; 14] = [400, 404, 408, 409, 412, 425, 429, 500, 501, 502, 503, 504, 505, 509];
+pub const ERROR_STATUSES: [u16; 16] = [400, 403, 404, 408, 409, 412, 425, 429, 500, 501, 502, 503, 504, 505, 509, 529];
 
 /// Responses that end too early.
 pub const CUT_SHORT: [&str; 6] = [

@@ -5,9 +5,8 @@ use clients_tests::{
     UNSENT, refused_address,
 };
 use retry_clients::ureq3;
-use retry_core::classify::{Classification, chain, http};
+use retry_core::classify::{Classification, chain, http, io};
 use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, retryable};
-use std::io;
 use std::time::Duration;
 use ureq::config::ConfigBuilder;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -34,10 +33,20 @@ fn reaction(reaction: Reaction) -> Classification {
     verdict
 }
 
-/// The error has no kind of its own, so it can't be told apart. The module's docs say so.
+// Rule H1.
 #[test]
-fn a_failed_name_resolution_is_not_retried() {
-    assert_eq!(verdict(config(), &format!("http://{UNKNOWN_HOST}/")), FINAL);
+fn a_failed_name_resolution_is_safe_to_retry() {
+    let url = format!("http://{UNKNOWN_HOST}/");
+    // Without any timeout, ureq resolves names on the same thread.
+    for config in [config(), config().timeout_global(None)] {
+        let error = post(config, &url).unwrap_err();
+        let Error::Io(resolution) = &error else { panic!("{error:?}") };
+        assert_eq!(io::kind(resolution.kind()), None, "an error of the resolver has no kind: {resolution:?}");
+        assert_eq!(chain::known(resolution), None);
+        assert_eq!(ureq3::classify(&error), UNSENT, "{error:?}");
+        let payment = ureq3::policy().idempotent(false).evaluate(&Err::<(), _>(error));
+        assert_eq!(payment, RetryDirective::retry(RetryErrorType::Other));
+    }
 }
 
 // Rule H1.
@@ -171,6 +180,6 @@ fn an_error_is_found_in_a_chain_and_judged_by_the_policy() {
     let outcome = post(config(), &server.url);
     let payment = ureq3::policy().idempotent(false).evaluate(&outcome);
     assert_eq!(payment, RetryDirective::fail(Some(RetryErrorType::ServerSide)));
-    assert_eq!(chain::first_known(&io::Error::other(outcome.unwrap_err()), ureq3::link), Some(BROKEN));
-    assert_eq!(chain::first_known(&io::Error::other("another error"), ureq3::link), None);
+    assert_eq!(chain::first_known(&std::io::Error::other(outcome.unwrap_err()), ureq3::link), Some(BROKEN));
+    assert_eq!(chain::first_known(&std::io::Error::other("another error"), ureq3::link), None);
 }

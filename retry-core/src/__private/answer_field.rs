@@ -101,6 +101,7 @@ pub fn error_code(code: Option<&str>, status: Option<u16>) -> PartialClassificat
 /// Classifies a response of a server by its error code if that is known, and otherwise by its status. `wait` is the
 /// wait that the server asked for in the response.
 pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>) -> PartialClassification {
+    let status = status.map(|status| code.map_or(status, |code| aws::documented_status(code, status)));
     let by_status = || status.map(|status| http::status_with(status, wait));
     verdict(&known_code(code, status).or_else(by_status))
 }

@@ -5,6 +5,7 @@
 //! | `Throttling`, `ThrottlingException`, `ThrottledException`, `RequestThrottledException`, `TooManyRequestsException`, `ProvisionedThroughputExceededException`, `TransactionInProgressException`, `RequestLimitExceeded`, `BandwidthLimitExceeded`, `LimitExceededException`, `RequestThrottled`, `SlowDown`, `PriorRequestNotComplete`, `EC2ThrottledException` | yes | yes | | | by the status |
 //! | `RequestTimeout`, `RequestTimeoutException` | yes | | yes | | by the status |
 //! | `ConditionalRequestConflict`, `TransactionConflictException` | yes | | | yes | other |
+//! | `IDPCommunicationError` of STS | maybe | | | | server |
 //! | [clock skew](is_clock_skew): `RequestTimeTooSkewed`, `RequestExpired`, `RequestInTheFuture`, `InvalidSignatureException`, `SignatureDoesNotMatch`, `AuthFailure` | no | | | | by the status |
 //! | any other | by the status | | | | |
 //!
@@ -18,6 +19,10 @@
 //! The SDKs disagree on a 429 without an error code: some retry it as throttling, as this table does, and others don't
 //! retry it. The fault follows from the status, as in [`http`]. A code without a status, or with a status below 500, is
 //! the client's fault.
+//!
+//! A service can report an error in a response that began as a success: S3 does so in `CopyObject` and
+//! `CompleteMultipartUpload`. Beside a status below 400, a code therefore has the status that its service documents for
+//! it: `InternalError` 500, `ServiceUnavailable` and `SlowDown` 503.
 //!
 //! `ConditionalCheckFailedException` and the statuses 409 and 412 are not retried, because the same condition would
 //! fail again. If each attempt reads again before it writes, label the variant of your error type `conflict` instead.
@@ -51,6 +56,12 @@ const TRANSIENT_CODES: [&str; 2] = ["RequestTimeout", "RequestTimeoutException"]
 
 const CONFLICT_CODES: [&str; 2] = ["ConditionalRequestConflict", "TransactionConflictException"];
 
+/// STS could not reach the identity provider. It documents this code with the status 400.
+const UNREACHABLE_CODE: &str = "IDPCommunicationError";
+
+/// The codes that S3 also sends beside a status of success, with the status that it documents for each.
+const STATUSES_OF_CODES: [(&str, u16); 3] = [("InternalError", 500), ("ServiceUnavailable", 503), ("SlowDown", 503)];
+
 const CLOCK_SKEW_CODES: [&str; 6] = [
     "RequestTimeTooSkewed",
     "RequestExpired",
@@ -71,9 +82,11 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
 /// assert!(error_code("SlowDown", Some(503)).is_throttle());
 /// assert_eq!(error_code("InternalServiceError", Some(500)).is_retry_safe(), RetrySafety::Yes);
 /// assert_eq!(error_code("NoSuchKey", Some(404)).is_retry_safe(), RetrySafety::No);
+/// // In a response that began as a success:
+/// assert_eq!(error_code("InternalError", Some(200)).is_retry_safe(), RetrySafety::Yes);
 /// ```
 pub fn error_code(code: &str, status: Option<u16>) -> Classification {
-    match (self::code(code), status) {
+    match (self::code(code), status.map(|status| documented_status(code, status))) {
         // A conflict has no fault. For any other code, the fault follows from the class of the status.
         (Some(known), Some(500..)) if !known.is_conflict() => known.with_fault(ErrorFault::Server),
         (Some(known), _) => known,
@@ -91,6 +104,8 @@ pub fn code(code: &str) -> Option<Classification> {
         Some(Classification::new(RetrySafety::Yes).with_timeout().with_fault(ErrorFault::Client))
     } else if CONFLICT_CODES.contains(&code) {
         Some(Classification::new(RetrySafety::Yes).with_conflict())
+    } else if code == UNREACHABLE_CODE {
+        Some(Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server))
     } else if CLOCK_SKEW_CODES.contains(&code) {
         Some(Classification::new(RetrySafety::No).with_fault(ErrorFault::Client))
     } else {
@@ -117,6 +132,13 @@ pub const fn status(status: u16) -> Classification {
 /// retry, but never a retry loop, so [`error_code`] answers [`RetrySafety::No`] for these codes, whatever the status.
 pub fn is_clock_skew(code: &str) -> bool {
     CLOCK_SKEW_CODES.contains(&bare(code))
+}
+
+/// Returns the status by which a code is judged: the status of the response, or, if that is below 400, the status that
+/// the service documents for this code.
+pub(crate) fn documented_status(code: &str, status: u16) -> u16 {
+    let documented = || STATUSES_OF_CODES.iter().find(|(listed, _)| *listed == bare(code));
+    if status < 400 { documented().map_or(status, |(_, documented)| *documented) } else { status }
 }
 
 /// Returns the bare name in a code: first cut off from the first `:` on, then up to the last `#`, then trimmed.

@@ -9,14 +9,18 @@
 //! | 408 Request Timeout | yes | | yes | client | RFC 9110, 15.5.9 |
 //! | 425 Too Early | yes | | | client | RFC 8470, 5.2 |
 //! | 429 Too Many Requests | yes | yes | | client | RFC 6585, 4 |
+//! | 403 with a `Retry-After`, or with `x-ratelimit-remaining: 0` | yes | yes | | client | GitHub's documentation of its rate limits |
 //! | any other 4xx | no | | | client | RFC 9110, 15.5 |
 //! | 503 with a `Retry-After` | yes | yes | | server | RFC 9110, 15.6.4 |
-//! | 509 (bandwidth limit exceeded) | yes | yes | | server | widespread, in no RFC |
+//! | 509 (bandwidth limit exceeded), 529 (overloaded) | yes | yes | | server | widespread, in no RFC |
 //! | 500, 502, 503 | maybe | | | server | RFC 9110, 15.6 |
 //! | 504 Gateway Timeout | maybe | | yes | server | RFC 9110, 15.6.5 |
 //! | 501, 505 | no | | | server | RFC 9110, 15.6.2 and 15.6.6 |
 //! | any other 5xx | maybe | | | server | RFC 9110, 15.6 |
 //! | above 599 | maybe | | | server | RFC 9110, 15: an invalid status is treated as a 5xx |
+//!
+//! The headers `retry-after-ms` and `x-ms-retry-after-ms` are a `Retry-After` in milliseconds. An `x-amz-retry-after`
+//! is not: services send it with every kind of failure, so it is only a wait.
 //!
 //! Whether a *maybe* is retried depends on the request; see [`Classification::idempotent`] and [`idempotent_method`].
 //! If the response has an AWS error code, use [`aws`](super::aws), which takes the code into account.
@@ -51,7 +55,7 @@ pub const fn status(status: u16) -> Classification {
 
 /// Classifies a status together with the wait from a `Retry-After` header, by the [table](self).
 ///
-/// The wait is part of the result, whatever the status. A 503 with a wait, even a wait of zero, is throttling.
+/// The wait is part of the result, whatever the status. A 503 or 403 with a wait, even a wait of zero, is throttling.
 pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classification {
     use ErrorFault::{Client, Server};
     use RetrySafety::{Maybe, No, Yes};
@@ -61,9 +65,10 @@ pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classifi
         408 => Classification::new(Yes).with_timeout().with_fault(Client),
         425 => Classification::new(Yes).with_fault(Client),
         429 => Classification::new(Yes).with_throttling().with_fault(Client),
+        403 if retry_after.is_some() => Classification::new(Yes).with_throttling().with_fault(Client),
         400..=499 => Classification::new(No).with_fault(Client),
         503 if retry_after.is_some() => Classification::new(Yes).with_throttling().with_fault(Server),
-        509 => Classification::new(Yes).with_throttling().with_fault(Server),
+        509 | 529 => Classification::new(Yes).with_throttling().with_fault(Server),
         504 => Classification::new(Maybe).with_timeout().with_fault(Server),
         501 | 505 => Classification::new(No).with_fault(Server),
         500.. => Classification::new(Maybe).with_fault(Server),
@@ -72,18 +77,21 @@ pub const fn status_with(status: u16, retry_after: Option<Duration>) -> Classifi
 }
 
 /// Returns whether a method is idempotent: `true` for GET, HEAD, OPTIONS, TRACE, PUT and DELETE
-/// ([RFC 9110, 9.2.2](https://www.rfc-editor.org/rfc/rfc9110.html#section-9.2.2)).
+/// ([RFC 9110, 9.2.2](https://www.rfc-editor.org/rfc/rfc9110.html#section-9.2.2)), and for QUERY
+/// ([The HTTP QUERY Method](https://datatracker.ietf.org/doc/draft-ietf-httpbis-safe-method-w-body/)).
 ///
 /// POST, PATCH and unknown methods are not. Method names are case-sensitive (RFC 9110, 9.1), so `get` is unknown.
 pub const fn idempotent_method(method: &str) -> bool {
-    matches!(method.as_bytes(), b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE" | b"PUT" | b"DELETE")
+    matches!(method.as_bytes(), b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE" | b"PUT" | b"DELETE" | b"QUERY")
 }
 
 #[cfg(feature = "http")]
 mod types {
+    use super::super::rate_limit::{rate_limit_of_requests, until_reset};
+    use super::super::retry_after::{number, server_time};
     use super::{
-        Classification, RateLimit, idempotent_method, rate_limit, rate_limit_remaining, retry_after,
-        retry_after_millis, status_with,
+        Classification, RateLimit, idempotent_method, rate_limit_remaining, retry_after, retry_after_millis,
+        status_with,
     };
     use http::header::{AsHeaderName, DATE, HeaderMap, RETRY_AFTER};
     use http::{Method, StatusCode};
@@ -91,10 +99,9 @@ mod types {
 
     /// Classifies a response by its status and its headers.
     ///
-    /// The wait is that of [`response_retry_after`]. Only a `Retry-After` makes a 503 throttling. An
-    /// `x-amz-retry-after` does not, because services send it with every kind of failure.
+    /// The wait is that of [`response_retry_after`]. The [table](super) says which headers make a 403 or a 503 throttling.
     ///
-    /// `now` is used if a `Retry-After` is a date and the response has no valid `Date` header.
+    /// `now` is used if a header holds a point in time and the response has no valid `Date` header.
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
@@ -108,7 +115,12 @@ mod types {
     /// assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
     /// ```
     pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
-        status_with(status.as_u16(), standard_wait(headers, now)).with_retry_after(response_retry_after(headers, now))
+        let mut wait = millis(headers, &RETRY_AFTER_MILLIS).or_else(|| seconds_or_date(headers, now));
+        if status == StatusCode::FORBIDDEN && is_used_up(headers) {
+            // It is throttling even if nothing says how long to wait.
+            wait = wait.or(Some(Duration::ZERO));
+        }
+        status_with(status.as_u16(), wait).with_retry_after(response_retry_after(headers, now))
     }
 
     /// Classifies a response as [`response`] does, and turns [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) into
@@ -117,21 +129,45 @@ mod types {
         response(status, headers, now).idempotent(idempotent_method(method.as_str()))
     }
 
-    /// Returns the wait that a response asks for in its `Retry-After` or `x-amz-retry-after` header.
+    /// Returns the wait that a response asks for. The first of these that is there and not malformed counts:
     ///
-    /// If it has both, the longer wait counts, because no retry may come earlier than the server asked. A header that
-    /// occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. See
-    /// [`retry_after`] for the values, and for the roles of the `Date` header and of `now`.
+    /// 1. `x-amz-retry-after`, `retry-after-ms` and `x-ms-retry-after-ms`, in [milliseconds](retry_after_millis). If the
+    ///    response has several of them, the longest wait counts, because no retry may come earlier than the server asked.
+    /// 2. [`Retry-After`](retry_after), in seconds or as a date.
+    /// 3. `x-ratelimit-reset` beside `x-ratelimit-remaining: 0`, as [`rate_limit_remaining`] reads them.
+    ///
+    /// A header that occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. A point in time counts
+    /// from the `Date` of the response, and from `now` if that is missing or malformed.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// use http::{HeaderMap, HeaderValue};
+    /// use retry_core::classify::http::response_retry_after;
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// headers.insert("x-ratelimit-remaining", HeaderValue::from_static("0"));
+    /// headers.insert("x-ratelimit-reset", HeaderValue::from_static("30"));
+    /// assert_eq!(response_retry_after(&headers, SystemTime::now()), Some(Duration::from_secs(30)));
+    /// headers.insert("retry-after-ms", HeaderValue::from_static("250"));
+    /// assert_eq!(response_retry_after(&headers, SystemTime::now()), Some(Duration::from_millis(250)));
+    /// ```
     pub fn response_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         // `None` is less than any wait.
-        standard_wait(headers, now).max(only(headers, "x-amz-retry-after").and_then(retry_after_millis))
+        millis(headers, &RETRY_AFTER_MILLIS)
+            .max(millis(headers, &["x-amz-retry-after"]))
+            .or_else(|| seconds_or_date(headers, now))
+            .or_else(|| until_used_up_limit_resets(headers, now))
     }
 
     /// Returns what a response reports about the rate limit of the server.
     ///
     /// The first of these headers that is there and not malformed counts: `RateLimit`, `RateLimit-Remaining` and
-    /// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See [`rate_limit`] and
-    /// [`rate_limit_remaining`] for their values and for the role of `now`.
+    /// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See
+    /// [`rate_limit`](super::rate_limit) and [`rate_limit_remaining`] for their values.
+    ///
+    /// A limit whose `RateLimit-Policy` has a unit (`qu`) other than `requests`, such as `content-bytes`, is ignored. A
+    /// malformed `RateLimit-Policy` is ignored, too. A point in time counts from the `Date` of the response, and from
+    /// `now` if that is missing or malformed.
     ///
     /// ```
     /// # use std::time::SystemTime;
@@ -145,16 +181,39 @@ mod types {
     /// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(RateLimit::new(50)));
     /// ```
     pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
-        // A list can be spread over several lines (RFC 9110, 5.3).
-        let lines: Option<Vec<&str>> = headers.get_all("ratelimit").iter().map(|line| line.to_str().ok()).collect();
+        let now = server_time(only(headers, DATE), now);
         let older = |remaining, reset| rate_limit_remaining(only(headers, remaining)?, only(headers, reset), now);
-        rate_limit(&lines.unwrap_or_default().join(","))
+        rate_limit_of_requests(&list(headers, "ratelimit"), &list(headers, "ratelimit-policy"))
             .or_else(|| older("ratelimit-remaining", "ratelimit-reset"))
             .or_else(|| older("x-ratelimit-remaining", "x-ratelimit-reset"))
     }
 
-    fn standard_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    /// The headers that mean what `Retry-After` means.
+    const RETRY_AFTER_MILLIS: [&str; 2] = ["retry-after-ms", "x-ms-retry-after-ms"];
+
+    /// Returns the longest wait in these headers.
+    fn millis(headers: &HeaderMap, names: &[&str]) -> Option<Duration> {
+        names.iter().filter_map(|name| retry_after_millis(only(headers, *name)?)).max()
+    }
+
+    fn seconds_or_date(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
+    }
+
+    /// Returns whether a response reports that no request remains.
+    fn is_used_up(headers: &HeaderMap) -> bool {
+        only(headers, "x-ratelimit-remaining").and_then(number) == Some(0)
+    }
+
+    fn until_used_up_limit_resets(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        let reset = only(headers, "x-ratelimit-reset").filter(|_| is_used_up(headers))?;
+        until_reset(reset, server_time(only(headers, DATE), now))
+    }
+
+    /// Returns the lines of a header that is a list, which can be spread over several lines (RFC 9110, 5.3).
+    fn list(headers: &HeaderMap, name: &str) -> String {
+        let lines: Option<Vec<&str>> = headers.get_all(name).iter().map(|line| line.to_str().ok()).collect();
+        lines.unwrap_or_default().join(",")
     }
 
     /// Returns the value of a header that occurs exactly once and is visible ASCII text.

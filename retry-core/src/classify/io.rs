@@ -11,7 +11,8 @@
 //! | any other | no answer | | | the kind alone is not enough to tell |
 //!
 //! *No answer* means `None`. In a [chain](super::chain) the next link is then examined; if no link gives an answer, the
-//! error is not retried. A failed name resolution has no kind of its own, so it gets no answer.
+//! error is not retried. A failed name resolution has no kind of its own, so it gets no answer. Where it is known to be
+//! one, as in the modules of `retry-clients`, it is safe to retry.
 //!
 //! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable
 //! service have the same type. The error type that wraps it decides whether this table applies.

@@ -84,6 +84,8 @@ const fn saturated(number: u64) -> u32 {
 /// several limits, the one with the fewest remaining requests is returned. The form of older drafts, with `remaining` and
 /// `reset`, is read, too.
 ///
+/// All limits are read as limits of requests. With the feature `http`, `response_rate_limit` also reads their units.
+///
 /// ```
 /// use retry_core::classify::http::{RateLimit, rate_limit};
 /// use std::time::Duration;
@@ -95,6 +97,40 @@ const fn saturated(number: u64) -> u32 {
 /// assert_eq!(rate_limit(r#""default";r=-1"#), None);
 /// ```
 pub fn rate_limit(value: &str) -> Option<RateLimit> {
+    read(value, |_| true)
+}
+
+/// Returns what a `RateLimit` header reports as [`rate_limit`] does, without the limits that have another unit than
+/// requests in the `RateLimit-Policy` header. A malformed policy header is ignored.
+#[cfg(feature = "http")]
+pub(super) fn rate_limit_of_requests(value: &str, policy: &str) -> Option<RateLimit> {
+    let others = limits_in_other_units(policy).unwrap_or_default();
+    read(value, |name| !others.contains(&unquoted(name)))
+}
+
+/// Returns the names of the limits that have another unit than requests, or `None` if the list is malformed.
+#[cfg(feature = "http")]
+fn limits_in_other_units(policy: &str) -> Option<Vec<&str>> {
+    let mut names = Vec::new();
+    for member in split(policy, ',')? {
+        let mut parts = split(member, ';')?.into_iter().map(trim);
+        let name = parts.next()?;
+        let unit = parts.filter_map(|parameter| parameter.strip_prefix("qu=")).next_back();
+        if unit.is_some_and(|unit| unquoted(unit) != "requests") {
+            names.push(unquoted(name));
+        }
+    }
+    Some(names)
+}
+
+/// Returns the text of a string or of a token. Older drafts write the names of limits as tokens.
+#[cfg(feature = "http")]
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+/// Reads the limits whose names are accepted, and returns the one with the fewest remaining requests.
+fn read(value: &str, accepts: impl Fn(&str) -> bool) -> Option<RateLimit> {
     let mut fewest: Option<RateLimit> = None;
     let mut older = [None; 2];
     for member in split(value, ',')? {
@@ -109,6 +145,7 @@ pub fn rate_limit(value: &str) -> Option<RateLimit> {
             }
         }
         match (remaining, name.split_once('=')) {
+            (Some(_), _) if !accepts(name) => {}
             (Some(remaining), _) => {
                 let limit = RateLimit::new(remaining).with_reset(reset.map(Duration::from_secs));
                 if fewest.is_none_or(|fewest| limit.remaining() < fewest.remaining()) {
@@ -127,7 +164,7 @@ pub fn rate_limit(value: &str) -> Option<RateLimit> {
 /// Returns what the headers `RateLimit-Remaining` and `RateLimit-Reset`, or those with `X-` before them, report, or `None` if
 /// the number of remaining requests is malformed. A time that is malformed is not known.
 ///
-/// The time is in seconds. Many services send the seconds since 1970 instead, so a number from 1,000,000,000 on is such a
+/// The time is in seconds. Many services send the seconds since 1970 instead, so a number above 1,000,000,000 is such a
 /// time, and is counted from `now`.
 ///
 /// ```
@@ -141,16 +178,20 @@ pub fn rate_limit(value: &str) -> Option<RateLimit> {
 /// assert_eq!(rate_limit_remaining("many", None, now), None);
 /// ```
 pub fn rate_limit_remaining(remaining: &str, reset: Option<&str>, now: SystemTime) -> Option<RateLimit> {
-    /// The first seconds since 1970 that count as a point in time: 2001. As a wait, it would be 31 years.
-    const POINT_IN_TIME: u64 = 1_000_000_000;
-
-    let reset = reset.and_then(number).map(|seconds| {
-        if seconds < POINT_IN_TIME {
-            return Duration::from_secs(seconds);
-        }
-        Duration::from_secs(seconds).saturating_sub(now.duration_since(UNIX_EPOCH).unwrap_or_default())
-    });
+    let reset = reset.and_then(|reset| until_reset(reset, now));
     Some(RateLimit::new(number(remaining)?).with_reset(reset))
+}
+
+/// Returns the time until a reset, which is a number of seconds from now or since 1970.
+pub(super) fn until_reset(reset: &str, now: SystemTime) -> Option<Duration> {
+    /// The last number that is a wait: 31 years. As a point in time, it would be in 2001.
+    const LONGEST_WAIT: u64 = 1_000_000_000;
+
+    let seconds = number(reset)?;
+    if seconds <= LONGEST_WAIT {
+        return Some(Duration::from_secs(seconds));
+    }
+    Some(Duration::from_secs(seconds).saturating_sub(now.duration_since(UNIX_EPOCH).unwrap_or_default()))
 }
 
 /// Splits a structured field (RFC 9651) at a separator outside of quotes. Returns `None` if a quote is not closed.

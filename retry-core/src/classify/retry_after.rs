@@ -39,11 +39,16 @@ pub fn retry_after(value: &str, response_date: Option<&str>, now: SystemTime) ->
         return Some(Duration::from_secs(seconds));
     }
     let until = date(value)?;
-    let since = response_date.and_then(date).unwrap_or(now);
-    Some(until.duration_since(since).unwrap_or_default())
+    Some(until.duration_since(server_time(response_date, now)).unwrap_or_default())
 }
 
-/// Returns the wait that an `x-amz-retry-after` header asks for, or `None` if the value is malformed.
+/// Returns the time in a `Date` header, or `now` if it is missing or malformed.
+pub(super) fn server_time(response_date: Option<&str>, now: SystemTime) -> SystemTime {
+    response_date.and_then(date).unwrap_or(now)
+}
+
+/// Returns the wait that an `x-amz-retry-after`, `retry-after-ms` or `x-ms-retry-after-ms` header asks for, or `None` if
+/// the value is malformed.
 ///
 /// The value is a whole number of milliseconds: only digits, with optional spaces and tabs around them. The number
 /// saturates at `u64::MAX`.

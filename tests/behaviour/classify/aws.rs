@@ -1,13 +1,15 @@
 //! The error codes of AWS, and the shared test data about them.
 
 use super::verdict;
+use crate::support::secs;
 use retry_core::classify::{Classification, aws, http};
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use ErrorFault::{Client, Other, Server};
-use RetrySafety::{No, Yes};
+use RetrySafety::{Maybe, No, Yes};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -102,7 +104,7 @@ fn every_error_code_is_classified_as_in_its_list() {
             assert_eq!(aws::error_code(&code, None), expected, "{code}");
             assert_eq!(aws::is_clock_skew(&code), count == 6, "{code}");
             for status in 0..=999 {
-                let fault = if status < 500 { Client } else { Server };
+                let fault = if judged_status(&code, status) < 500 { Client } else { Server };
                 assert_eq!(aws::error_code(&code, Some(status)), expected.with_fault(fault), "{code} {status}");
             }
         }
@@ -115,7 +117,8 @@ fn an_unknown_code_is_ignored_and_the_status_decides() {
     let transient = vectors().transient_status;
     assert_eq!(transient.len(), 4);
     let unknown = [
-        "InternalError",
+        "internalerror",
+        "InternalErrors",
         "slowdown",
         "Slow Down",
         "AccessDeniedException",
@@ -143,6 +146,80 @@ fn an_unknown_code_is_ignored_and_the_status_decides() {
             assert_eq!(aws::status(status), expected, "{status}");
         }
     }
+}
+
+/// Returns the status by which a code beside another status is judged: S3 reports these errors in a 200, too.
+fn judged_status(code: &str, status: u16) -> u16 {
+    match code {
+        "InternalError" if status < 400 => 500,
+        "ServiceUnavailable" | "SlowDown" if status < 400 => 503,
+        _ => status,
+    }
+}
+
+// Rule E18.
+#[test]
+fn a_code_beside_a_status_of_success_is_judged_by_the_status_that_its_service_documents() {
+    let names = ["InternalError", "ServiceUnavailable", "SlowDown", "Throttling", "NoSuchKey"];
+    for (name, code) in names.iter().flat_map(|name| [(*name, (*name).to_owned()), (*name, format!("ns#{name}:x"))]) {
+        for status in 0..=999 {
+            let judged = judged_status(name, status);
+            let fault = if judged < 500 { Client } else { Server };
+            let expected = match name {
+                "SlowDown" | "Throttling" => verdict(Yes, "throttling", fault),
+                _ => aws::status(judged),
+            };
+            assert_eq!(aws::error_code(&code, Some(status)), expected, "{code} {status}");
+        }
+    }
+    let in_a_200 = |code| aws::error_code(code, Some(200));
+    assert_eq!(in_a_200("InternalError"), verdict(Yes, "", Server));
+    assert_eq!(in_a_200("ServiceUnavailable"), verdict(Yes, "", Server));
+    assert_eq!(in_a_200("SlowDown"), verdict(Yes, "throttling", Server));
+    assert_eq!(in_a_200("Throttling"), verdict(Yes, "throttling", Client));
+    assert_eq!(in_a_200("NoSuchKey"), verdict(No, "", Other));
+    // Without any status, these two codes say nothing by themselves.
+    for code in ["InternalError", "ServiceUnavailable"] {
+        assert_eq!(aws::error_code(code, None), verdict(No, "", Other), "{code}");
+    }
+}
+
+// Rule E18.
+#[test]
+fn a_field_with_a_code_beside_a_status_of_success_is_judged_in_the_same_way() {
+    #[derive(RetryInfo)]
+    struct Answered(
+        #[retry(error_code)] &'static str,
+        #[retry(http_status)] u16,
+        #[retry(retry_after)] Option<Duration>,
+    );
+
+    let mut seen = 0;
+    for code in ["InternalError", "ServiceUnavailable", "SlowDown", "NoSuchKey"] {
+        for (status, wait) in
+            [200, 204, 304, 399, 400, 500, 503].into_iter().flat_map(|s| [(s, None), (s, Some(secs(2)))])
+        {
+            let judged = judged_status(code, status);
+            let expected = match code {
+                "SlowDown" => aws::error_code(code, Some(judged)).with_retry_after(wait),
+                _ => http::status_with(judged, wait),
+            };
+            assert_eq!(Classification::of(&Answered(code, status, wait)), expected, "{code} {status} {wait:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4 * 7 * 2);
+    assert!(Answered("ServiceUnavailable", 200, Some(secs(2))).is_throttle());
+}
+
+// Rule E18.
+#[test]
+fn a_provider_that_sts_could_not_reach_may_be_asked_again() {
+    for status in (0..=999).map(Some).chain([None]) {
+        assert_eq!(aws::error_code("IDPCommunicationError", status), verdict(Maybe, "", Server), "{status:?}");
+    }
+    assert_eq!(aws::code("sts#IDPCommunicationError"), Some(verdict(Maybe, "", Server)));
+    assert!(!aws::is_clock_skew("IDPCommunicationError"));
 }
 
 // Rule E7.

@@ -1,7 +1,7 @@
 //! The headers by which a server reports how much of its rate limit remains.
 
 use crate::support::secs;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
 use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, response_rate_limit};
 use retry_core::{RetryDirective, RetryErrorType, Success};
@@ -72,7 +72,8 @@ fn the_older_headers_hold_numbers_and_a_large_time_is_a_point_in_time() {
         ("50", Some("soon"), limit(50, None)),
         ("50", Some("-1"), limit(50, None)),
         ("50", Some("999999999"), limit(50, 999_999_999)),
-        ("50", Some("1000000000"), limit(50, 0)),
+        ("50", Some("1000000000"), limit(50, 1_000_000_000)),
+        ("50", Some("1000000001"), limit(50, 0)),
         ("50", Some("1800003600"), limit(50, 3600)),
         ("-1", Some("30"), None),
         ("", Some("30"), None),
@@ -81,20 +82,72 @@ fn the_older_headers_hold_numbers_and_a_large_time_is_a_point_in_time() {
         assert_eq!(rate_limit_remaining(remaining, reset, now), expected, "{remaining} {reset:?}");
     }
     let before_1970 = UNIX_EPOCH - secs(5);
-    assert_eq!(rate_limit_remaining("1", Some("1000000000"), before_1970), limit(1, 1_000_000_000));
+    assert_eq!(rate_limit_remaining("1", Some("1000000001"), before_1970), limit(1, 1_000_000_001));
+}
+
+fn read(headers: &[(&'static str, &'static str)], now: SystemTime) -> Option<RateLimit> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(*name, HeaderValue::from_static(value));
+    }
+    response_rate_limit(&map, now)
+}
+
+// Rule E17.
+#[test]
+fn a_limit_in_another_unit_than_requests_is_not_read() {
+    let both = r#""requests";r=50;t=30, "bytes";r=9;t=5"#;
+    let policy = "ratelimit-policy";
+    for (policies, limits, expected) in [
+        ([r#""requests";q=100;w=60, "bytes";q=10000;qu="content-bytes""#, ""], both, limit(50, 30)),
+        ([r#""requests";q=100;qu="requests";w=60, "bytes";qu="content-bytes";q=9"#, ""], both, limit(50, 30)),
+        ([r#""bytes";q=4;qu="concurrent-requests""#, ""], both, limit(50, 30)),
+        ([r#""bytes";q=4 ; qu=content-bytes "#, ""], both, limit(50, 30)),
+        (["bytes;q=4;qu=\"content-bytes\"", ""], both, limit(50, 30)),
+        ([r#""bytes";q=4;qu="""#, ""], both, limit(50, 30)),
+        ([r#""bytes";q=4;qu="requests""#, ""], both, limit(9, 5)),
+        ([r#""bytes";q=4;qu=requests"#, ""], both, limit(9, 5)),
+        ([r#""bytes";q=4"#, ""], both, limit(9, 5)),
+        ([r#""other";q=4;qu="content-bytes""#, ""], both, limit(9, 5)),
+        ([r#""x;qu=\"bytes\"", "bytes";q=4"#, ""], both, limit(9, 5)),
+        // The list can be spread over several lines.
+        ([r#""requests";q=4"#, r#""bytes";qu="content-bytes""#], both, limit(50, 30)),
+        // No limit of requests is left, so the older header is read.
+        ([r#""bytes";q=4;qu="content-bytes""#, ""], r#""bytes";r=9"#, limit(40, None)),
+        // A malformed policy is ignored, and so is a limit that is malformed.
+        ([r#""bytes";qu="content-bytes"#, ""], both, limit(9, 5)),
+        ([r#"=;qu="content-bytes""#, ""], both, limit(9, 5)),
+        ([r#""bytes";qu="content-bytes""#, ""], r#""bytes";r=9, "requests";r=x"#, limit(40, None)),
+        ([r#""bytes";qu="content-bytes""#, ""], "remaining=7, reset=8", limit(7, 8)),
+    ] {
+        let lines = policies.iter().filter(|line| !line.is_empty()).map(|line| (policy, *line));
+        let headers: Vec<_> = lines.chain([("ratelimit", limits), ("x-ratelimit-remaining", "40")]).collect();
+        assert_eq!(read(&headers, UNIX_EPOCH), expected, "{policies:?} {limits}");
+    }
+}
+
+// Rule E17.
+#[test]
+fn a_time_of_reset_counts_from_the_date_of_the_response() {
+    // 1,800,000,000 seconds since 1970. The client's clock is ten minutes slow.
+    let date = ("date", "Fri, 15 Jan 2027 08:00:00 GMT");
+    let now = UNIX_EPOCH + secs(1_799_999_400);
+    for name in ["x-ratelimit", "ratelimit"] {
+        let (remaining, reset) = match name {
+            "ratelimit" => ("ratelimit-remaining", "ratelimit-reset"),
+            _ => ("x-ratelimit-remaining", "x-ratelimit-reset"),
+        };
+        let headers = [(remaining, "5"), (reset, "1800000030"), date];
+        assert_eq!(read(&headers, now), limit(5, 30), "{name}");
+        assert_eq!(read(&headers[..2], now), limit(5, 630), "{name}");
+    }
 }
 
 // Rule E17.
 #[test]
 fn of_the_headers_of_a_response_the_newest_that_is_well_formed_counts() {
     let now = UNIX_EPOCH + secs(1_800_000_000);
-    let read = |headers: &[(&'static str, &'static str)]| {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.append(*name, HeaderValue::from_static(value));
-        }
-        response_rate_limit(&map, now)
-    };
+    let read = |headers: &[(&'static str, &'static str)]| read(headers, now);
     let older = ("ratelimit-remaining", "40");
     let oldest = [("x-ratelimit-remaining", "30"), ("x-ratelimit-reset", "1800000009")];
     assert_eq!(read(&[]), None);
@@ -138,6 +191,11 @@ proptest! {
         let _ = rate_limit(&value);
         let _ = rate_limit_remaining(&value, Some(&other), SystemTime::now());
         let _ = rate_limit_remaining(&other, Some(&value), UNIX_EPOCH);
+        let mut headers = HeaderMap::new();
+        for (name, text) in [("ratelimit", &value), ("ratelimit-policy", &value), ("ratelimit-policy", &other)] {
+            headers.extend(HeaderValue::from_str(text).ok().map(|text| (HeaderName::from_static(name), text)));
+        }
+        let _ = response_rate_limit(&headers, UNIX_EPOCH);
     }
 
     // Rule E17.

@@ -41,7 +41,7 @@ fn a_constant_status_is_classified_as_in_the_table() {
     }
 
     // A status below 400 is refused.
-    constant!(400 401 404 408 409 425 429 499 500 501 502 503 504 505 509 599 600 999);
+    constant!(400 401 403 404 408 409 425 429 499 500 501 502 503 504 505 509 529 599 600 999);
 }
 
 // Rule M16.
@@ -126,6 +126,50 @@ fn a_status_is_classified_together_with_the_wait() {
     assert_eq!(says(&Failure::Fields { wait: None, status: 503 }), broken);
     assert_eq!(says(&Failure::All(503, None)), throttled(secs(9)));
     assert_eq!(says(&Failure::All(503, Some(4))), throttled(secs(4)));
+}
+
+// Rule M16.
+#[test]
+fn a_403_is_judged_together_with_the_wait_as_a_503_is() {
+    #[derive(RetryInfo)]
+    enum Failure {
+        #[retry(http_status = 403)]
+        Alone,
+        #[retry(http_status = 403, retry_after = "2s")]
+        Constants,
+        #[retry(http_status = 403)]
+        ConstantAndField(#[retry(retry_after)] Option<Duration>),
+        #[retry(retry_after = "0s")]
+        FieldAndConstant(#[retry(http_status)] StatusCode),
+        Fields {
+            #[retry(http_status)]
+            status: u16,
+            #[retry(retry_after(millis))]
+            wait: Option<u32>,
+            #[retry(error_code)]
+            code: Option<&'static str>,
+        },
+    }
+
+    #[derive(RetryInfo)]
+    #[retry(http_status = 403, retry_after = "1s")]
+    enum Limited {
+        Plain,
+    }
+
+    let throttled = |wait| (Client, Yes, true, false, Some(wait));
+    let forbidden = (Client, No, false, false, None);
+    assert_eq!(says(&Failure::Alone), forbidden);
+    assert_eq!(says(&Failure::Constants), throttled(secs(2)));
+    assert_eq!(says(&Failure::ConstantAndField(Some(secs(3)))), throttled(secs(3)));
+    assert_eq!(says(&Failure::ConstantAndField(None)), forbidden);
+    assert_eq!(says(&Failure::FieldAndConstant(StatusCode::FORBIDDEN)), throttled(secs(0)));
+    let fields = |wait, code| Failure::Fields { status: 403, wait, code };
+    assert_eq!(says(&fields(Some(250), None)), throttled(millis(250)));
+    assert_eq!(says(&fields(Some(250), Some("NoSuchKey"))), throttled(millis(250)), "an unknown code is ignored");
+    assert_eq!(says(&fields(Some(250), Some("AuthFailure"))), (Client, No, false, false, Some(millis(250))));
+    assert_eq!(says(&fields(None, None)), forbidden);
+    assert_eq!(says(&Limited::Plain), throttled(secs(1)));
 }
 
 #[test]
@@ -231,7 +275,7 @@ fn a_known_code_beats_the_status_and_an_unknown_one_is_ignored() {
 
     let codes = ["SlowDown", "RequestTimeout", "RequestExpired", "NoSuchKey", "slowdown", ""];
     let waits = [None, Some(secs(1))];
-    for status in [None, Some(200), Some(404), Some(429), Some(500), Some(503), Some(504)] {
+    for status in [None, Some(200), Some(403), Some(404), Some(429), Some(500), Some(503), Some(504)] {
         for (code, wait) in codes.iter().flat_map(|code| waits.map(|wait| (*code, wait))) {
             let status_code = status.map(|status| StatusCode::from_u16(status).unwrap());
             let error = Answered { status: status_code, code: Some(code), wait };

@@ -197,8 +197,9 @@ async fn connect_failure(address: &str) -> [RedisError; 2] {
     [failure, client.get_connection_with_timeout(SOON).map(drop).unwrap_err()]
 }
 
+// Rule H1.
 #[tokio::test]
-async fn a_refused_connection_is_safe_and_other_failures_to_connect_are_not_told_apart() {
+async fn a_refused_connection_and_an_unknown_host_are_safe_and_a_timeout_is_not_told_apart() {
     for error in connect_failure(&refused_address().to_string()).await {
         assert_eq!(redis1::classify(&error), UNSENT, "{error:?}");
         let in_chain = anyhow::Error::from(error).context("while counting");
@@ -207,7 +208,9 @@ async fn a_refused_connection_is_safe_and_other_failures_to_connect_are_not_told
         assert_eq!(policy.evaluate(&Err::<(), _>(in_chain)), RetryDirective::retry(RetryErrorType::Other));
     }
     for error in connect_failure(&format!("{UNKNOWN_HOST}:6379")).await {
-        assert_eq!(redis1::classify(&error), UNKNOWN, "{error:?}");
+        assert_eq!(redis1::classify(&error), UNSENT, "{error:?}");
+        let payment = redis1::policy().idempotent(false).evaluate(&Err::<(), _>(error));
+        assert_eq!(payment, RetryDirective::retry(RetryErrorType::Other));
     }
     let full = FullBacklog::start();
     for error in connect_failure(&full.address().to_string()).await {

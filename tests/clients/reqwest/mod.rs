@@ -2,4 +2,5 @@
 
 mod error_for_response;
 mod errors;
+mod headers;
 mod own_retries;

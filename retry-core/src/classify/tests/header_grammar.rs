@@ -1,4 +1,4 @@
-//! Tests of the accepted values of `Retry-After` and `x-amz-retry-after`, and of the classification of whole responses.
+//! Tests of the accepted values of the headers that ask for a wait, and of the classification of whole responses.
 
 use super::header_oracle::{date, forms, number};
 use crate::classify::Classification;
@@ -15,6 +15,10 @@ const END_OF_TWO_DIGITS: u64 = 3_155_760_000;
 
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
+}
+
+fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
 }
 
 // Rule E4.
@@ -119,8 +123,8 @@ fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
 fn a_response_s_headers_come_to_one_wait() {
     let date = ("date", "Sun, 06 Nov 1994 08:49:07 GMT");
     let until = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
-    // The last column is whether the headers make a 503 throttling.
-    let cases: [(&[_], Option<Duration>, bool); 12] = [
+    // The last column is whether the headers make a 503 throttling, and a 403, too.
+    let cases: [(&[_], Option<Duration>, bool); 24] = [
         (&[], None, false),
         (&[date], None, false),
         (&[("retry-after", "7")], Some(secs(7)), true),
@@ -129,23 +133,112 @@ fn a_response_s_headers_come_to_one_wait() {
         (&[until, date], Some(secs(30)), true),
         (&[("retry-after", "7"), ("retry-after", "7")], None, false),
         (&[("retry-after", "\u{e9}")], None, false),
-        (&[("x-amz-retry-after", "1500")], Some(Duration::from_millis(1500)), false),
-        (&[("x-amz-retry-after", "1500"), ("retry-after", "7")], Some(secs(7)), true),
+        (&[("x-amz-retry-after", "1500")], Some(millis(1500)), false),
+        // Milliseconds are finer than seconds.
+        (&[("x-amz-retry-after", "1500"), ("retry-after", "7")], Some(millis(1500)), true),
         (&[("x-amz-retry-after", "9000"), ("retry-after", "7")], Some(secs(9)), true),
         (&[("x-amz-retry-after", "-100"), ("retry-after", "1.5")], None, false),
+        (&[("x-amz-retry-after", "-100"), ("retry-after", "7")], Some(secs(7)), true),
+        (&[("retry-after-ms", "5")], Some(millis(5)), true),
+        (&[("x-ms-retry-after-ms", " 0\t")], Some(secs(0)), true),
+        (&[("retry-after-ms", "5"), ("retry-after", "7")], Some(millis(5)), true),
+        (&[("x-ms-retry-after-ms", "9000"), ("retry-after", "7")], Some(secs(9)), true),
+        (&[("retry-after-ms", "1500"), date, until], Some(millis(1500)), true),
+        (&[("retry-after-ms", "1.5")], None, false),
+        (&[("retry-after-ms", "1.5"), ("retry-after", "7")], Some(secs(7)), true),
+        (&[("retry-after-ms", "5"), ("retry-after-ms", "5")], None, false),
+        (&[("retry-after-ms", "5"), ("retry-after-ms", "5"), ("x-ms-retry-after-ms", "6")], Some(millis(6)), true),
+        // No retry comes earlier than any of them says.
+        (&[("retry-after-ms", "5"), ("x-ms-retry-after-ms", "6"), ("x-amz-retry-after", "4")], Some(millis(6)), true),
+        (&[("retry-after-ms", "x"), ("x-amz-retry-after", "4"), ("retry-after", "x")], Some(millis(4)), false),
     ];
     for (fields, wait, throttling) in cases {
         let headers = headers(fields);
         assert_eq!(response_retry_after(&headers, UNIX_EPOCH), wait, "{fields:?}");
         let answer = response(StatusCode::SERVICE_UNAVAILABLE, &headers, UNIX_EPOCH);
         assert_eq!((answer.is_throttle(), answer.retry_after()), (throttling, wait), "{fields:?}");
+        let forbidden = response(StatusCode::FORBIDDEN, &headers, UNIX_EPOCH);
+        let safety = if throttling { RetrySafety::Yes } else { RetrySafety::No };
+        assert_eq!((forbidden.is_throttle(), forbidden.retry_after()), (throttling, wait), "{fields:?}");
+        assert_eq!((forbidden.is_retry_safe(), forbidden.fault()), (safety, ErrorFault::Client), "{fields:?}");
+    }
+}
+
+// Rule E1.
+#[test]
+fn each_form_of_retry_after_makes_a_503_and_a_403_throttling() {
+    let mut forms = forms(784_111_777).to_vec();
+    forms.extend(["7", "0", " 7\t", "99999999999999999999999999"].map(str::to_owned));
+    assert_eq!(forms.len(), 8);
+    for (status, fault) in [(503, ErrorFault::Server), (403, ErrorFault::Client)] {
+        let status = StatusCode::from_u16(status).unwrap();
+        for form in &forms {
+            let answer = response(status, &headers(&[("retry-after", form)]), UNIX_EPOCH);
+            assert_eq!(answer.retry_after(), retry_after(form, None, UNIX_EPOCH), "{form}");
+            let expected = Classification::new(RetrySafety::Yes).with_throttling().with_fault(fault);
+            assert_eq!(answer.with_retry_after(None), expected, "{status} {form}");
+        }
+    }
+}
+
+// Rules E1, E19.
+#[test]
+fn a_limit_that_is_used_up_makes_a_403_throttling_and_its_reset_is_the_wait() {
+    let now = UNIX_EPOCH + secs(1_800_000_000);
+    let date = ("date", "Fri, 15 Jan 2027 07:59:50 GMT");
+    let none = ("x-ratelimit-remaining", "0");
+    let cases: [(&[_], Option<Duration>, bool); 21] = [
+        (&[none], None, true),
+        (&[("x-ratelimit-remaining", " 00 ")], None, true),
+        (&[none, ("x-ratelimit-reset", "30")], Some(secs(30)), true),
+        (&[none, ("x-ratelimit-reset", "0")], Some(secs(0)), true),
+        (&[none, ("x-ratelimit-reset", "1000000000")], Some(secs(1_000_000_000)), true),
+        (&[none, ("x-ratelimit-reset", "1000000001")], Some(secs(0)), true),
+        (&[none, ("x-ratelimit-reset", "1800000030")], Some(secs(30)), true),
+        (&[none, ("x-ratelimit-reset", "1800000030"), date], Some(secs(40)), true),
+        (&[none, ("x-ratelimit-reset", "1800000030"), ("date", "today")], Some(secs(30)), true),
+        // A wait counts, whatever the reset is.
+        (&[none, ("x-ratelimit-reset", "1800000030"), ("retry-after", "7")], Some(secs(7)), true),
+        (&[none, ("x-ratelimit-reset", "30"), ("retry-after-ms", "5")], Some(millis(5)), true),
+        (&[none, ("x-ratelimit-reset", "30"), ("x-amz-retry-after", "5")], Some(millis(5)), true),
+        // What is malformed is ignored.
+        (&[none, ("x-ratelimit-reset", "30"), ("retry-after", "soon")], Some(secs(30)), true),
+        (&[none, ("x-ratelimit-reset", "soon")], None, true),
+        (&[none, ("x-ratelimit-reset", "-1")], None, true),
+        (&[none, ("x-ratelimit-reset", "30"), ("x-ratelimit-reset", "30")], None, true),
+        (&[("x-ratelimit-remaining", "none"), ("x-ratelimit-reset", "30")], None, false),
+        (&[none, none, ("x-ratelimit-reset", "30")], None, false),
+        // Requests remain, or nothing says that none do.
+        (&[("x-ratelimit-remaining", "1"), ("x-ratelimit-reset", "30")], None, false),
+        (&[("x-ratelimit-reset", "30")], None, false),
+        (&[("ratelimit-remaining", "0"), ("ratelimit-reset", "30")], None, false),
+    ];
+    for (fields, wait, throttling) in cases {
+        let headers = headers(fields);
+        assert_eq!(response_retry_after(&headers, now), wait, "{fields:?}");
+        let forbidden = response(StatusCode::FORBIDDEN, &headers, now);
+        let safety = if throttling { RetrySafety::Yes } else { RetrySafety::No };
+        let expected = Classification::new(safety).with_fault(ErrorFault::Client).with_retry_after(wait);
+        let expected = if throttling { expected.with_throttling() } else { expected };
+        assert_eq!(forbidden, expected, "{fields:?}");
+        // The reset is the wait of each status. Only the status 403 is classified by it.
+        let has_wait = fields.iter().any(|(name, value)| name.starts_with("retry-after") && *value != "soon");
+        for status in [200, 404, 429, 500, 502, 504, 529] {
+            let answer = response(StatusCode::from_u16(status).unwrap(), &headers, now);
+            assert_eq!(answer, crate::classify::http::status(status).with_retry_after(wait), "{status} {fields:?}");
+        }
+        let unavailable = response(StatusCode::SERVICE_UNAVAILABLE, &headers, now);
+        assert_eq!((unavailable.is_throttle(), unavailable.retry_after()), (has_wait, wait), "{fields:?}");
     }
 }
 
 #[test]
 fn an_exchange_is_judged_by_its_method_too() {
     let none = headers(&[]);
-    for (method, safety) in [(Method::GET, RetrySafety::Yes), (Method::POST, RetrySafety::Maybe)] {
+    let query = Method::from_bytes(b"QUERY").unwrap();
+    for (method, safety) in
+        [(Method::GET, RetrySafety::Yes), (query, RetrySafety::Yes), (Method::POST, RetrySafety::Maybe)]
+    {
         let answer = exchange(&method, StatusCode::BAD_GATEWAY, &none, UNIX_EPOCH);
         assert_eq!(answer, Classification::new(safety).with_fault(ErrorFault::Server));
     }
