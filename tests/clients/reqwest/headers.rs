@@ -22,10 +22,12 @@ fn fails_once(status: u16, headers: &'static str) -> Server {
     Server::start_script([Reaction::Answer(status, headers, ""), Reaction::Answer(200, "", "")])
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a column of the table")]
 const fn millis(millis: u64) -> Option<Duration> {
     Some(Duration::from_millis(millis))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a column of the table")]
 const fn secs(secs: u64) -> Option<Duration> {
     Some(Duration::from_secs(secs))
 }

@@ -187,8 +187,9 @@ async fn a_pool_that_timed_out_has_sent_nothing_and_a_closed_one_is_final() {
     assert_eq!(sqlx09::classify(&error), UNSENT.with_timeout(), "{error:?}");
 }
 
+// Rule H1.
 #[tokio::test]
-async fn a_refused_connection_is_safe() {
+async fn a_refused_connection_and_an_unknown_host_are_safe() {
     let error = connect_failure(&options(refused_address().port())).await;
     assert_eq!(sqlx09::classify(&error), UNSENT, "{error:?}");
     let in_chain = anyhow::Error::from(error).context("while paying");

@@ -164,8 +164,9 @@ async fn a_standby_refuses_writes_and_can_be_restarted() {
     try_connect(&standby()).await.unwrap();
 }
 
+// Rule H1.
 #[tokio::test]
-async fn a_refused_connection_is_safe_and_other_failures_to_connect_are_not_told_apart() {
+async fn a_refused_connection_and_an_unknown_host_are_safe_and_a_timeout_is_not_told_apart() {
     let at = |address: std::net::SocketAddr| format!("host={} port={} user=tester", address.ip(), address.port());
     let error = connect_failure(&at(refused_address())).await;
     assert_eq!(tokio_postgres07::classify(&error), UNSENT, "{error:?}");
