@@ -157,6 +157,7 @@ fn join(name: &str, store: RedisStore) -> (Arc<FleetQuota>, Membership) {
 
 // Rules F1, F2, F12.
 #[tokio::test]
+#[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
 async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_restarted() {
     let events = Events::default();
     let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(events.clone()));
@@ -189,6 +190,7 @@ async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_rest
 
 // Rules F4, F13.
 #[tokio::test]
+#[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
 async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_tells_why_without_the_password() {
     const WRONG: &str = "wr0ng-word";
     let events = Events::default();
