@@ -6,6 +6,7 @@ use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::classify::http::RateLimit;
 use retry_core::config::{ConfiguredStrategy, RetryMode};
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
+use retry_core::tower::IntoHandle;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryError,
     RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer,
@@ -193,6 +194,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         ("Arc<dyn>", trace(&(shared as Arc<dyn RetryStrategy<Token = ProbeToken>>), &probe)),
         ("LazyLock<S>", trace(&LAZY, &LAZY)),
         ("Scope", trace(&scope, &scope)),
+        ("tower::Static<S>", trace(&IntoHandle::into_handle(&LAZY), &LAZY)),
         ("ErasedStrategy", trace(&erased, &probe)),
         ("ErasedStrategy of a pointer", trace(&ErasedStrategy::new(Arc::new(probe.clone())), &probe)),
         ("ErasedStrategy twice", trace(&ErasedStrategy::new(erased), &probe)),

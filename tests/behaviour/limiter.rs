@@ -79,9 +79,9 @@ impl Form {
             Self::AttributeWithLimits => Box::pin(attribute_with_limits(limiter, attempt, limit)),
             Self::Closure => Box::pin(retry(limiter, attempt).run()),
             Self::ClosureWithLimits => Box::pin(retry(limiter, attempt).max_time(limit).attempt_timeout(limit).run()),
-            Self::Tower => Box::pin(RetryLayer::new(limiter).layer(service_fn(move |()| attempt())).call(())),
+            Self::Tower => Box::pin(RetryLayer::with_handle(limiter).layer(service_fn(move |()| attempt())).call(())),
             Self::TowerWithLimits => {
-                let layer = RetryLayer::new(limiter).max_time(limit).attempt_timeout(limit);
+                let layer = RetryLayer::with_handle(limiter).max_time(limit).attempt_timeout(limit);
                 Box::pin(layer.layer(service_fn(move |()| attempt())).call(()))
             }
         }

@@ -2,6 +2,8 @@
 //! time limits, and dropped requests.
 
 mod requests;
+mod stacks;
+mod unsent;
 
 use crate::script::{Error, time_was_up};
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
@@ -44,7 +46,7 @@ impl Observer for Events {
 #[tokio::test(start_paused = true)]
 async fn a_request_is_retried_until_it_succeeds() {
     let (strategy, service, started) = (standard(), Flaky::new(2, Failed::SAFE), Instant::now());
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|_: &str| ready(service.call())));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|_: &str| ready(service.call())));
     assert_eq!(retrying.ready().await.unwrap().call("key").await, Ok(3));
     assert_eq!(started.elapsed(), secs(1 + 2));
     assert_eq!(strategy.quota().available(), 500 - 2 * 5 + 1);
@@ -54,7 +56,7 @@ async fn a_request_is_retried_until_it_succeeds() {
 #[tokio::test(start_paused = true)]
 async fn the_future_begins_with_its_first_poll_and_is_send_if_its_parts_are() {
     let (strategy, service) = (standard(), Flaky::new(1, Failed::SAFE));
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|()| ready(service.call())));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|()| ready(service.call())));
     let future = assert_send(retrying.call(()));
     assert_eq!(service.calls(), 0);
     assert_eq!(future.await, Ok(2));
@@ -65,7 +67,7 @@ async fn the_future_begins_with_its_first_poll_and_is_send_if_its_parts_are() {
         calls.set(calls.get() + 1);
         if calls.get() < 3 { Err(Failed::SAFE) } else { Ok(calls) }
     });
-    let answer = RetryLayer::new(&strategy).layer(service).oneshot(Rc::clone(&calls)).await.unwrap();
+    let answer = RetryLayer::with_handle(&strategy).layer(service).oneshot(Rc::clone(&calls)).await.unwrap();
     assert_eq!(answer.get(), 3);
 }
 
@@ -73,7 +75,7 @@ async fn the_future_begins_with_its_first_poll_and_is_send_if_its_parts_are() {
 #[tokio::test(start_paused = true)]
 async fn clones_of_a_service_share_the_strategy() {
     let (strategy, service) = (standard().quota_capacity(9), Flaky::new(9, Failed::SAFE));
-    let first = RetryLayer::new(&strategy).layer(service_fn(|()| ready(service.call())));
+    let first = RetryLayer::with_handle(&strategy).layer(service_fn(|()| ready(service.call())));
     let second = first.clone();
     assert_eq!(first.oneshot(()).await, Err(Failed::SAFE));
     assert_eq!(service.calls(), 2, "the quota pays for one retry");
@@ -86,7 +88,7 @@ async fn clones_of_a_service_share_the_strategy() {
 async fn idempotent_is_a_setting_of_the_layer() {
     for (idempotent, calls) in [(true, 2), (false, 1)] {
         let (strategy, service) = (standard(), Flaky::new(1, Failed::TIMEOUT));
-        let layer = RetryLayer::new(&strategy).idempotent(idempotent);
+        let layer = RetryLayer::with_handle(&strategy).idempotent(idempotent);
         let _ = layer.layer(service_fn(|()| ready(service.call()))).oneshot(()).await;
         assert_eq!(service.calls(), calls);
     }
@@ -98,8 +100,8 @@ async fn events_are_told_under_the_name_of_the_layer() {
     let (strategy, events, service) = (standard(), Events::default(), Flaky::new(1, Failed::SAFE));
     let service = service_fn(|()| ready(service.call()));
     for (layer, name) in [
-        (RetryLayer::new(&strategy).observer(&events), "tower"),
-        (RetryLayer::new(&strategy).observer(&events).name("orders"), "orders"),
+        (RetryLayer::with_handle(&strategy).observer(&events), "tower"),
+        (RetryLayer::with_handle(&strategy).observer(&events).name("orders"), "orders"),
     ] {
         let _ = layer.layer(service).oneshot(()).await;
         let told = events.0.take();
@@ -165,7 +167,7 @@ impl Service<()> for Slow {
 async fn a_service_is_polled_until_it_is_ready_before_each_attempt() {
     let strategy = standard();
     let service = Slow::new(3, Flaky::new(3, Failed::SAFE));
-    let retrying = RetryLayer::new(&strategy).layer(service);
+    let retrying = RetryLayer::with_handle(&strategy).layer(service);
     assert_eq!(retrying.clone().oneshot(()).await, Ok(4));
     assert_eq!(retrying.oneshot(()).await, Ok(5));
 }
@@ -175,7 +177,7 @@ async fn a_service_is_polled_until_it_is_ready_before_each_attempt() {
 async fn a_permit_below_the_layer_is_free_while_a_retry_waits() {
     let (strategy, service) = (standard(), Flaky::new(1, Failed::SAFE));
     let mut stack = ServiceBuilder::new()
-        .layer(RetryLayer::new(&strategy))
+        .layer(RetryLayer::with_handle(&strategy))
         .layer(ConcurrencyLimitLayer::new(1))
         .service_fn(|()| ready(service.call()));
     let first = stack.ready().await.unwrap().call(());
@@ -211,7 +213,7 @@ impl Service<()> for Broken {
 async fn an_error_of_readiness_is_the_outcome_of_its_attempt() {
     let (strategy, events) = (standard(), Events::default());
     let calls = Rc::new(Cell::new(0));
-    let layer = RetryLayer::new(&strategy).observer(&events);
+    let layer = RetryLayer::with_handle(&strategy).observer(&events);
     assert_eq!(layer.layer(Broken(Rc::clone(&calls))).oneshot(()).await, Err(Failed::FATAL));
     assert_eq!(calls.get(), 1);
     assert_eq!(events.0.borrow().last().unwrap(), "tower: stopped not_retryable");
@@ -226,14 +228,14 @@ async fn time_limits_bound_requests_and_attempts() {
         calls.set(calls.get() + 1);
         pending::<Result<u32, Error>>()
     });
-    let layer = RetryLayer::new(&strategy).idempotent(true).attempt_timeout(secs(2)).max_time(secs(4));
+    let layer = RetryLayer::with_handle(&strategy).idempotent(true).attempt_timeout(secs(2)).max_time(secs(4));
     let outcome = layer.layer(never).oneshot(()).await;
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Attempt, secs(2))), "{outcome:?}");
     assert_eq!(started.elapsed(), secs(4), "two seconds, a delay of one, and the second that is left");
     assert_eq!(calls.get(), 2);
 
     let started = Instant::now();
-    let outcome = RetryLayer::new(&strategy).max_time(secs(3)).layer(never).oneshot(()).await;
+    let outcome = RetryLayer::with_handle(&strategy).max_time(secs(3)).layer(never).oneshot(()).await;
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Operation, secs(3))));
     assert_eq!(started.elapsed(), secs(3));
 }
@@ -266,7 +268,7 @@ impl Service<()> for OnlyOnce {
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_of_an_attempt_includes_the_wait_until_the_service_is_ready() {
     let (strategy, started) = (standard().max_attempts(2), Instant::now());
-    let layer = RetryLayer::new(&strategy).attempt_timeout(secs(7));
+    let layer = RetryLayer::with_handle(&strategy).attempt_timeout(secs(7));
     let outcome = layer.layer(OnlyOnce(Cell::new(true))).oneshot(()).await;
     assert_eq!(time_was_up(&outcome), Some((TimeLimit::Attempt, secs(7))));
     assert_eq!(started.elapsed(), secs(1 + 7));
@@ -279,7 +281,7 @@ async fn a_boxed_error_can_say_that_the_time_was_up() {
     type BoxError = Box<dyn std::error::Error + Send + Sync>;
     let strategy = standard();
     let judge = retry_core::policy_fn(|_: &Result<(), BoxError>| retry_core::RetryDirective::succeed());
-    let layer = RetryLayer::new(&strategy).policy(judge).max_time(secs(1));
+    let layer = RetryLayer::with_handle(&strategy).policy(judge).max_time(secs(1));
     let error = layer.layer(service_fn(|()| pending())).oneshot(()).await.unwrap_err();
     assert!(error.downcast_ref::<TimedOut>().is_some_and(TimedOut::is_timeout));
 }
@@ -288,7 +290,7 @@ async fn a_boxed_error_can_say_that_the_time_was_up() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_while_it_waits_gives_back_the_cost_of_its_retry() {
     let (strategy, service) = (standard(), Flaky::new(9, Failed::SAFE));
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|()| ready(service.call())));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|()| ready(service.call())));
     let mut future = Box::pin(retrying.call(()));
     poll_once(future.as_mut());
     assert_eq!(strategy.quota().available(), 495);
@@ -298,7 +300,7 @@ async fn a_request_that_is_dropped_while_it_waits_gives_back_the_cost_of_its_ret
     // What was paid for an attempt that was sent is spent.
     let service =
         service_fn(|is_first: bool| async move { if is_first { Err(Failed::SAFE) } else { pending().await } });
-    let mut retrying = RetryLayer::new(&strategy).clone_with(|_: &bool| Some(false)).layer(service);
+    let mut retrying = RetryLayer::with_handle(&strategy).clone_with(|_: &bool| Some(false)).layer(service);
     let outcome: Result<Result<(), Failed>, _> = timeout(secs(2), retrying.call(true)).await;
     assert!(outcome.is_err());
     assert_eq!(strategy.quota().available(), 495);
@@ -310,7 +312,7 @@ async fn a_request_that_is_dropped_while_it_waits_gives_back_the_cost_of_its_ret
 async fn a_limiter_holds_back_first_requests() {
     let (strategy, started) = (AdaptiveRetryStrategy::over(standard()), Instant::now());
     let service = Flaky::new(1, Failed::THROTTLED);
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|()| ready(service.call())));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|()| ready(service.call())));
     assert_eq!(retrying.call(()).await, Ok(2));
     // The retry used up the permission to send.
     let before = started.elapsed();
@@ -341,7 +343,7 @@ async fn a_sleep_that_panics_gives_back_the_cost_of_its_retry() {
     static PANICS: Panics = Panics;
     let strategy = standard();
     let mut retrying =
-        RetryLayer::new(&strategy).timer(&PANICS).layer(service_fn(|()| ready(Err::<Infallible, _>(Refused))));
+        RetryLayer::with_handle(&strategy).timer(&PANICS).layer(service_fn(|()| ready(Err::<Infallible, _>(Refused))));
     let mut future = Box::pin(retrying.call(()));
     let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll_once(future.as_mut())));
     assert!(poll.is_err());
@@ -353,7 +355,7 @@ async fn a_sleep_that_panics_gives_back_the_cost_of_its_retry() {
 #[tokio::test(start_paused = true)]
 async fn a_finished_future_stays_pending() {
     let strategy = standard();
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|()| async {
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|()| async {
         sleep(millis(1)).await;
         Ok::<_, Refused>(1)
     }));
@@ -379,18 +381,19 @@ impl Clone for Fragile {
 async fn a_retry_that_the_service_did_not_take_gives_back_its_cost() {
     // The service is not ready for the retry, and the future is dropped.
     let strategy = standard();
-    let mut retrying = RetryLayer::new(&strategy).layer(OnlyOnce(Cell::new(true)));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(OnlyOnce(Cell::new(true)));
     assert!(timeout(secs(5), retrying.ready().await.unwrap().call(())).await.is_err());
     assert_eq!(strategy.quota().available(), 500);
 
     // The time is up meanwhile.
-    let outcome = RetryLayer::new(&strategy).max_time(secs(5)).layer(OnlyOnce(Cell::new(true))).oneshot(()).await;
+    let outcome =
+        RetryLayer::with_handle(&strategy).max_time(secs(5)).layer(OnlyOnce(Cell::new(true))).oneshot(()).await;
     assert_eq!(outcome, crate::script::SAFE);
     assert_eq!(strategy.quota().available(), 500);
 
     // The request can't be cloned for the retry.
     let service = Flaky::new(9, Failed::SAFE);
-    let mut retrying = RetryLayer::new(&strategy).layer(service_fn(|_: Fragile| ready(service.call())));
+    let mut retrying = RetryLayer::with_handle(&strategy).layer(service_fn(|_: Fragile| ready(service.call())));
     let mut future = Box::pin(retrying.call(Fragile(Rc::default())));
     poll_once(future.as_mut());
     tokio::time::advance(secs(1)).await;

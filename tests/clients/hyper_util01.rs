@@ -134,7 +134,7 @@ async fn the_layer_retries_the_requests_of_the_client_in_a_stack() {
         }
     };
     let mut stack = ServiceBuilder::new()
-        .layer(RetryLayer::new(&strategy).policy(policy_fn(judge)))
+        .layer(RetryLayer::with_handle(&strategy).policy(policy_fn(judge)))
         .service(Client::builder(TokioExecutor::new()).build(HttpConnector::new()));
     let request = Request::get(&server.url).body(Full::<Bytes>::default()).unwrap();
     let response = stack.ready().await.unwrap().call(request).await.unwrap();

@@ -71,6 +71,16 @@ impl ConfiguredStrategy {
         }
     }
 
+    /// Gives back what a limiter took for an attempt that was not sent.
+    #[cold]
+    fn release_place(&self, place: &Place) {
+        match place {
+            Place::Unlimited => {}
+            Place::Adaptive(place) => self.adaptive.release(place),
+            Place::Paced(place) => self.paced.release(place),
+        }
+    }
+
     /// Gives up the place in the limiter of another mode, and asks the limiter of this mode.
     #[cold]
     fn change_place(&self, place: &mut Place, clock: &dyn Clock) -> Ready {
@@ -108,16 +118,22 @@ impl RetryStrategy for ConfiguredStrategy {
             return Err(RetryError::ForeignToken);
         }
         let Resolved { settings, backoff, max_throttled, .. } = &*self.resolved();
+        if !failure.was_sent() {
+            self.release_place(&place);
+            self.standard.give_back(&token);
+        }
         let next = self.place(clock);
         // The limiter of the mode of the attempt learns, and after a change the limiter of the new mode, too.
         let is_throttled = failure.error_type() == Some(RetryErrorType::Throttling);
         match (&place, &next) {
+            _ if !failure.was_sent() => {}
             (Place::Adaptive(place), _) | (_, Place::Adaptive(place)) => {
                 self.adaptive.learn(clock, is_throttled, place);
             }
             _ => {}
         }
         let delay = match (&place, &next) {
+            _ if !failure.was_sent() => None,
             (Place::Paced(place), _) | (_, Place::Paced(place)) => {
                 self.paced.learn(settings, backoff, place, failure, clock)
             }
@@ -165,11 +181,7 @@ impl RetryStrategy for ConfiguredStrategy {
 
     fn release(&self, token: ConfiguredToken) {
         if self.standard.issued(&token.standard) {
-            match &token.place {
-                Place::Unlimited => {}
-                Place::Adaptive(place) => self.adaptive.release(place),
-                Place::Paced(place) => self.paced.release(place),
-            }
+            self.release_place(&token.place);
         }
         self.standard.release(token.standard);
     }

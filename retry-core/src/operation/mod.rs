@@ -113,7 +113,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             TokenState::Held(token) => {
                 (token.attempt(), self.strategy.record_success(token, &success, &self.clock()).is_ok())
             }
-            _ => (1, false),
+            other => (other.attempts(), false),
         };
         let level = match (recorded, attempts) {
             (true, 1) => Level::Trace,
@@ -137,19 +137,29 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation: &mut OperationOf<S, L, O>,
         directive: RetryDirective,
     ) -> Result<(), RetryError> {
-        let remaining = operation.limits.remaining(&self.timer());
-        let failure = Failure::from_directive(directive)
-            .with_remaining(remaining)
-            .with_retries_enabled(strategy::retries_enabled());
-        operation.record.failed(failure.error_type());
-        let TokenState::Held(token) = operation.token.take() else {
-            self.tell(&operation.observed, Level::Debug, 1, || EventKind::AttemptFailed { failure });
-            return Err(self.stop(operation, &failure, 1, RetryError::Refused));
-        };
-        let attempts = token.attempt();
-        self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        let failure = self.failure(operation, directive);
+        self.decide(operation, failure)
+    }
+
+    /// Describes a failure of an attempt that was sent.
+    #[inline]
+    fn failure<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, directive: RetryDirective) -> Failure {
+        Failure::from_directive(directive)
+            .with_remaining(operation.limits.remaining(&self.timer()))
+            .with_retries_enabled(strategy::retries_enabled())
+    }
+
+    #[inline]
+    fn decide<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, failure: Failure) -> Result<(), RetryError> {
+        let attempts = self.tell_attempt_failed(operation, failure);
         // The strategy is asked before it takes the token.
-        let delay = if L::IS_LONG_POLLING { self.strategy.refused_delay(&token, &failure) } else { Duration::ZERO };
+        let delay = match &operation.token {
+            TokenState::Held(token) if L::IS_LONG_POLLING => self.strategy.refused_delay(token, &failure),
+            _ => Duration::ZERO,
+        };
+        let TokenState::Held(token) = operation.token.take() else {
+            return Err(self.stop(operation, &failure, attempts, RetryError::Refused));
+        };
         match self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
             Ok(token) if !failure.retries_enabled() => {
                 self.strategy.release(token);
@@ -236,21 +246,50 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         });
     }
 
+    /// Reports a failure, and returns the number of attempts. The operation holds the token meanwhile, so that a driver can
+    /// release it after a panic of the observer.
+    #[inline]
+    fn tell_attempt_failed<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, failure: Failure) -> u32 {
+        operation.record.failed(failure.error_type());
+        let attempts = operation.attempts();
+        self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        attempts
+    }
+
+    /// Settles an outcome, as [`settle`](Call::settle) does, of an attempt that was not sent. What was taken for it is given
+    /// back.
+    #[cfg(feature = "tower")]
+    #[cold]
+    pub(crate) fn settle_unsent<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        directive: RetryDirective,
+    ) -> Decision {
+        if let RetryDirective::Succeed { success } = directive {
+            // The service did not succeed, so there is nothing to record.
+            ReleaseGuard::new(&mut operation.token, self.strategy).give_up();
+            return self.succeed(operation, success);
+        }
+        let attempts = operation.attempts();
+        let failure = self.failure(operation, directive).with_sent(false);
+        match self.decide(operation, failure) {
+            Ok(()) => Decision::Retry,
+            Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
+        }
+    }
+
     /// Settles a failure after which the request can't be sent again, although the policy asks for a retry. The strategy
     /// learns from the failure as from a final one.
     #[cfg(feature = "tower")]
     pub(crate) fn settle_unrepeatable<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        error_type: RetryErrorType,
-        retry_after: Option<Duration>,
+        (error_type, retry_after): (RetryErrorType, Option<Duration>),
+        was_sent: bool,
     ) -> Decision {
-        let failure = Failure::from_directive(RetryDirective::fail(Some(error_type)).after(retry_after))
-            .with_remaining(operation.limits.remaining(&self.timer()))
-            .with_retries_enabled(strategy::retries_enabled());
-        operation.record.failed(failure.error_type());
-        let attempts = operation.attempts();
-        self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        let directive = RetryDirective::fail(Some(error_type)).after(retry_after);
+        let failure = self.failure(operation, directive).with_sent(was_sent);
+        let attempts = self.tell_attempt_failed(operation, failure);
         let reason = if let TokenState::Held(token) = operation.token.take() {
             if let Ok(token) = self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
                 self.strategy.release(token);

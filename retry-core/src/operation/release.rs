@@ -11,7 +11,7 @@ pub(super) enum TokenState<K> {
     Refused,
     /// The token was given back to the strategy.
     Returned,
-    /// The token was released because the time was up, after this number of attempts.
+    /// The token was released because its attempt was not sent, after this number of attempts.
     Unsent(u32),
 }
 

@@ -13,6 +13,7 @@ pub struct Failure {
     directive: RetryDirective,
     remaining: Option<Duration>,
     retries_enabled: bool,
+    was_sent: bool,
 }
 
 impl Failure {
@@ -24,7 +25,7 @@ impl Failure {
     /// Creates a failure from the directive of a policy. [`RetryDirective::Succeed`] becomes a failure that is not
     /// retryable.
     pub const fn from_directive(directive: RetryDirective) -> Self {
-        Self { directive, remaining: None, retries_enabled: true }
+        Self { directive, remaining: None, retries_enabled: true, was_sent: true }
     }
 
     /// Sets the time that the operation has left; `None` means no limit.
@@ -38,6 +39,13 @@ impl Failure {
     #[must_use]
     pub const fn with_retries_enabled(mut self, enabled: bool) -> Self {
         self.retries_enabled = enabled;
+        self
+    }
+
+    /// Sets whether the attempt was sent; see [`was_sent`](Failure::was_sent). The default is `true`.
+    #[must_use]
+    pub const fn with_sent(mut self, was_sent: bool) -> Self {
+        self.was_sent = was_sent;
         self
     }
 
@@ -84,5 +92,15 @@ impl Failure {
     /// [`RetryError::Disabled`](crate::RetryError::Disabled), but still learns from the failure.
     pub const fn retries_enabled(&self) -> bool {
         self.retries_enabled
+    }
+
+    /// Returns whether the attempt was sent. An attempt of a `tower` service that failed before the service took its request
+    /// was not.
+    ///
+    /// If it was not sent, a strategy gives back what was taken for the attempt, as in
+    /// [`release`](crate::RetryStrategy::release), before it decides on the next attempt. It learns nothing from the
+    /// failure.
+    pub const fn was_sent(&self) -> bool {
+        self.was_sent
     }
 }

@@ -121,6 +121,8 @@ pub trait RetryStrategy {
     /// Returns the token for the next attempt. Called after each failed attempt, including final failures. It is not
     /// called for an attempt that was cut by `max_time` or `deadline`.
     ///
+    /// If the attempt [was not sent](Failure::was_sent), give back what was taken for it first.
+    ///
     /// # Errors
     ///
     /// Returns the reason why there is no further attempt. In this case, nothing was taken from the quota.

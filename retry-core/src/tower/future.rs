@@ -48,8 +48,8 @@ struct Running<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> {
     /// Whether the token's delay is still to be slept.
     is_delayed: bool,
     wait: Option<Waiting<(), T::Sleep>>,
-    /// The limit of the attempt that was sent. `None` while the attempt waits.
-    sent: Option<Limit<L, T>>,
+    /// The limit of the attempt that is under way. `None` while the operation waits.
+    limit: Option<Limit<L, T>>,
 }
 
 /// The deadline of an attempt, and the sleep until the deadline.
@@ -71,7 +71,7 @@ where
 {
     /// Creates the future of a request to a service that is ready.
     pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, T, O, L>) -> Self {
-        let sender = Sender { service, is_ready: true, request: None, response: Box::pin(None) };
+        let sender = Sender { service, is_ready: true, request: None, is_sent: false, response: Box::pin(None) };
         Self { settings, request: Some(request), sender, last: L::Last::default(), stage: Stage::New }
     }
 }
@@ -104,34 +104,34 @@ where
         if let Stage::New = stage {
             let mut operation = settings.call().begin(settings.limits);
             let is_delayed = settings.call().is_delayed(&mut operation);
-            *stage = Stage::Running(Running { operation, is_delayed, wait: None, sent: None });
+            *stage = Stage::Running(Running { operation, is_delayed, wait: None, limit: None });
         }
         let Stage::Running(running) = stage else { return Poll::Pending };
         loop {
-            let limit = if let Some(limit) = &mut running.sent {
+            let limit = if let Some(limit) = &mut running.limit {
                 limit
             } else {
                 ready!(running.poll_wait(settings, context));
                 let clone = request.as_ref().and_then(|request| settings.clone.clone_request(request));
-                let limit = running.send(settings);
+                let limit = running.start(settings);
                 if limit.deadline.over().is_none() {
-                    sender.request = mem::replace(request, clone);
+                    sender.load(mem::replace(request, clone));
                 }
                 limit
             };
             let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut *sender));
             let attempted = ready!(pin!(attempt).poll(context));
-            let was_sent = sender.request.is_none();
             sender.stop();
-            let settled = settings.settle(&mut running.operation, attempted, last, request.is_some());
-            if settled.is_break() && !was_sent {
+            let sent = Sent { is_sent: sender.is_sent, is_repeatable: request.is_some() };
+            let settled = settings.settle(&mut running.operation, attempted, last, sent);
+            if settled.is_break() && !sender.is_sent {
                 settings.call().release(&mut running.operation);
             }
             if let ControlFlow::Break(outcome) = settled {
                 *stage = Stage::Done;
                 return Poll::Ready(outcome);
             }
-            (running.sent, running.is_delayed) = (None, settings.call().is_delayed(&mut running.operation));
+            (running.limit, running.is_delayed) = (None, settings.call().is_delayed(&mut running.operation));
         }
     }
 }
@@ -146,8 +146,8 @@ where
 {
     fn drop(&mut self) {
         // An attempt that was not sent gives back what was taken for it. It is sent when the service takes the request.
-        if let Stage::Running(Running { operation, sent, .. }) = &mut self.stage
-            && (sent.is_none() || self.sender.request.is_some())
+        if let Stage::Running(Running { operation, limit, .. }) = &mut self.stage
+            && (limit.is_none() || !self.sender.is_sent)
         {
             self.settings.call().release(operation);
         }
@@ -174,10 +174,19 @@ impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, 
     }
 
     /// Starts the time limit of the attempt.
-    fn send<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>) -> &mut Limit<L, T> {
+    fn start<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>) -> &mut Limit<L, T> {
         let (deadline, sleep) = settings.call().deadline(&mut self.operation);
-        self.sent.insert(Limit { deadline, sleep: sleep.map(Box::pin) })
+        self.limit.insert(Limit { deadline, sleep: sleep.map(Box::pin) })
     }
+}
+
+/// What became of the request of an attempt.
+#[derive(Clone, Copy)]
+struct Sent {
+    /// Whether the service took it.
+    is_sent: bool,
+    /// Whether there is a clone for another attempt.
+    is_repeatable: bool,
 }
 
 impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C, T, O, L> {
@@ -187,7 +196,7 @@ impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C,
         operation: &mut OperationOf<S, L, O>,
         attempted: Result<R, L::Cut>,
         last: &mut L::Last,
-        is_repeatable: bool,
+        sent: Sent,
     ) -> ControlFlow<R>
     where
         P: RetryPolicy<R>,
@@ -201,10 +210,11 @@ impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C,
             },
         };
         let decision = match self.policy.evaluate(&outcome) {
-            RetryDirective::Retry { error_type, retry_after } if !is_repeatable => {
-                self.call().settle_unrepeatable(operation, error_type, retry_after)
+            RetryDirective::Retry { error_type, retry_after } if !sent.is_repeatable => {
+                self.call().settle_unrepeatable(operation, (error_type, retry_after), sent.is_sent)
             }
-            directive => self.call().settle(operation, directive),
+            directive if sent.is_sent => self.call().settle(operation, directive),
+            directive => self.call().settle_unsent(operation, directive),
         };
         match decision {
             Decision::Retry => {
@@ -222,10 +232,18 @@ struct Sender<Svc: Service<Req>, Req> {
     is_ready: bool,
     /// The request until the service is called.
     request: Option<Req>,
+    /// Whether the service took the request of this attempt.
+    is_sent: bool,
     response: Pin<Box<Option<Svc::Future>>>,
 }
 
 impl<Svc: Service<Req>, Req> Sender<Svc, Req> {
+    /// Begins an attempt with this request.
+    fn load(&mut self, request: Option<Req>) {
+        self.is_sent = false;
+        self.request = request;
+    }
+
     /// Drops what is left of an attempt.
     fn stop(&mut self) {
         self.request = None;
@@ -240,13 +258,13 @@ impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
     type Output = Result<Svc::Response, Svc::Error>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { service, is_ready, request, response } = self.get_mut();
+        let Self { service, is_ready, request, is_sent, response } = self.get_mut();
         if request.is_some() && !*is_ready {
             ready!(service.poll_ready(context))?;
             *is_ready = true;
         }
         if let Some(request) = request.take() {
-            *is_ready = false;
+            (*is_ready, *is_sent) = (false, true);
             response.set(Some(service.call(request)));
         }
         match response.as_mut().as_pin_mut() {

@@ -2,7 +2,8 @@
 //!
 //! [`RetryLayer`] retries the requests of any service. It drives the same operation as the attribute and the closure form,
 //! so everything that a strategy does applies: the quota, a limiter, which holds first requests back too, time limits, and
-//! events. If the response future is dropped while it waits for a retry, the cost of that retry is refunded.
+//! events. If a retry ends before the service takes its request, for example because the response future is dropped or the
+//! service is not ready in time, the cost of that retry is refunded.
 //!
 //! ```
 //! use retry_core::tower::RetryLayer;
@@ -59,6 +60,17 @@
 //! strategy can hold back the first attempt after the service became ready, and what that service reserved stays reserved
 //! meanwhile.
 //!
+//! # Spawned blocks
+//!
+//! With the strategies that [`RetryLayer::new`] takes, a service can be used in the `async` block of a spawned task, below
+//! any layer. Elsewhere in the stack, a reference such as `observer(&EVENTS)` can fail there with the error
+//! "implementation of .. is not general enough", although it is `'static`: rustc checks such a block as if it did not
+//! know that, and a `Buffer` above the layer requires it. The cures:
+//!
+//! - Pass an [`Arc`](std::sync::Arc) in place of the reference, and a function in place of a closure that names a
+//!   `Box<dyn Error>`: `policy_fn(judge)`.
+//! - Or build the stack in a function that returns `impl Service<..> + Clone`. The block then does not see the types.
+//!
 //! # gRPC
 //!
 //! The layer does not fit between tonic and its channel. The request body is a stream that can't be cloned, and a
@@ -66,10 +78,12 @@
 //! function that makes the call.
 
 mod future;
+mod handle;
 mod request;
 mod service;
 
 pub use future::ResponseFuture;
+pub use handle::{IntoHandle, Static};
 pub use request::{ByClone, CloneRequest, CloneWith};
 pub use service::RetryService;
 
@@ -105,13 +119,26 @@ impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C,
     }
 }
 
-impl<S: RetryStrategy> RetryLayer<S>
-where
-    Operations: Share<S>,
-{
-    /// Creates a layer whose requests share this strategy. Pass a reference to a static, an [`Arc`](std::sync::Arc) or
-    /// another handle.
-    pub const fn new(strategy: S) -> Self {
+impl<S: RetryStrategy> RetryLayer<S> {
+    /// Creates a layer whose requests share this strategy. Pass a reference to a static, an [`Arc`](std::sync::Arc), a
+    /// [`Scope`](crate::strategy::Scope) or an [`ErasedStrategy`](crate::strategy::ErasedStrategy).
+    pub fn new(strategy: impl IntoHandle<Handle = S>) -> Self {
+        Self::over(strategy.into_handle())
+    }
+
+    /// Creates a layer whose requests share this strategy, which can be any handle: a handle of your own, or a reference
+    /// to a strategy that is not a static.
+    ///
+    /// The service can't be used in a spawned `async` block if the type of the handle names a lifetime; see the
+    /// [module](self#spawned-blocks).
+    pub const fn with_handle(strategy: S) -> Self
+    where
+        Operations: Share<S>,
+    {
+        Self::over(strategy)
+    }
+
+    const fn over(strategy: S) -> Self {
         Self {
             settings: Settings {
                 name: Name::Given("tower"),

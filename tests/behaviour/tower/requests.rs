@@ -47,7 +47,7 @@ fn message(outcome: Outcome) -> String {
 async fn errors_are_retried() {
     let strategy = standard();
     let (service, mut handle) = mock::pair();
-    let call = RetryLayer::new(&strategy).policy(errors()).layer(service).oneshot("hello");
+    let call = RetryLayer::with_handle(&strategy).policy(errors()).layer(service).oneshot("hello");
     let server = async {
         fail(&mut handle, "hello", "retry me").await;
         succeed(&mut handle, "hello", "world").await;
@@ -61,7 +61,7 @@ async fn errors_are_retried() {
 async fn the_attempts_of_a_request_are_limited() {
     let strategy = standard().max_attempts(3);
     let (service, mut handle) = mock::pair();
-    let call = RetryLayer::new(&strategy).policy(errors()).layer(service).oneshot("hello");
+    let call = RetryLayer::with_handle(&strategy).policy(errors()).layer(service).oneshot("hello");
     let server = async {
         for error in ["retry 1", "retry 2", "retry 3"] {
             fail(&mut handle, "hello", error).await;
@@ -81,7 +81,7 @@ async fn the_policy_distinguishes_errors() {
         Err(_) => RetryDirective::fail(None),
     });
     let (service, mut handle) = mock::pair();
-    let call = RetryLayer::new(&strategy).policy(policy).layer(service).oneshot("hello");
+    let call = RetryLayer::with_handle(&strategy).policy(policy).layer(service).oneshot("hello");
     let server = async {
         fail(&mut handle, "hello", "retry me").await;
         fail(&mut handle, "hello", "not retryable").await;
@@ -94,7 +94,7 @@ async fn the_policy_distinguishes_errors() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_cannot_be_cloned_is_sent_once() {
     let (strategy, events) = (standard(), Events::default());
-    let layer = RetryLayer::new(&strategy).policy(errors()).clone_with(|_: &&str| None).observer(&events);
+    let layer = RetryLayer::with_handle(&strategy).policy(errors()).clone_with(|_: &&str| None).observer(&events);
     let (service, mut handle) = mock::pair();
     let started = Instant::now();
     let (outcome, ()) = tokio::join!(layer.layer(service).oneshot("hello"), fail(&mut handle, "hello", "retry me"));
@@ -116,7 +116,7 @@ async fn a_request_that_cannot_be_cloned_is_sent_once() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_the_policy_does_not_retry_keeps_its_reason_without_a_clone() {
     let (strategy, events) = (standard(), Events::default());
-    let layer = RetryLayer::new(&strategy).clone_with(|(): &()| None).observer(&events);
+    let layer = RetryLayer::with_handle(&strategy).clone_with(|(): &()| None).observer(&events);
     let outcome = layer.layer(service_fn(|()| ready(Err::<(), _>(Failed::FATAL)))).oneshot(()).await;
     assert_eq!(outcome, Err(Failed::FATAL));
     assert_eq!(events.0.take().last().unwrap(), "tower: stopped not_retryable");
@@ -127,7 +127,7 @@ async fn a_failure_that_the_policy_does_not_retry_keeps_its_reason_without_a_clo
 async fn a_limiter_learns_from_a_request_that_cannot_be_cloned() {
     let strategy = AdaptiveRetryStrategy::over(standard());
     let throttled = service_fn(|()| ready(Err::<(), _>(Failed::THROTTLED)));
-    let service = RetryLayer::new(&strategy).clone_with(|(): &()| None).layer(throttled);
+    let service = RetryLayer::with_handle(&strategy).clone_with(|(): &()| None).layer(throttled);
     let started = Instant::now();
     assert_eq!(service.clone().oneshot(()).await, Err(Failed::THROTTLED));
     assert_eq!(started.elapsed(), secs(0));
@@ -141,7 +141,7 @@ async fn a_limiter_learns_from_a_request_that_cannot_be_cloned() {
 #[tokio::test(start_paused = true)]
 async fn a_clone_can_differ_from_the_first_request() {
     let (strategy, clones) = (standard(), Cell::new(0));
-    let layer = RetryLayer::new(&strategy).policy(errors()).clone_with(|_: &&str| {
+    let layer = RetryLayer::with_handle(&strategy).policy(errors()).clone_with(|_: &&str| {
         clones.set(clones.get() + 1);
         Some("retried")
     });

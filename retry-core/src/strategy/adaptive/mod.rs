@@ -169,8 +169,12 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for AdaptiveRetryStrategy<
         clock: &dyn Clock,
     ) -> Result<AdaptiveRetryToken, RetryError> {
         if self.standard.issued(&token.standard) {
-            let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
-            self.limiter.learn(clock, throttled, &token.place);
+            if failure.was_sent() {
+                let throttled = failure.error_type() == Some(RetryErrorType::Throttling);
+                self.limiter.learn(clock, throttled, &token.place);
+            } else {
+                self.limiter.release(&token.place);
+            }
         }
         self.standard.refresh_retry_token(token.standard, failure, clock).map(AdaptiveRetryToken::new)
     }

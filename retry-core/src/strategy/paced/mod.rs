@@ -256,7 +256,14 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for PacedRetryStrategy<B, 
             return Err(RetryError::ForeignToken);
         }
         let (settings, backoff) = (standard.settings(), standard.backoff_strategy());
-        let Some(delay) = self.limiter.learn(&settings, backoff, &place, failure, clock) else {
+        let delay = if failure.was_sent() {
+            self.limiter.learn(&settings, backoff, &place, failure, clock)
+        } else {
+            self.limiter.release(&place);
+            standard.give_back(&token);
+            None
+        };
+        let Some(delay) = delay else {
             let next = standard.judge(&settings, backoff, token, failure, clock, throttled)?;
             return Ok(PacedRetryToken::new(next, throttled));
         };

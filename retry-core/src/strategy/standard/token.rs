@@ -144,6 +144,14 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         delay.map_or(Duration::ZERO, |(delay, _)| delay)
     }
 
+    /// Gives back the cost of an attempt that was not sent.
+    #[cold]
+    pub(crate) fn give_back(&self, token: &StandardRetryToken) {
+        if self.issued(token) {
+            self.quota.refund(token.cost);
+        }
+    }
+
     /// Gives back what these settings say for a success after a retry.
     #[cold]
     pub(crate) fn refund_retry(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
@@ -246,6 +254,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
         failure: &Failure,
         clock: &dyn Clock,
     ) -> Result<StandardRetryToken, RetryError> {
+        if !failure.was_sent() {
+            self.give_back(&token);
+        }
         self.judge(&self.settings, &self.backoff, token, failure, clock, 0)
     }
 
@@ -264,9 +275,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     #[cold]
     fn release(&self, token: StandardRetryToken) {
-        if self.issued(&token) {
-            self.quota.refund(token.cost);
-        }
+        self.give_back(&token);
     }
 
     fn refused_delay(&self, token: &StandardRetryToken, failure: &Failure) -> Duration {

@@ -1,0 +1,86 @@
+//! The handles that layers hold: strategies whose types name no lifetime.
+
+use crate::policy::Success;
+use crate::strategy::{
+    ErasedStrategy, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, Scope, forward_strategy,
+};
+use crate::time::Clock;
+use std::fmt;
+use std::sync::Arc;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A strategy that [`RetryLayer::new`](super::RetryLayer::new) takes: a reference to a static, an [`Arc`], a [`Scope`] or
+/// an [`ErasedStrategy`]. This trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a strategy that `RetryLayer::new` takes",
+    label = "expected a reference to a static, an `Arc`, a `Scope` or an `ErasedStrategy`",
+    note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `RetryLayer::new(&STORE)`",
+    note = "for a handle of your own, write `RetryLayer::with_handle(..)`"
+)]
+pub trait IntoHandle: sealed::Sealed {
+    /// The handle in the layer.
+    type Handle: RetryStrategy;
+
+    /// Returns the handle.
+    #[doc(hidden)]
+    fn into_handle(self) -> Self::Handle;
+}
+
+impl<S: RetryStrategy + ?Sized> sealed::Sealed for &'static S {}
+impl<S: RetryStrategy + ?Sized> IntoHandle for &'static S {
+    type Handle = Static<S>;
+
+    fn into_handle(self) -> Static<S> {
+        Static(self)
+    }
+}
+
+/// Handles whose types name no lifetime already.
+macro_rules! handles {
+    ($([$($generics:tt)*] $handle:ty;)+) => {$(
+        impl<$($generics)*> sealed::Sealed for $handle {}
+        impl<$($generics)*> IntoHandle for $handle {
+            type Handle = Self;
+
+            fn into_handle(self) -> Self {
+                self
+            }
+        }
+    )+};
+}
+
+handles! {
+    [S: RetryStrategy + ?Sized] Arc<S>;
+    [S: RetryStrategy] Scope<S>;
+    [] ErasedStrategy;
+}
+
+/// A reference to a static strategy.
+///
+/// Its type names no lifetime, unlike `&'static S`. In a spawned `async` block, rustc checks whether the types of services
+/// and response futures are `Send` as if each lifetime in them were unknown, `'static` included. So it could not prove that
+/// a response future with a reference in its type is `'static`, which [`Buffer`] requires.
+///
+/// [`Buffer`]: https://docs.rs/tower/latest/tower/buffer/struct.Buffer.html
+pub struct Static<S: ?Sized + 'static>(&'static S);
+
+impl<S: ?Sized> Copy for Static<S> {}
+
+impl<S: ?Sized> Clone for Static<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: fmt::Debug + ?Sized> fmt::Debug for Static<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+forward_strategy! {
+    [S: RetryStrategy + ?Sized] Static<S>: S::Token, self => *self.0;
+}

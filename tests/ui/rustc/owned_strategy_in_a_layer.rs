@@ -1,0 +1,8 @@
+use retry_core::StandardRetryStrategy;
+use retry_core::tower::RetryLayer;
+
+fn main() {
+    RetryLayer::new(StandardRetryStrategy::new());
+}
+
+// Rules M7, W6.
