@@ -2,15 +2,14 @@
 //!
 //! # Random numbers
 //!
-//! On `wasm32-unknown-unknown`, the standard library has no source of random numbers, so two things are the same each time
-//! that the program is loaded, on every machine:
-//!
-//! - The ids of operations. Don't send them as idempotency keys: use `crypto.randomUUID()`.
-//! - The jitter. Seed each strategy with a random number: [`seeded`].
+//! On `wasm32-unknown-unknown`, the standard library has no source of random numbers. So the jitter and the ids of
+//! operations are the same each time that the program is loaded, on every machine, until it calls [`reseed_from_crypto`]
+//! at its start.
 
 use gloo_timers::future::TimeoutFuture;
+use js_sys::{Function, Reflect, Uint8Array};
 use retry_core::time::Timestamp;
-use retry_core::{Clock, StandardRetryStrategy, Timer};
+use retry_core::{Clock, Timer, reseed};
 use std::sync::LazyLock;
 use std::time::Duration;
 use web_time::Instant;
@@ -36,7 +35,16 @@ impl Timer for BrowserTimer {
     }
 }
 
-/// Returns a strategy whose jitter differs from page to page. Keep it in a `LazyLock`.
-pub fn seeded(strategy: StandardRetryStrategy) -> StandardRetryStrategy {
-    strategy.seed(js_sys::Math::random().to_bits())
+/// Seeds jitter and the ids of operations with `crypto.getRandomValues`. Returns whether the host has it: browsers have, and
+/// Node.js from version 19 on.
+pub fn reseed_from_crypto() -> bool {
+    let bytes = Uint8Array::new_with_length(16);
+    let filled = Reflect::get(&js_sys::global(), &"crypto".into()).and_then(|crypto| {
+        let get_random_values = Function::from(Reflect::get(&crypto, &"getRandomValues".into())?);
+        get_random_values.call1(&crypto, &bytes)
+    });
+    let mut entropy = [0; 16];
+    bytes.copy_to(&mut entropy);
+    reseed(u128::from_le_bytes(entropy));
+    filled.is_ok()
 }

@@ -164,6 +164,7 @@ pub use strategy::{
     ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
 };
 pub use support::InvalidSetting;
+pub use support::random::reseed;
 #[cfg(feature = "tokio")]
 pub use time::TokioTimer;
 pub use time::{Clock, TimeLimit, TimedOut, Timer};

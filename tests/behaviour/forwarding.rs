@@ -317,3 +317,19 @@ fn tokens_pass_between_a_strategy_and_its_pointers() {
     takes(&shared, second(&&dynamic));
     assert_eq!(shared.quota().available(), 500 - 4 * 5 + 4, "four retries, and four successes that refund 1 each");
 }
+
+// Rule R16.
+#[test]
+fn the_documented_handle_forwards_every_method() {
+    let methods = |text: &str, begin: &str, end: &str| -> Vec<String> {
+        let (_, text) = text.split_once(begin).unwrap();
+        let (text, _) = text.split_once(end).unwrap();
+        let lines = text.lines().map(|line| line.trim_start_matches("///").trim_start());
+        let names = lines.filter_map(|line| line.strip_prefix("fn ")?.split_once('('));
+        names.map(|(name, _)| name.to_owned()).collect()
+    };
+    let declared = methods(include_str!("../../retry-core/src/strategy/mod.rs"), "\npub trait RetryStrategy {", "\n}");
+    let page = include_str!("../../retry-core/src/strategy/share.rs");
+    assert!(declared.len() >= 8, "{declared:?}");
+    assert_eq!(methods(page, "/// impl RetryStrategy for Handle {", "\n/// }"), declared);
+}

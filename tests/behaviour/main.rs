@@ -31,6 +31,7 @@ mod paced;
 mod panics;
 mod policy;
 mod properties;
+mod reseed;
 mod scoped;
 mod script;
 mod shared_pace;

@@ -1,9 +1,9 @@
 //! Runs the timer for browsers in Node.js: `.ci/browser`.
 #![cfg(target_arch = "wasm32")]
 
-use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, retryable};
-use runtimes::browser::{BrowserTimer, seeded};
-use std::sync::LazyLock;
+use retry_core::retry::retry_blocking_with_context;
+use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, reseed, retryable};
+use runtimes::browser::{BrowserTimer, reseed_from_crypto};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -22,8 +22,8 @@ impl From<TimedOut> for StoreError {
     }
 }
 
-static STORE: LazyLock<StandardRetryStrategy> =
-    LazyLock::new(|| seeded(StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1))));
+static STORE: StandardRetryStrategy =
+    StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
 
 static ATTEMPTS: AtomicU32 = AtomicU32::new(0);
 
@@ -47,4 +47,27 @@ async fn a_sleep_lasts_as_long_as_the_clock_says() {
     let start = BrowserTimer.now();
     BrowserTimer.sleep(Duration::from_micros(4500)).await;
     assert!(BrowserTimer.now().saturating_since(start) >= Duration::from_millis(4));
+}
+
+/// Returns the id that the next operation has.
+fn id() -> u128 {
+    let (mut id, store) = (0, StandardRetryStrategy::new());
+    let _ = retry_blocking_with_context(&store, |context| {
+        id = context.operation_id().as_u128();
+        Ok::<(), StoreError>(())
+    })
+    .timer(BrowserTimer)
+    .run();
+    id
+}
+
+#[wasm_bindgen_test]
+fn random_bits_of_the_host_decide_the_ids() {
+    // Without them, each load of the program has the same ids. The number of operations before this one is not known.
+    let before = id();
+    reseed(7);
+    let seven = id();
+    assert!(reseed_from_crypto(), "Node.js has crypto from version 19 on");
+    let random = id();
+    assert!(before != seven && seven != random && random != before, "{before:x} {seven:x} {random:x}");
 }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64 as UnsharedAtomic, Ordering};
 /// The id of an operation, for use as an idempotency key or an invocation id. Events, contexts and `tracing` have the
 /// same one.
 ///
-/// Ids are random 128-bit numbers, so they are unique across processes and machines. There are two exceptions.
-/// A forked process that continues with the memory of its parent generates the same ids as the parent. On
-/// `wasm32-unknown-unknown` the standard library has no source of random numbers, so programs have the same ids there:
-/// don't use them as idempotency keys.
+/// Ids are random 128-bit numbers, so they are unique across processes and machines. There are two exceptions, in which a
+/// program calls [`reseed`](crate::reseed) at its start. A forked process that continues with the memory of its parent
+/// would generate the same ids as the parent. On `wasm32-unknown-unknown` the standard library has no source of random
+/// numbers, so programs would have the same ids there.
 ///
 /// The text form is a UUID of version 4 (RFC 9562), such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 ///

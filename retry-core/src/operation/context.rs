@@ -69,7 +69,7 @@ impl AttemptContext {
 
     /// Returns the id of the operation, which is the same for all of its attempts.
     ///
-    /// [`OperationId`] says where it is unique, which it is not on `wasm32-unknown-unknown`.
+    /// [`OperationId`] says where it is unique. On `wasm32-unknown-unknown`, it is only after [`reseed`](crate::reseed).
     pub const fn operation_id(&self) -> OperationId {
         self.operation_id
     }

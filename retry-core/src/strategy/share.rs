@@ -23,7 +23,7 @@ pub struct Operations;
 /// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
 ///
 /// ```
-/// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share};
+/// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share, StrategyName};
 /// use retry_core::time::Clock;
 /// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
 /// use std::sync::Arc;
@@ -51,7 +51,8 @@ pub struct Operations;
 ///     fn record_success(&self, token: Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
 ///         self.0.retries.record_success(token, success, clock)
 ///     }
-///     // A wrapper must also forward the methods that have a default.
+///     // A wrapper must also forward the methods that have a default. Clippy's lint `missing_trait_methods` on the impl
+///     // reports each one that is missing.
 ///     fn ready(&self, token: &mut Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
 ///         self.0.retries.ready(token, clock, waker)
 ///     }
@@ -60,6 +61,12 @@ pub struct Operations;
 ///     }
 ///     fn quota_level(&self) -> Option<u32> {
 ///         self.0.retries.quota_level()
+///     }
+///     fn send_rate(&self) -> Option<f64> {
+///         self.0.retries.send_rate()
+///     }
+///     fn name(&self) -> Option<StrategyName> {
+///         RetryStrategy::name(&self.0.retries)
 ///     }
 /// }
 ///

@@ -5,6 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64 as PlainAtomic;
 
 /// A stream of random numbers, for jitter.
 ///
@@ -43,7 +44,7 @@ impl RandomNumbers {
         }
         match self.seed {
             Some(seed) => next_random(seed, &self.counter),
-            None => next_random(process_seed(), &COUNTER),
+            None => next_random(process_seed() ^ ADDED.get().0, &COUNTER),
         }
     }
 }
@@ -66,9 +67,79 @@ fn process_seed() -> u64 {
 
 /// Returns the random number that belongs to `number` in this process. Different numbers have unrelated random ones.
 pub(crate) fn random_u128(number: u64) -> u128 {
-    let half = |half: u64| u128::from(entropy().hash_one(number << 1 | half));
-    half(0) << 64 | half(1)
+    let added = ADDED.get();
+    // Only what was added is hashed with the number, so that the usual case costs no more.
+    let half = |half: u64| match added {
+        (0, 0) => entropy().hash_one(number << 1 | half),
+        added => entropy().hash_one((added, number << 1 | half)),
+    };
+    u128::from(half(0)) << 64 | u128::from(half(1))
 }
+
+/// The entropy that was added to that of the process. It is zero until then.
+///
+/// It publishes no other data, so relaxed ordering suffices. A thread that reads it while another one adds to it may get
+/// a half of each. That is as random. The atomics are never loom's, because the models do not use them.
+struct Added {
+    low: PlainAtomic,
+    high: PlainAtomic,
+}
+
+static ADDED: Added = Added { low: PlainAtomic::new(0), high: PlainAtomic::new(0) };
+
+impl Added {
+    fn get(&self) -> (u64, u64) {
+        use std::sync::atomic::Ordering::Relaxed;
+
+        (self.low.load(Relaxed), self.high.load(Relaxed))
+    }
+
+    fn set(&self, (low, high): (u64, u64)) {
+        use std::sync::atomic::Ordering::Relaxed;
+
+        self.low.store(low, Relaxed);
+        self.high.store(high, Relaxed);
+    }
+}
+
+/// Mixes `entropy` into the random seed of the process, from which the jitter of backoffs without a seed and the
+/// [ids of operations](crate::OperationId) come. The new seed depends on the former one, so it is never less random.
+///
+/// Programs rarely need this, because the library gets a seed from the operating system on first use. There are two
+/// exceptions:
+///
+/// - **After a fork.** A child continues with the memory of its parent, so all children would draw the same jitter and the
+///   same ids. A server that forks its workers calls `reseed(0)` at the start of each child: the process id and the time are
+///   mixed in as well.
+/// - **On `wasm32-unknown-unknown`**, where the standard library has no source of random numbers, no process id and no
+///   clock. There the jitter and the ids are the same each time that the program is loaded, unless the program passes
+///   random bits of its host at the start, such as those of `crypto.getRandomValues` in a browser. With the same `entropy`,
+///   two programs have the same ids.
+///
+/// Call it before operations begin: the id of an operation that is under way changes. A strategy with a seed of its own
+/// (`seed(..)`) is not affected. Under a `test` guard, jitter comes from the seed of the guard.
+///
+/// ```
+/// // At the start of a forked process.
+/// retry_core::reseed(0);
+/// ```
+pub fn reseed(entropy: u128) {
+    let (added, surroundings) = (ADDED.get(), surroundings());
+    let half = |half: u8| self::entropy().hash_one((added, entropy, surroundings, half));
+    ADDED.set((half(0), half(1)));
+}
+
+/// Returns what distinguishes this process from others that have the same memory.
+#[cfg(not(target_family = "wasm"))]
+fn surroundings() -> (u32, Option<std::time::Duration>) {
+    use std::time::SystemTime;
+
+    (std::process::id(), SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok())
+}
+
+/// There is no process id.
+#[cfg(target_family = "wasm")]
+const fn surroundings() {}
 
 /// Returns the next number of a counter. It publishes no other data, so relaxed ordering suffices.
 pub(crate) fn draw(counter: &AtomicU64) -> u64 {
