@@ -67,8 +67,9 @@ macro_rules! in_spawned_blocks {
 #[tokio::test(start_paused = true)]
 async fn a_stack_over_a_static_is_built_and_used_in_a_spawned_block() {
     static STORE: StandardRetryStrategy = standard();
-    in_spawned_blocks!(RetryLayer::new(&STORE));
     static LAZY: LazyLock<StandardRetryStrategy> = LazyLock::new(standard);
+
+    in_spawned_blocks!(RetryLayer::new(&STORE));
     in_spawned_blocks!(RetryLayer::new(&LAZY).max_time(LIMIT).attempt_timeout(LIMIT));
 }
 
@@ -119,14 +120,14 @@ impl Observer for Count {
 #[tokio::test(start_paused = true)]
 async fn an_arc_or_a_function_that_hides_the_types_makes_up_for_a_reference_in_a_stack() {
     static STORE: StandardRetryStrategy = standard();
-    in_spawned_blocks!(RetryLayer::new(&STORE).observer(Arc::new(Count::default())));
-
     static COUNT: Count = Count(AtomicU32::new(0));
     fn stack() -> impl Service<Arc<AtomicU32>, Response = u32, Error = BoxError, Future: Send> + Clone {
         let judge = |outcome: &Result<u32, BoxError>| judge(outcome);
         let layer = RetryLayer::new(&STORE).observer(&COUNT).policy(policy_fn(judge));
         ServiceBuilder::new().buffer(2).layer(layer).service(service_fn(fails_once))
     }
+
+    in_spawned_blocks!(RetryLayer::new(&STORE).observer(Arc::new(Count::default())));
     assert_eq!(tokio::spawn(async { stack().oneshot(Arc::default()).await }).await.unwrap().unwrap(), 2);
     assert!(COUNT.0.load(Ordering::Relaxed) > 0);
 }
