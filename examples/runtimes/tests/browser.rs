@@ -1,8 +1,9 @@
 //! Runs the timer for browsers in Node.js: `.ci/browser`.
 #![cfg(target_arch = "wasm32")]
 
-use retry_core::retry::retry_blocking_with_context;
-use retry_core::{Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, reseed, retryable};
+use retry_core::{
+    AttemptContext, Clock, RetryInfo, StandardRetryStrategy, TimedOut, Timer, reseed, retry_with_context, retryable,
+};
 use runtimes::browser::{BrowserTimer, reseed_from_crypto};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -49,25 +50,18 @@ async fn a_sleep_lasts_as_long_as_the_clock_says() {
     assert!(BrowserTimer.now().saturating_since(start) >= Duration::from_millis(4));
 }
 
-/// Returns the id that the next operation has.
-fn id() -> u128 {
-    let (mut id, store) = (0, StandardRetryStrategy::new());
-    let _ = retry_blocking_with_context(&store, |context| {
-        id = context.operation_id().as_u128();
-        Ok::<(), StoreError>(())
-    })
-    .timer(BrowserTimer)
-    .run();
-    id
+/// Returns the id of an operation.
+async fn id() -> u128 {
+    let attempt = async |context: AttemptContext| Ok::<_, StoreError>(context.operation_id().as_u128());
+    retry_with_context(&STORE, attempt).timer(BrowserTimer).run().await.unwrap()
 }
 
 #[wasm_bindgen_test]
-fn random_bits_of_the_host_decide_the_ids() {
-    // Without them, each load of the program has the same ids. The number of operations before this one is not known.
-    let before = id();
+async fn random_bits_of_the_host_decide_the_ids() {
+    let before = id().await;
     reseed(7);
-    let seven = id();
+    let seven = id().await;
     assert!(reseed_from_crypto(), "Node.js has crypto from version 19 on");
-    let random = id();
+    let random = id().await;
     assert!(before != seven && seven != random && random != before, "{before:x} {seven:x} {random:x}");
 }
