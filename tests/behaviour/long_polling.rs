@@ -307,7 +307,7 @@ fn functions_that_block_wait_too() {
 #[tokio::test(start_paused = true)]
 async fn requests_through_a_layer_wait_too() {
     let (strategy, flaky, started) = (paying_for(1), Flaky::new(9, Failed::SAFE), Instant::now());
-    let layer = RetryLayer::new(&strategy).long_polling();
+    let layer = RetryLayer::with_handle(&strategy).long_polling();
     assert_eq!(layer.layer(service_fn(|()| ready(flaky.call()))).oneshot(()).await, Err(Failed::SAFE));
     assert_eq!((started.elapsed(), flaky.calls()), (secs(1 + 2), 2));
 

@@ -13,6 +13,8 @@ mod observed;
 mod record;
 mod release;
 mod time_limits;
+#[cfg(feature = "tower")]
+mod unsent;
 mod wait;
 
 pub(crate) use attempt::DeadlineAndSleep;
@@ -254,58 +256,6 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         let attempts = operation.attempts();
         self.tell(&operation.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
         attempts
-    }
-
-    /// Settles an outcome, as [`settle`](Call::settle) does, of an attempt that was not sent. What was taken for it is given
-    /// back.
-    #[cfg(feature = "tower")]
-    #[cold]
-    pub(crate) fn settle_unsent<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        directive: RetryDirective,
-    ) -> Decision {
-        if let RetryDirective::Succeed { success } = directive {
-            // The service did not succeed, so there is nothing to record.
-            ReleaseGuard::new(&mut operation.token, self.strategy).give_up();
-            return self.succeed(operation, success);
-        }
-        let attempts = operation.attempts();
-        let failure = self.failure(operation, directive).with_sent(false);
-        match self.decide(operation, failure) {
-            Ok(()) => Decision::Retry,
-            Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
-        }
-    }
-
-    /// Settles a failure after which the request can't be sent again, although the policy asks for a retry. The strategy
-    /// learns from the failure as from a final one.
-    #[cfg(feature = "tower")]
-    pub(crate) fn settle_unrepeatable<L: TimeLimits>(
-        self,
-        operation: &mut OperationOf<S, L, O>,
-        (error_type, retry_after): (RetryErrorType, Option<Duration>),
-        was_sent: bool,
-    ) -> Decision {
-        let directive = RetryDirective::fail(Some(error_type)).after(retry_after);
-        let failure = self.failure(operation, directive).with_sent(was_sent);
-        let attempts = self.tell_attempt_failed(operation, failure);
-        let reason = if let TokenState::Held(token) = operation.token.take() {
-            if let Ok(token) = self.strategy.refresh_retry_token(token, &failure, &self.clock()) {
-                self.strategy.release(token);
-            }
-            RetryError::NotRepeatable
-        } else {
-            RetryError::Refused
-        };
-        let reason = Some(self.stop(operation, &failure, attempts, reason));
-        Decision::Stop { attempts, reason }
-    }
-
-    /// Releases the token of an attempt that will not be made.
-    #[cfg(feature = "tower")]
-    pub(crate) fn release<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) {
-        drop(ReleaseGuard::new(&mut operation.token, self.strategy));
     }
 
     /// Handles the outcome of an attempt that another attempt follows: drops it, or keeps it if a time limit may need

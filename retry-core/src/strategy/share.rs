@@ -27,6 +27,7 @@ pub struct Operations;
 /// use retry_core::time::Clock;
 /// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
 /// use std::sync::Arc;
+/// use std::time::Duration;
 ///
 /// struct Shard {
 ///     retries: StandardRetryStrategy,
@@ -58,6 +59,9 @@ pub struct Operations;
 ///     }
 ///     fn release(&self, token: Token) {
 ///         self.0.retries.release(token);
+///     }
+///     fn refused_delay(&self, token: &Token, failure: &Failure) -> Duration {
+///         self.0.retries.refused_delay(token, failure)
 ///     }
 ///     fn quota_level(&self) -> Option<u32> {
 ///         self.0.retries.quota_level()
