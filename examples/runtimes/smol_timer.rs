@@ -15,7 +15,7 @@ mod program {
 
     #[derive(Debug, RetryInfo)]
     pub(crate) enum PingError {
-        Io(#[retry(with = io::error)] Error),
+        Io(#[retry(with = io::known)] Error),
         #[retry(transparent)]
         TimedOut(TimedOut),
     }

@@ -40,7 +40,7 @@ fuzz_target!(|input: &str| {
 
     // A known code decides. An unknown code is ignored, and the status decides. Beside a status below 400, that is the
     // status that the service documents for the code, which is an error of the server.
-    let by_code = aws::code(code);
+    let by_code = aws::known_code(code);
     let by_status = if status < 400 && by_both.fault() == ErrorFault::Server && by_code.is_none() {
         aws::status(500)
     } else {
@@ -48,8 +48,8 @@ fuzz_target!(|input: &str| {
     };
     assert_eq!(by_both.with_fault(by_status.fault()), by_code.unwrap_or(by_status).with_fault(by_status.fault()));
     assert_eq!(aws::error_code(code, None), by_code.unwrap_or(Classification::new(RetrySafety::No)));
-    assert_eq!(aws::code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace is ignored");
-    assert_eq!(aws::code(&format!(" {code}:http://example.com/#SlowDown")), by_code, "an address is ignored");
+    assert_eq!(aws::known_code(&format!("com.amazonaws.s3#{code}")), by_code, "a namespace is ignored");
+    assert_eq!(aws::known_code(&format!(" {code}:http://example.com/#SlowDown")), by_code, "an address is ignored");
     if aws::is_clock_skew(code) {
         assert_eq!(by_both.is_retry_safe(), RetrySafety::No, "a retry fails until the clock is corrected");
     }

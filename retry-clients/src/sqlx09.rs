@@ -4,7 +4,7 @@
 //!
 //! | error | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
-//! | `Database` with an SQLSTATE | by the code | | | [`classify::sqlstate`](retry_core::classify::sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | `Database` with an SQLSTATE | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by a function of yours | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
@@ -37,7 +37,7 @@
 //! ```
 
 use crate::resolve;
-use retry_core::classify::{Classification, io, sqlstate};
+use retry_core::classify::{Classification, io, known_sqlstate};
 use retry_core::{ChainPolicy, RetrySafety};
 use sqlx::Error;
 
@@ -45,9 +45,9 @@ use sqlx::Error;
 pub fn classify(error: &Error) -> Classification {
     let (last, unknown) = (Classification::new(RetrySafety::No), Classification::new(RetrySafety::Maybe));
     match error {
-        Error::Database(error) => error.code().and_then(|code| sqlstate(&code)).unwrap_or(last),
+        Error::Database(error) => error.code().and_then(|code| known_sqlstate(&code)).unwrap_or(last),
         Error::PoolTimedOut => Classification::new(RetrySafety::Yes).with_timeout(),
-        Error::Io(error) => io::error(error).or_else(|| resolve::link(error)).unwrap_or(unknown),
+        Error::Io(error) => io::known(error).or_else(|| resolve::link(error)).unwrap_or(unknown),
         Error::WorkerCrashed => unknown,
         _ => last,
     }

@@ -5,7 +5,7 @@
 //!
 //! | question | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
-//! | Did the server answer with an SQLSTATE? | by the code | | | [`classify::sqlstate`](retry_core::classify::sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
+//! | Did the server answer with an SQLSTATE? | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
 //! | Was the connection closed? | maybe | | server | the transaction may have been committed | a killed session, a restarted server |
 //! | Is it an I/O error about malformed data? | no | | other | the same bytes are read or written again | bytes of another protocol |
 //! | Did an answer end in the middle of a message? This is an I/O error of the kind `Other`. | maybe | | server | the transaction may have been committed | half a message |
@@ -46,7 +46,7 @@
 //! ```
 
 use crate::resolve;
-use retry_core::classify::{Classification, chain, io, sqlstate};
+use retry_core::classify::{Classification, chain, io, known_sqlstate};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 use tokio_postgres::Error;
@@ -55,7 +55,7 @@ use tokio_postgres::Error;
 pub fn classify(error: &Error) -> Classification {
     let last = Classification::new(RetrySafety::No);
     if let Some(state) = error.code() {
-        return sqlstate(state.code()).unwrap_or(last);
+        return known_sqlstate(state.code()).unwrap_or(last);
     }
     let broken = Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server);
     if error.is_closed() {
@@ -67,7 +67,7 @@ pub fn classify(error: &Error) -> Classification {
             ErrorKind::InvalidData | ErrorKind::InvalidInput => last,
             // The reader of messages has no kind of its own for a message that ends too early.
             ErrorKind::Other => broken,
-            _ => io::error(error).or_else(|| resolve::link(error)).unwrap_or(Classification::new(RetrySafety::Maybe)),
+            _ => io::known(error).or_else(|| resolve::link(error)).unwrap_or(Classification::new(RetrySafety::Maybe)),
         })
     });
     by_io.unwrap_or(last)

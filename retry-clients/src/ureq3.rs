@@ -78,9 +78,9 @@ pub fn classify(error: &Error) -> Classification {
         Error::Timeout(_) => UNKNOWN.with_timeout(),
         Error::HostNotFound | Error::ConnectionFailed | Error::ConnectProxyFailed(_) => UNSENT,
         Error::StatusCode(status) => http::status(*status),
-        Error::Io(error) => io::error(error).or_else(|| resolve::link(error)).unwrap_or(FINAL),
+        Error::Io(error) => io::known(error).or_else(|| resolve::link(error)).unwrap_or(FINAL),
         Error::Json(error) => match error.io_error_kind() {
-            Some(kind) => io::kind(kind).unwrap_or(UNKNOWN),
+            Some(kind) => io::known_kind(kind).unwrap_or(UNKNOWN),
             None => FINAL,
         },
         Error::Protocol(_) => UNKNOWN,

@@ -67,6 +67,25 @@ fn every_status_is_classified_as_in_its_row() {
     assert_eq!(seen, 65_536);
 }
 
+/// This test does not compile if the names and the shapes differ.
+#[test]
+fn a_function_with_known_in_its_name_can_have_no_answer_and_the_other_tables_always_have_one() {
+    use retry_core::classify::{aws, chain, grpc, io, known_redis, known_sqlstate, otlp};
+    use std::io::ErrorKind;
+
+    let by_status: [fn(u16) -> Classification; 2] = [http::status, aws::status];
+    let by_code: [fn(i32, Option<Duration>) -> Classification; 2] = [grpc, otlp];
+    let by_text: [fn(&str) -> Option<Classification>; 3] = [aws::known_code, known_sqlstate, known_redis];
+    let by_kind: fn(ErrorKind) -> Option<Classification> = io::known_kind;
+    let by_error: fn(&std::io::Error) -> Option<Classification> = io::known;
+    let in_chain: fn(&std::io::Error) -> Option<Classification> = chain::known;
+    assert_eq!(by_status.map(|classify| classify(404).is_retry_safe()), [No; 2]);
+    assert_eq!(by_code.map(|classify| classify(3, None).is_retry_safe()), [No; 2]);
+    assert_eq!(by_text.map(|classify| classify("unknown")), [None; 3]);
+    let missing = std::io::Error::from(ErrorKind::NotFound);
+    assert_eq!([by_kind(ErrorKind::NotFound), by_error(&missing), in_chain(&missing)], [None; 3]);
+}
+
 #[test]
 fn a_status_can_be_classified_at_compile_time() {
     const BUSY: Classification = http::status_with(503, Some(Duration::from_secs(1)));

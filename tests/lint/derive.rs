@@ -164,7 +164,7 @@ pub enum Judged<S> {
     #[retry(with = judge_both, timeout)]
     Both([u64; 3], String),
     /// The answer of a function about one field.
-    Io(#[retry(with = classify::io::error)] io::Error),
+    Io(#[retry(with = classify::io::known)] io::Error),
     /// Answers that are not set here come from a field.
     #[retry(fault = "client")]
     Sourced(#[retry(source)] Box<S>),

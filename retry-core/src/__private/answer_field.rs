@@ -108,5 +108,5 @@ pub fn response(code: Option<&str>, status: Option<u16>, wait: Option<Duration>)
 
 fn known_code(code: Option<&str>, status: Option<u16>) -> Option<Classification> {
     let code = code?;
-    aws::code(code).map(|_| aws::error_code(code, status))
+    aws::known_code(code).map(|_| aws::error_code(code, status))
 }

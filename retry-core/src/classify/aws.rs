@@ -86,7 +86,7 @@ const CLOCK_SKEW_CODES: [&str; 6] = [
 /// assert_eq!(error_code("InternalError", Some(200)).is_retry_safe(), RetrySafety::Yes);
 /// ```
 pub fn error_code(code: &str, status: Option<u16>) -> Classification {
-    match (self::code(code), status.map(|status| documented_status(code, status))) {
+    match (known_code(code), status.map(|status| documented_status(code, status))) {
         // A conflict has no fault. For any other code, the fault follows from the class of the status.
         (Some(known), Some(500..)) if !known.is_conflict() => known.with_fault(ErrorFault::Server),
         (Some(known), _) => known,
@@ -96,7 +96,7 @@ pub fn error_code(code: &str, status: Option<u16>) -> Classification {
 }
 
 /// Classifies an error code by itself. Returns `None` if the code is in none of the [lists](self).
-pub fn code(code: &str) -> Option<Classification> {
+pub fn known_code(code: &str) -> Option<Classification> {
     let code = bare(code);
     if THROTTLING_CODES.contains(&code) {
         Some(Classification::new(RetrySafety::Yes).with_throttling().with_fault(ErrorFault::Client))

@@ -101,14 +101,14 @@ where
 /// Classifies one link by the [table](self), without its sources. Returns `None` if the link is not known.
 pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     if let Some(error) = link.downcast_ref() {
-        return super::io::error(error);
+        return super::io::known(error);
     }
     if let Some(error) = link.downcast_ref::<TimedOut>() {
         return Some(Classification::of(error));
     }
     #[cfg(feature = "tokio")]
     if link.is::<tokio::time::error::Elapsed>() {
-        return super::io::kind(std::io::ErrorKind::TimedOut);
+        return super::io::known_kind(std::io::ErrorKind::TimedOut);
     }
     None
 }

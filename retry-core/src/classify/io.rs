@@ -32,15 +32,15 @@ use std::io::ErrorKind;
 /// use std::io::ErrorKind;
 ///
 /// #[derive(RetryInfo)]
-/// struct Disconnected(#[retry(with = io::error)] std::io::Error);
+/// struct Disconnected(#[retry(with = io::known)] std::io::Error);
 ///
 /// assert_eq!(Disconnected(ErrorKind::ConnectionRefused.into()).is_retry_safe(), RetrySafety::Yes);
 /// assert_eq!(Disconnected(ErrorKind::NotFound.into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
 /// Only the kind of the error itself counts. [`chain::known`](super::chain::known) also examines the error inside.
-pub fn error(error: &std::io::Error) -> Option<Classification> {
-    kind(error.kind())
+pub fn known(error: &std::io::Error) -> Option<Classification> {
+    known_kind(error.kind())
 }
 
 /// Classifies a kind of I/O error. Returns `None` if the [table](self) has no answer.
@@ -50,11 +50,11 @@ pub fn error(error: &std::io::Error) -> Option<Classification> {
 /// use retry_core::classify::io;
 /// use std::io::ErrorKind;
 ///
-/// let cut_short = io::kind(ErrorKind::UnexpectedEof);
+/// let cut_short = io::known_kind(ErrorKind::UnexpectedEof);
 /// assert_eq!(cut_short.map(|verdict| verdict.is_retry_safe()), Some(RetrySafety::Maybe));
-/// assert_eq!(io::kind(ErrorKind::NotFound), None);
+/// assert_eq!(io::known_kind(ErrorKind::NotFound), None);
 /// ```
-pub const fn kind(kind: ErrorKind) -> Option<Classification> {
+pub const fn known_kind(kind: ErrorKind) -> Option<Classification> {
     use ErrorKind as Kind;
 
     let answer = match kind {

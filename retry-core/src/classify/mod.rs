@@ -1,18 +1,20 @@
 //! Classification of foreign errors: statuses, error codes, kinds of I/O errors, and error chains.
 //!
-//! Each function returns a [`Classification`], or an `Option` of one if the input can be unknown. A classification
-//! implements [`RetryInfo`] and [`ErrorInfo`], so an error type can have one in a field under `#[retry(transparent)]`,
-//! and a hand-written implementation can forward to one. A derived implementation calls these functions for the
-//! attributes in this table:
+//! A function with `known` in its name returns an `Option`: `None` means that the table has no answer. So do the functions
+//! of [`chain`]. The other functions that classify always have an answer.
+//!
+//! A classification implements [`RetryInfo`] and [`ErrorInfo`], so an error type can have one in a field under
+//! `#[retry(transparent)]`, and a hand-written implementation can forward to one. A derived implementation calls these
+//! functions for the attributes in this table:
 //!
 //! | item | classifies | field attribute | examples |
 //! |---|---|---|---|
 //! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
 //! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by a function of yours | `RESOURCE_EXHAUSTED` with a delay is throttling |
-//! | [`sqlstate`] | the SQLSTATE of a database | `with = sqlstate` | 40001 is a conflict, 23505 is not retried |
-//! | [`redis`] | the error codes of Redis and Valkey | `with = redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
-//! | [`io`] | [`std::io::ErrorKind`] | `with = io::error` | a refused connection is safe to retry, a missing file is not retried |
+//! | [`known_sqlstate`] | the SQLSTATE of a database | `with = known_sqlstate` | 40001 is a conflict, 23505 is not retried |
+//! | [`known_redis`] | the error codes of Redis and Valkey | `with = known_redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
+//! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
@@ -32,7 +34,7 @@
 //! // Classifies a response by its status, its error code and its `Retry-After` header.
 //! fn judge(status: u16, code: Option<&str>, retry_after: Option<&str>) -> StoreError {
 //!     let wait = retry_after.and_then(|text| http::retry_after(text, None, SystemTime::now()));
-//!     let known = code.and_then(aws::code);
+//!     let known = code.and_then(aws::known_code);
 //!     StoreError::Answer(match known {
 //!         Some(verdict) => verdict.with_retry_after(wait),
 //!         None => http::status_with(status, wait),
@@ -48,7 +50,7 @@
 //!
 //! impl Disconnected {
 //!     fn verdict(&self) -> Classification {
-//!         io::error(&self.0).unwrap_or(Classification::new(RetrySafety::No))
+//!         io::known(&self.0).unwrap_or(Classification::new(RetrySafety::No))
 //!     }
 //! }
 //! impl ErrorInfo for Disconnected {
@@ -95,8 +97,8 @@ mod sqlstate;
 mod tests;
 
 pub use grpc::{grpc, grpc_pushback, otlp};
-pub use redis::redis;
-pub use sqlstate::sqlstate;
+pub use redis::known_redis;
+pub use sqlstate::known_sqlstate;
 
 use crate::error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
 use std::time::Duration;

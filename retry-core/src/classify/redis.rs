@@ -27,17 +27,17 @@ use crate::error::{ErrorFault, RetrySafety};
 /// by what they write, and label their errors yourself.
 ///
 /// ```
-/// use retry_core::classify::redis;
+/// use retry_core::classify::known_redis;
 /// use retry_core::{RetryInfo, RetrySafety};
 ///
 /// #[derive(RetryInfo)]
-/// struct CacheError(#[retry(with = redis)] String);
+/// struct CacheError(#[retry(with = known_redis)] String);
 ///
 /// let loading = CacheError("LOADING Redis is loading the dataset in memory".to_owned());
 /// assert_eq!(loading.is_retry_safe(), RetrySafety::Yes);
 /// assert_eq!(CacheError("WRONGTYPE Operation against a key".to_owned()).is_retry_safe(), RetrySafety::No);
 /// ```
-pub fn redis(error: &str) -> Option<Classification> {
+pub fn known_redis(error: &str) -> Option<Classification> {
     use ErrorFault::{Client, Server};
     use RetrySafety::{No, Yes};
 

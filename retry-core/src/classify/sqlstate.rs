@@ -34,12 +34,12 @@ use crate::error::{ErrorFault, RetrySafety};
 /// [`RetryCosts`](crate::strategy::RetryCosts).
 ///
 /// ```
-/// use retry_core::classify::sqlstate;
+/// use retry_core::classify::known_sqlstate;
 /// use retry_core::{RetryInfo, RetrySafety};
 ///
 /// #[derive(RetryInfo)]
 /// struct DatabaseError {
-///     #[retry(with = sqlstate)]
+///     #[retry(with = known_sqlstate)]
 ///     code: String,
 /// }
 ///
@@ -47,7 +47,7 @@ use crate::error::{ErrorFault, RetrySafety};
 /// assert!(lost_race.is_conflict());
 /// assert_eq!(DatabaseError { code: "23505".to_owned() }.is_retry_safe(), RetrySafety::No);
 /// ```
-pub fn sqlstate(code: &str) -> Option<Classification> {
+pub fn known_sqlstate(code: &str) -> Option<Classification> {
     use ErrorFault::{Client, Server};
     use RetrySafety::{Maybe, No, Yes};
 

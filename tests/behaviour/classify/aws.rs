@@ -100,7 +100,7 @@ fn every_error_code_is_classified_as_in_its_list() {
     for (codes, count, expected) in lists {
         assert_eq!(codes.len(), count);
         for code in codes {
-            assert_eq!(aws::code(&code), Some(expected), "{code}");
+            assert_eq!(aws::known_code(&code), Some(expected), "{code}");
             assert_eq!(aws::error_code(&code, None), expected, "{code}");
             assert_eq!(aws::is_clock_skew(&code), count == 6, "{code}");
             for status in 0..=999 {
@@ -131,7 +131,7 @@ fn an_unknown_code_is_ignored_and_the_status_decides() {
         "a#b:SlowDown",
     ];
     for code in unknown {
-        assert_eq!(aws::code(code), None, "{code:?}");
+        assert_eq!(aws::known_code(code), None, "{code:?}");
         assert!(!aws::is_clock_skew(code));
         assert_eq!(aws::error_code(code, None), verdict(No, "", Other), "{code:?}");
         for status in 0..=u16::MAX {
@@ -218,7 +218,7 @@ fn a_provider_that_sts_could_not_reach_may_be_asked_again() {
     for status in (0..=999).map(Some).chain([None]) {
         assert_eq!(aws::error_code("IDPCommunicationError", status), verdict(Maybe, "", Server), "{status:?}");
     }
-    assert_eq!(aws::code("sts#IDPCommunicationError"), Some(verdict(Maybe, "", Server)));
+    assert_eq!(aws::known_code("sts#IDPCommunicationError"), Some(verdict(Maybe, "", Server)));
     assert!(!aws::is_clock_skew("IDPCommunicationError"));
 }
 
@@ -227,7 +227,7 @@ fn a_provider_that_sts_could_not_reach_may_be_asked_again() {
 fn a_conflict_has_the_fault_other_whatever_the_status() {
     for code in ["ConditionalRequestConflict", "TransactionConflictException"] {
         let expected = verdict(Yes, "conflict", Other);
-        assert_eq!(aws::code(code), Some(expected), "{code}");
+        assert_eq!(aws::known_code(code), Some(expected), "{code}");
         assert_eq!(aws::error_code(code, None), expected, "{code}");
         assert!(!aws::is_clock_skew(code));
         for status in 0..=999 {
@@ -263,7 +263,7 @@ fn a_code_is_looked_up_by_its_bare_name() {
         ("ns#AuthFailure", verdict(No, "", Client)),
     ];
     for (code, expected) in cases {
-        assert_eq!(aws::code(code), Some(expected), "{code:?}");
+        assert_eq!(aws::known_code(code), Some(expected), "{code:?}");
         assert_eq!(aws::error_code(code, Some(400)), expected, "{code:?}");
         assert_eq!(aws::is_clock_skew(code), code == "ns#AuthFailure", "{code:?}");
     }

@@ -74,7 +74,7 @@ fn a_chain_is_classified_by_its_first_known_link() {
         (layers(64, refused()), None),
     ];
     for (number, (error, expected)) in cases.iter().enumerate() {
-        assert_eq!(chain::known(error), expected.and_then(io::kind), "case {number}");
+        assert_eq!(chain::known(error), expected.and_then(io::known_kind), "case {number}");
     }
 }
 
@@ -83,7 +83,7 @@ fn a_chain_is_classified_by_its_first_known_link() {
 async fn pointers_to_known_errors_are_seen_through() {
     let (cut, late) = (timed_out().await, elapsed().await);
     let shared = |error: AnyError| -> Arc<dyn Error + Send + Sync> { error.into() };
-    let refused_kind = io::kind(ErrorKind::ConnectionRefused);
+    let refused_kind = io::known_kind(ErrorKind::ConnectionRefused);
     let cases: [(AnyError, Option<Classification>); 14] = [
         (Box::new(Arc::new(refused())), refused_kind),
         (Box::new(Box::new(refused())), refused_kind),
@@ -155,7 +155,7 @@ fn a_field_of_any_error_type_can_be_classified() {
     let borrowed: &(dyn Error + 'static) = &*boxed;
     assert_eq!(chain::known(borrowed), chain::known(&boxed));
     assert_eq!(chain::known(&*boxed), chain::known(&boxed));
-    assert_eq!([boxed].iter().map(chain::known).next().flatten(), io::kind(ErrorKind::ConnectionRefused));
+    assert_eq!([boxed].iter().map(chain::known).next().flatten(), io::known_kind(ErrorKind::ConnectionRefused));
 }
 
 fn by_known_links<T>(outcome: &anyhow::Result<T>) -> RetryDirective {

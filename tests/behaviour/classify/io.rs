@@ -32,8 +32,8 @@ fn every_kind_of_io_error_is_classified_as_in_its_row() {
     assert_eq!(rows.map(|(kinds, _)| kinds.len()), [1, 2, 8, 4]);
     for (kinds, expected) in rows {
         for kind in kinds {
-            assert_eq!(io::kind(*kind), Some(expected), "{kind:?}");
-            assert_eq!(io::error(&Error::new(*kind, "text")), Some(expected), "{kind:?}");
+            assert_eq!(io::known_kind(*kind), Some(expected), "{kind:?}");
+            assert_eq!(io::known(&Error::new(*kind, "text")), Some(expected), "{kind:?}");
         }
     }
 }
@@ -69,20 +69,20 @@ fn any_other_kind_has_no_classification() {
         K::Other,
     ];
     for kind in kinds {
-        assert_eq!(io::kind(kind), None, "{kind:?}");
-        assert_eq!(io::error(&Error::new(kind, "text")), None, "{kind:?}");
+        assert_eq!(io::known_kind(kind), None, "{kind:?}");
+        assert_eq!(io::known(&Error::new(kind, "text")), None, "{kind:?}");
     }
     // A kind without a name: no errno has this number.
-    assert_eq!(io::error(&Error::from_raw_os_error(i32::MAX)), None);
+    assert_eq!(io::known(&Error::from_raw_os_error(i32::MAX)), None);
 }
 
 #[test]
 fn a_field_without_an_answer_leaves_it_to_the_other_attributes() {
     #[derive(RetryInfo)]
     enum Failure {
-        Silent(#[retry(with = io::error)] Error),
+        Silent(#[retry(with = io::known)] Error),
         #[retry(timeout, fault = "client")]
-        Loud(#[retry(with = io::error)] Error),
+        Loud(#[retry(with = io::known)] Error),
     }
     let says = |error: Failure| Classification::of(&error);
     let (eof, not_found) = (|| Error::from(K::UnexpectedEof), || Error::from(K::NotFound));

@@ -1,7 +1,7 @@
 //! The error codes of Redis and Valkey.
 
 use super::verdict;
-use retry_core::classify::{Classification, redis};
+use retry_core::classify::{Classification, known_redis};
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 
 use ErrorFault::{Client, Other, Server};
@@ -21,8 +21,8 @@ fn every_code_of_redis_is_classified_as_in_its_row() {
     let mut seen = 0;
     for (codes, expected) in rows {
         for code in codes {
-            assert_eq!(redis(code), Some(expected), "{code}");
-            assert_eq!(redis(&format!("{code} 3999 127.0.0.1:6381")), Some(expected), "{code} with a message");
+            assert_eq!(known_redis(code), Some(expected), "{code}");
+            assert_eq!(known_redis(&format!("{code} 3999 127.0.0.1:6381")), Some(expected), "{code} with a message");
             seen += 1;
         }
     }
@@ -35,7 +35,7 @@ fn any_other_first_word_has_no_answer() {
     let unknown =
         ["", " ", "OK", "loading", "BUSYGROUP name exists", "BUSYKEY", "LOADING: x", "MISCONF", "-BUSY", "a READONLY"];
     for text in unknown {
-        assert_eq!(redis(text), None, "{text:?}");
+        assert_eq!(known_redis(text), None, "{text:?}");
     }
 }
 
@@ -43,7 +43,7 @@ fn any_other_first_word_has_no_answer() {
 #[test]
 fn a_field_can_hold_an_error_of_redis() {
     #[derive(RetryInfo)]
-    struct CacheError(#[retry(with = redis)] String);
+    struct CacheError(#[retry(with = known_redis)] String);
 
     let read_only = CacheError("READONLY You can't write against a read only replica.".to_owned());
     assert_eq!(Classification::of(&read_only), verdict(Yes, "", Server));

@@ -1,7 +1,7 @@
 //! The error codes of SQL databases.
 
 use super::verdict;
-use retry_core::classify::{Classification, sqlstate};
+use retry_core::classify::{Classification, known_sqlstate};
 use retry_core::{ErrorFault, RetryInfo, RetrySafety};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn every_sqlstate_is_classified_as_in_its_row() {
     ];
     for (codes, expected) in rows {
         for code in codes {
-            assert_eq!(sqlstate(code), Some(expected), "{code}");
+            assert_eq!(known_sqlstate(code), Some(expected), "{code}");
         }
     }
 }
@@ -43,7 +43,7 @@ fn every_sqlstate_is_classified_as_in_its_row() {
 #[test]
 fn a_text_that_is_no_sqlstate_has_no_answer() {
     for text in ["", "5", "1205", "400010", " 40001", "40001 ", "40p01", "xx000", "4000\u{661}", "\u{e9}001", "40-01"] {
-        assert_eq!(sqlstate(text), None, "{text:?}");
+        assert_eq!(known_sqlstate(text), None, "{text:?}");
     }
 }
 
@@ -52,15 +52,15 @@ fn a_text_that_is_no_sqlstate_has_no_answer() {
 fn a_field_of_any_text_can_hold_an_sqlstate() {
     #[derive(RetryInfo)]
     enum DatabaseError {
-        Owned(#[retry(with = sqlstate)] String),
-        Constant(#[retry(with = sqlstate)] &'static str),
-        Shared(#[retry(with = sqlstate)] Arc<str>),
+        Owned(#[retry(with = known_sqlstate)] String),
+        Constant(#[retry(with = known_sqlstate)] &'static str),
+        Shared(#[retry(with = known_sqlstate)] Arc<str>),
         #[retry(with = judge)]
         Known(Option<String>),
     }
     #[allow(clippy::ref_option, reason = "the derive hands over references")]
     fn judge(code: &Option<String>) -> Option<Classification> {
-        sqlstate(code.as_deref()?)
+        known_sqlstate(code.as_deref()?)
     }
 
     let errors = |code: &'static str| {

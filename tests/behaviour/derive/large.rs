@@ -169,7 +169,7 @@ enum StorageError<T: Error + 'static, M: ?Sized> {
     #[retry(throttling)]
     Backpressure(#[retry(retry_after(millis))] u32),
     // Answers of functions.
-    Io(#[retry(with = io::error)] std::io::Error),
+    Io(#[retry(with = io::known)] std::io::Error),
     Http {
         url: String,
         #[retry(with = chain::known)]

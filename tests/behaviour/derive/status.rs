@@ -279,7 +279,7 @@ fn a_known_code_beats_the_status_and_an_unknown_one_is_ignored() {
         for (code, wait) in codes.iter().flat_map(|code| waits.map(|wait| (*code, wait))) {
             let status_code = status.map(|status| StatusCode::from_u16(status).unwrap());
             let error = Answered { status: status_code, code: Some(code), wait };
-            let expected = match (aws::code(code), status) {
+            let expected = match (aws::known_code(code), status) {
                 (Some(_), status) => aws::error_code(code, status),
                 (None, Some(status)) => statuses::status_with(status, wait),
                 (None, None) => Classification::new(No),
@@ -287,7 +287,7 @@ fn a_known_code_beats_the_status_and_an_unknown_one_is_ignored() {
             assert_eq!(says(&error), says(&expected.with_retry_after(wait)), "{status:?} {code} {wait:?}");
 
             let without = Answered { status: status_code, code: None, wait };
-            if aws::code(code).is_none() {
+            if aws::known_code(code).is_none() {
                 assert_eq!(says(&error), says(&without), "an unknown code is ignored");
             }
         }

@@ -167,7 +167,7 @@ fn a_function_of_classify_classifies_a_foreign_error() {
         #[error("while reading {path}")]
         Io {
             path: String,
-            #[retry(with = io::error)]
+            #[retry(with = io::known)]
             source: std::io::Error,
         },
         #[error("not readable")]

@@ -7,7 +7,7 @@ use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, r
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
 use retry_clients::redis1;
-use retry_core::classify::{Classification, chain, redis as table};
+use retry_core::classify::{Classification, chain, known_redis as table};
 use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy};
 use server::{PATIENCE, RedisServer};
 use std::net::Ipv4Addr;
