@@ -115,8 +115,14 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             TokenState::Held(token) => {
                 (token.attempt(), self.strategy.record_success(token, &success, &self.clock()).is_ok())
             }
-            other => (other.attempts(), false),
+            _ => (1, false),
         };
+        self.tell_success(operation, attempts, recorded)
+    }
+
+    /// Reports the end of the operation after a success.
+    #[inline]
+    fn tell_success<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, attempts: u32, recorded: bool) -> Decision {
         let level = match (recorded, attempts) {
             (true, 1) => Level::Trace,
             (true, _) => Level::Debug,

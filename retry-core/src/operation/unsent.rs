@@ -16,12 +16,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation: &mut OperationOf<S, L, O>,
         directive: RetryDirective,
     ) -> Decision {
-        if let RetryDirective::Succeed { success } = directive {
-            // The service did not succeed, so there is nothing to record.
-            ReleaseGuard::new(&mut operation.token, self.strategy).give_up();
-            return self.succeed(operation, success);
-        }
         let attempts = operation.attempts();
+        if let RetryDirective::Succeed { .. } = directive {
+            // The service did not succeed, so there is nothing to record.
+            self.release(operation);
+            return self.tell_success(operation, attempts, false);
+        }
         let failure = self.failure(operation, directive).with_sent(false);
         match self.decide(operation, failure) {
             Ok(()) => Decision::Retry,

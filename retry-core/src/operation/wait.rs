@@ -285,7 +285,7 @@ fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Durat
 impl<S: RetryStrategy> ReleaseGuard<'_, S> {
     /// Releases the token, because its attempt ended before it was sent.
     #[cold]
-    pub(super) fn give_up(self) {
+    fn give_up(self) {
         let sent = self.token.attempts().saturating_sub(1);
         if let TokenState::Held(token) = std::mem::replace(self.token, TokenState::Unsent(sent)) {
             self.strategy.release(token);

@@ -37,17 +37,19 @@ impl RandomNumbers {
     /// Returns the next number. All numbers are equally likely.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
         #[cfg(feature = "test")]
         if let Some(number) = super::session::next_random() {
             return number;
         }
         match self.seed {
             Some(seed) => next_random(seed, &self.counter),
-            None => next_random(process_seed() ^ ADDED.get().0, &COUNTER),
+            None => next_random(process_seed(), &COUNTER),
         }
     }
 }
+
+/// The counter of all streams without a seed.
+static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the next number of a stream.
 #[inline]
@@ -127,6 +129,8 @@ pub fn reseed(entropy: u128) {
     let (added, surroundings) = (ADDED.get(), surroundings());
     let half = |half: u8| self::entropy().hash_one((added, entropy, surroundings, half));
     ADDED.set((half(0), half(1)));
+    // The streams without a seed go on from a random place.
+    COUNTER.store(half(2), Ordering::Relaxed);
 }
 
 /// Returns what distinguishes this process from others that have the same memory.
