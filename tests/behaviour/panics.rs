@@ -1,11 +1,11 @@
 //! Values that panic while they are dropped. A retry that was paid for and not sent is still refunded.
 
-use crate::support::{Failed, millis};
+use crate::support::{Failed, Recorder, millis};
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, Failure, Jitter, Observer, RetryDirective, RetryErrorType,
-    RetryInfo, RetryPolicy, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimedOut, Timer, retry,
-    retryable,
+    AdaptiveRetryStrategy, Clock, ErrorInfo, Event, EventKind, Failure, Jitter, Observer, RetryDirective,
+    RetryErrorType, RetryInfo, RetryPolicy, RetryQuota, RetrySafety, RetryStrategy, StandardRetryStrategy, TimedOut,
+    Timer, TokenBucket, retry, retryable,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -270,4 +270,115 @@ fn a_retry_is_refunded_when_a_policy_panics_while_it_is_dropped() {
     assert!(panics_within(judged(&strategy, &timer)));
     assert_eq!(strategy.quota().available(), CAPACITY);
     assert_eq!(timer.now.get(), millis(0), "the policy is dropped before the retry is paid for");
+}
+
+/// A timer whose clock breaks at some time.
+#[derive(Default)]
+struct Armed {
+    timer: Clockwork,
+    breaks_at: Option<Duration>,
+}
+
+impl Clock for Armed {
+    fn now(&self) -> Timestamp {
+        let now = self.timer.now.get();
+        assert!(self.breaks_at.is_none_or(|at| now < at), "the clock broke");
+        self.timer.now()
+    }
+}
+
+impl Timer for Armed {
+    type Sleep = Sleep;
+
+    fn sleep(&self, delay: Duration) -> Sleep {
+        self.timer.sleep(delay)
+    }
+}
+
+/// A bucket whose level can't be read any more after ten seconds.
+struct Unreadable {
+    bucket: TokenBucket,
+    now: Rc<Cell<Duration>>,
+}
+
+impl RetryQuota for Unreadable {
+    fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+        self.bucket.try_acquire(cost, clock)
+    }
+
+    fn refund(&self, amount: u32) {
+        self.bucket.refund(amount);
+    }
+
+    fn available(&self) -> u32 {
+        assert!(self.now.get() < Duration::from_secs(10), "the level can't be read");
+        self.bucket.available()
+    }
+}
+
+mod a_cut_attempt {
+    use super::*;
+
+    fn is_last(event: &Event) {
+        assert!(!matches!(event.kind, EventKind::Stopped { .. }), "on_retry panics");
+    }
+
+    #[retryable(strategy = strategy, timer = timer, max_time = "10s", on_retry = |_, event| is_last(event))]
+    async fn attribute(strategy: &StandardRetryStrategy, timer: &Armed, calls: &Cell<u32>) -> Result<(), Failed> {
+        fails_then_hangs(calls).await
+    }
+
+    /// The second attempt never ends.
+    async fn fails_then_hangs(calls: &Cell<u32>) -> Result<(), Failed> {
+        calls.set(calls.get() + 1);
+        if calls.get() > 1 {
+            std::future::pending::<()>().await;
+        }
+        Err(Failed::SAFE)
+    }
+
+    fn call<S: RetryStrategy>(strategy: &S, timer: &Armed, on_retry: impl Fn(&Event)) {
+        let calls = Cell::new(0);
+        let call = retry(strategy, || fails_then_hangs(&calls)).timer(timer).max_time(Duration::from_secs(10));
+        assert!(panics_within(call.on_retry(|_, event: &Event| on_retry(event)).run()));
+        assert_eq!(calls.get(), 2);
+    }
+
+    // Rule D6.
+    #[test]
+    fn has_spent_its_cost_when_on_retry_panics() {
+        let strategy = standard();
+        call(&strategy, &Armed::default(), is_last);
+        assert_eq!(strategy.quota().available(), CAPACITY - 5, "closure");
+        let calls = Cell::new(0);
+        assert!(panics_within(attribute(&strategy, &Armed::default(), &calls)));
+        assert_eq!((calls.get(), strategy.quota().available()), (2, CAPACITY - 10), "attribute");
+    }
+
+    // Rule D6.
+    #[test]
+    fn has_spent_its_cost_when_the_clock_panics() {
+        let strategy = standard();
+        let timer = Armed { breaks_at: Some(Duration::from_secs(10)), ..Armed::default() };
+        call(&strategy, &timer, |_| ());
+        assert_eq!(strategy.quota().available(), CAPACITY - 5);
+    }
+
+    // Rule D6.
+    #[test]
+    fn has_spent_its_cost_when_the_quota_panics() {
+        let timer = Armed::default();
+        let quota = Unreadable { bucket: TokenBucket::new(CAPACITY), now: Rc::clone(&timer.timer.now) };
+        let strategy = standard().with_quota(quota);
+        call(&strategy, &timer, |_| ());
+        assert_eq!(strategy.quota().bucket.available(), CAPACITY - 5);
+    }
+
+    // Rules D6, A9.
+    #[test]
+    fn has_used_its_send_when_on_retry_panics() {
+        let strategy = Recorder::new();
+        call(&strategy, &Armed::default(), is_last);
+        assert_eq!(strategy.calls(), ["initial", "ready", "refresh", "ready"], "nothing is released");
+    }
 }

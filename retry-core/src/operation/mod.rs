@@ -278,7 +278,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Calls the user's closure `tell` with the event that follows a failure: [`EventKind::RetryScheduled`] or
     /// [`EventKind::Stopped`]. It is not called after a success.
     ///
-    /// If the closure panics, the token of the paid retry is released.
+    /// If the closure panics before a retry, the token of that retry is released.
     pub(crate) fn tell_failure<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
@@ -287,28 +287,26 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         beginning: Beginning,
         tell: impl FnOnce(&Event),
     ) {
-        if matches!(decision, Decision::Stop { reason: None, .. }) {
-            return;
-        }
-        let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-        let (quota, send_rate) = (self.strategy.quota_level(), self.strategy.send_rate());
-        let told = match (&*guard.token, decision) {
-            (TokenState::Held(token), Decision::Retry) => {
-                let (delay, delay_source) = (token.delay(), token.delay_source());
-                Some((
-                    token.retry_count(),
-                    EventKind::RetryScheduled { error_type, delay, delay_source, quota, send_rate },
-                ))
+        let (strategy, quota_and_rate) = (self.strategy, || (self.strategy.quota_level(), self.strategy.send_rate()));
+        match decision {
+            Decision::Retry => {
+                let guard = ReleaseGuard::new(&mut operation.token, strategy);
+                if let TokenState::Held(token) = &*guard.token {
+                    let (quota, send_rate) = quota_and_rate();
+                    let (delay, delay_source) = (token.delay(), token.delay_source());
+                    let kind = EventKind::RetryScheduled { error_type, delay, delay_source, quota, send_rate };
+                    tell(&self.event(beginning, token.retry_count(), kind));
+                }
+                guard.disarm();
             }
-            (_, Decision::Stop { attempts, reason: Some(reason) }) => {
-                Some((attempts, EventKind::Stopped { reason, error_type, quota, send_rate }))
+            // Without a guard: if the time limit cut an attempt, the operation still holds its token, and the attempt was
+            // sent. An attempt that was not sent has been released already.
+            Decision::Stop { attempts, reason: Some(reason) } => {
+                let (quota, send_rate) = quota_and_rate();
+                tell(&self.event(beginning, attempts, EventKind::Stopped { reason, error_type, quota, send_rate }));
             }
-            (_, Decision::Retry | Decision::Stop { reason: None, .. }) => None,
-        };
-        if let Some((attempt, kind)) = told {
-            tell(&self.event(beginning, attempt, kind));
+            Decision::Stop { reason: None, .. } => {}
         }
-        guard.disarm();
     }
 
     /// Handles an attempt that was cut or could not be made. Returns [`ControlFlow::Continue`] with the outcome of the
