@@ -1,12 +1,15 @@
 //! Strategies whose type is erased.
 
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};
+use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::strategy::Ready;
 use retry_core::strategy::{ErasedToken, ForeignToken};
+use retry_core::tower::RetryLayer;
 use retry_core::{
-    Clock, ErasedStrategy, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken, ScopedRetryStrategy,
-    StandardRetryStrategy, Success, TokioTimer, retry, retryable,
+    AttemptContext, Clock, ErasedStrategy, Event, Failure, Jitter, RetryError, RetryQuota, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokioTimer, retry, retry_with_context, retryable,
 };
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -205,4 +208,86 @@ fn a_handle_may_move_to_another_thread() {
     let clone = erased.clone();
     let token = std::thread::spawn(move || assert_send(second(&clone))).join().unwrap();
     assert_eq!(erased.record_success(token, &Success::default(), CLOCK), Ok(()));
+}
+
+/// Checks at compile time that the future of each form is `Send`, for this strategy.
+macro_rules! every_form_is_send {
+    ($strategy:expr) => {{
+        #[retryable(strategy = $strategy)]
+        async fn plain() -> Result<(), Failed> {
+            Err(Failed::FATAL)
+        }
+        #[retryable(strategy = $strategy, max_time = "9s")]
+        async fn max_time() -> Result<(), Failed> {
+            Err(Failed::FATAL)
+        }
+        #[retryable(strategy = $strategy, attempt_timeout = "9s")]
+        async fn attempt_timeout() -> Result<(), Failed> {
+            Err(Failed::FATAL)
+        }
+        #[retryable(strategy = $strategy, max_time = "9s", attempt_timeout = "1s", context = context, on_retry = |_, _| ())]
+        async fn all() -> Result<(), Failed> {
+            assert_eq!(context.attempt(), 1);
+            Err(Failed::FATAL)
+        }
+        let body = || async { Err::<(), _>(Failed::FATAL) };
+        let in_context = |_: AttemptContext| async { Err::<(), _>(Failed::FATAL) };
+        let nine = secs(9);
+        assert_send(plain()).await.unwrap_err();
+        assert_send(max_time()).await.unwrap_err();
+        assert_send(attempt_timeout()).await.unwrap_err();
+        assert_send(all()).await.unwrap_err();
+        assert_send(retry($strategy, body).run()).await.unwrap_err();
+        assert_send(retry($strategy, body).max_time(nine).run()).await.unwrap_err();
+        assert_send(retry($strategy, body).attempt_timeout(nine).run()).await.unwrap_err();
+        assert_send(retry($strategy, body).max_time(nine).attempt_timeout(nine).run()).await.unwrap_err();
+        let with_all = retry_with_context($strategy, in_context).max_time(nine).attempt_timeout(nine);
+        assert_send(with_all.on_retry(|_, _: &Event| ()).report()).await.outcome.unwrap_err();
+        assert_send(retry_with_context($strategy, in_context).attempt_timeout(nine).run()).await.unwrap_err();
+        let service = service_fn(|()| std::future::ready(Err::<(), _>(Failed::FATAL)));
+        assert_send(RetryLayer::new($strategy).layer(service).oneshot(())).await.unwrap_err();
+        assert_send(RetryLayer::new($strategy).attempt_timeout(nine).layer(service).oneshot(())).await.unwrap_err();
+        let limited = RetryLayer::new($strategy).max_time(nine).attempt_timeout(nine);
+        assert_send(limited.layer(service).oneshot(())).await.unwrap_err();
+    }};
+}
+
+// Rule M5.
+#[tokio::test(start_paused = true)]
+async fn the_future_of_every_form_is_send_although_the_token_is_not_sync() {
+    static ERASED: LazyLock<ErasedStrategy> = LazyLock::new(|| ErasedStrategy::new(standard()));
+    static UNSYNC: Unsync = Unsync;
+    every_form_is_send!(&*ERASED);
+    every_form_is_send!(&UNSYNC);
+}
+
+/// A strategy that refuses all retries, and whose token is `Send` and not `Sync`.
+struct Unsync;
+
+struct UnsyncToken(Cell<u32>);
+
+impl RetryToken for UnsyncToken {
+    fn attempt(&self) -> u32 {
+        self.0.get()
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl RetryStrategy for Unsync {
+    type Token = UnsyncToken;
+
+    fn acquire_initial_token(&self, _: &dyn Clock) -> Result<UnsyncToken, RetryError> {
+        Ok(UnsyncToken(Cell::new(1)))
+    }
+
+    fn refresh_retry_token(&self, _: UnsyncToken, _: &Failure, _: &dyn Clock) -> Result<UnsyncToken, RetryError> {
+        Err(RetryError::Refused)
+    }
+
+    fn record_success(&self, _: UnsyncToken, _: &Success, _: &dyn Clock) -> Result<(), ForeignToken> {
+        Ok(())
+    }
 }

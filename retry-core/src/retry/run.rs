@@ -78,8 +78,11 @@ where
                 }
                 let attempted = {
                     let (deadline, sleep) = self.call().deadline(&mut operation);
-                    let attempt = &mut self.function.attempt;
-                    let make = || attempt.attempt(&kept.state, operation.attempts(), operation.time_left());
+                    // Copied: if the attempt borrowed the operation, the future would be `Send` only with tokens that are
+                    // `Sync`.
+                    let (number, time_left) = (operation.attempts(), operation.time_left());
+                    let (attempt, state) = (&mut self.function.attempt, &kept.state);
+                    let make = move || attempt.attempt(state, number, time_left);
                     L::run_attempt(deadline, pin!(sleep), make).await
                 };
                 if let ControlFlow::Break(end) = self.settle(&mut operation, &mut kept, L::outcome(attempted)) {
