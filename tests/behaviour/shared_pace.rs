@@ -228,6 +228,63 @@ fn what_was_answered_is_counted_on_when_the_limit_ends_and_begins_again() {
 
 // Rule L11.
 #[test]
+fn a_text_that_no_estimator_has_written_is_an_error() {
+    let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
+    let ramp = GoodputEstimator::new(at(1));
+    let mut search = ramp;
+    search.accept(at(900), 100);
+    search.reject(at(1_000));
+    let mut track = search;
+    track.accept(at(1_500), 100);
+    track.reject(at(2_000));
+    let read = |text: &str| text.parse::<GoodputEstimator>();
+    for whole in [ramp, search, track].map(|estimator| estimator.to_string()) {
+        assert_eq!(read(&whole).unwrap().to_string(), whole);
+        assert_eq!(read(&format!(" {whole}\n")).unwrap().to_string(), whole, "as a file has it");
+    }
+    // A word, and what an estimator in this phase never writes there.
+    let wrong: &[(GoodputEstimator, usize, &[&str])] = &[
+        (ramp, 2, &["1", "2"]),
+        (ramp, 3, &["1"]),
+        (ramp, 4, &["1"]),
+        (ramp, 5, &["2000000", "0"]),
+        (ramp, 6, &["1", "-0"]),
+        (ramp, 8, &["1", "2"]),
+        (ramp, 9, &["1"]),
+        (ramp, 11, &["1"]),
+        (ramp, 12, &["2000000"]),
+        (ramp, 13, &["2000000"]),
+        (search, 2, &["0", "2"]),
+        (search, 3, &["0", "0.1", "inf", "NaN", "-1"]),
+        (search, 4, &["0", "0.3", "1", "inf"]),
+        (search, 6, &["0", "0.1", "1e400"]),
+        (search, 8, &["2"]),
+        (track, 2, &["0", "1"]),
+        (track, 3, &["1"]),
+        (track, 4, &["1"]),
+        (track, 6, &["0", "0.1", "+100", "1e2", "100.0", "0100"]),
+        (track, 8, &["3", "01"]),
+        (track, 9, &["2"]),
+        (track, 10, &["-1", "4294967296", "+1"]),
+    ];
+    for (estimator, word, texts) in wrong {
+        let whole = estimator.to_string();
+        for text in *texts {
+            let mut words: Vec<_> = whole.split(' ').collect();
+            words[*word] = text;
+            assert!(read(&words.join(" ")).is_err(), "{}", words.join(" "));
+        }
+    }
+    assert!(read(&track.to_string().replace(' ', "  ")).is_err());
+    assert!(read(&format!("{track} 0")).is_err());
+    // A measurement that begins after a silence can raise the estimate.
+    let silent = track.to_string().replacen(" 1 0 ", " 0 1 ", 1);
+    assert_ne!(silent, track.to_string());
+    assert!(read(&silent).is_err(), "{silent}");
+}
+
+// Rule L11.
+#[test]
 fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
     let mut estimator = GoodputEstimator::for_all(at(0));
@@ -281,6 +338,60 @@ proptest! {
             }
             other = other.to_string().parse().unwrap();
             prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
+        }
+    }
+
+    // Rule L11.
+    #[test]
+    fn the_text_of_any_estimator_is_read(
+        kind in 0..4_u8,
+        events in prop::collection::vec((0..4_u8, any::<bool>(), 0..6_000_u64, 0..2_000_u32), 0..60),
+    ) {
+        let mut now = Timestamp::START.saturating_add(Duration::from_hours(1));
+        let mut estimator = match kind {
+            0 => GoodputEstimator::new(now),
+            1 => GoodputEstimator::for_all(now),
+            2 => GoodputEstimator::for_all_at(0.1, now),
+            _ => GoodputEstimator::after_the_first_rejection(now, 0),
+        };
+        for (event, is_back, millis, requests) in events {
+            let step = Duration::from_millis(millis);
+            // A caller's clock may go backwards.
+            now = if is_back { Timestamp::from_origin(now.since_origin().saturating_sub(step)) } else { now.saturating_add(step) };
+            match event {
+                0 => estimator.accept(now, requests),
+                1 => estimator.reject(now),
+                2 => drop(estimator.warn(now)),
+                _ => estimator.pause(now),
+            }
+            let text = estimator.to_string();
+            let read: GoodputEstimator = text.parse().unwrap();
+            prop_assert_eq!(format!("{estimator:?}"), format!("{read:?}"));
+            prop_assert_eq!(read.to_string(), text);
+        }
+    }
+
+    // Rule L11.
+    #[test]
+    fn a_text_that_is_read_is_that_of_an_estimator(
+        word in 0..20_usize, text in "[0-9]{1,3}|[01]|[0-9]{1,2}[.][0-9]{1,3}|[+][0-9]|0[0-9]|-0|inf|NaN|1e[0-9]",
+        state in 0..3_u8,
+    ) {
+        let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
+        let mut estimator = GoodputEstimator::new(at(100));
+        for _ in 0..state {
+            estimator.accept(at(900), 100);
+            estimator.reject(at(1_000));
+        }
+        let whole = estimator.to_string();
+        let mut words: Vec<_> = whole.split(' ').collect();
+        words[word] = &text;
+        let changed = words.join(" ");
+        if let Ok(read) = changed.parse::<GoodputEstimator>() {
+            prop_assert_eq!(read.to_string(), changed);
+            prop_assert!(read.estimate().is_none_or(|estimate| estimate >= 0.2), "{:?}", read);
+            let rate = read.rate(at(3_600_000));
+            prop_assert!(rate.is_finite() && rate > 0.0, "{rate}");
         }
     }
 

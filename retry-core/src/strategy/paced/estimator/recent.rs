@@ -54,6 +54,11 @@ impl Recent {
         whole.iter().map(|count| f64::from(*count)).sum::<f64>() + f64::from(oldest) * (1.0 - passed)
     }
 
+    /// Returns whether the first quarter can be the one of this time.
+    pub(super) const fn began_after(&self, time: Timestamp) -> bool {
+        self.quarter >= quarter(time)
+    }
+
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         self.quarter = self.quarter.min(quarter(now));
     }

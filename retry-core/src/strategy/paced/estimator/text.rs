@@ -2,7 +2,7 @@
 
 use super::recent::{KEPT, Recent};
 use super::tuning::Tuning;
-use super::{GoodputEstimator, Phase};
+use super::{GoodputEstimator, LOWEST, Phase};
 use crate::support::InvalidSetting;
 use crate::time::Timestamp;
 use std::fmt::{self, Display, Formatter};
@@ -11,6 +11,10 @@ use std::time::Duration;
 
 /// The number of the format. A text of another format is not read.
 const FORMAT: u32 = 1;
+/// The nanoseconds in a second.
+const NANOS: u128 = 1_000_000_000;
+/// A factor that allows for the rounding of a product.
+const ROUNDED: f64 = 0.999;
 
 /// Writes the state in one line, to be read by [`FromStr`]. Points in time are nanoseconds since the origin of the clock, so
 /// the reader needs the same clock, such as that of a store.
@@ -34,13 +38,39 @@ impl Display for GoodputEstimator {
     }
 }
 
-/// Reads what [`Display`] wrote.
+/// Reads what [`Display`] wrote, with or without white space around it. Any other text is an error, also if its words are
+/// numbers.
 impl FromStr for GoodputEstimator {
     type Err = InvalidSetting;
 
     fn from_str(text: &str) -> Result<Self, InvalidSetting> {
-        read(text).ok_or_else(|| InvalidSetting::new("estimator", text, "the text of a `GoodputEstimator`"))
+        // Whatever the words say, an estimator has only one text.
+        let read = read(text).filter(|read| is_possible(read) && read.to_string() == text.trim());
+        read.ok_or_else(|| InvalidSetting::new("estimator", text, "the text of a `GoodputEstimator`"))
     }
+}
+
+/// Returns whether an estimator can get into this state. What depends on the clock alone is not checked, because callers may
+/// hand over any times.
+fn is_possible(estimator: &GoodputEstimator) -> bool {
+    let GoodputEstimator { tuning, phase, since, estimate, can_raise, skips_silence, .. } = *estimator;
+    let GoodputEstimator { recent, rejected_in_a_row, rejected_since, careful_until, .. } = *estimator;
+    let is_in_phase = match phase {
+        // Nothing but accepted requests and pauses was counted yet.
+        Phase::Ramp => {
+            let is_unchanged = since == rejected_since && since == careful_until && rejected_in_a_row == 0;
+            is_unchanged && estimate == 0.0 && !can_raise && recent.began_after(since)
+        }
+        // A search begins at a rate, which is never below the lowest one after a cut.
+        Phase::Search { from, doubles } => {
+            let is_known = [tuning.search.1, tuning.proven].contains(&doubles);
+            is_known && from >= ROUNDED * tuning.cut.min(tuning.search.0) * LOWEST
+        }
+        Phase::Track => true,
+    };
+    let has_estimate = estimate >= LOWEST || phase == Phase::Ramp;
+    // A measurement that begins after a silence can raise the estimate.
+    is_in_phase && has_estimate && (can_raise || !skips_silence)
 }
 
 fn read(text: &str) -> Option<GoodputEstimator> {
@@ -55,14 +85,14 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         _ => return None,
     };
     let phase: u8 = next(words)?;
-    let (from, doubles) = (positive(words)?, positive(words)?);
+    let (from, doubles) = (number(words)?, number(words)?);
     let phase = match phase {
         0 => Phase::Ramp,
-        1 if doubles > 0.0 => Phase::Search { from, doubles },
+        1 => Phase::Search { from, doubles },
         2 => Phase::Track,
         _ => return None,
     };
-    let (since, estimate, epoch) = (time(words)?, positive(words)?, time(words)?);
+    let (since, estimate, epoch) = (time(words)?, number(words)?, time(words)?);
     let (can_raise, skips_silence) = (next::<u8>(words)? == 1, next::<u8>(words)? == 1);
     let (accepted, rejected_in_a_row) = (next(words)?, next(words)?);
     let (rejected_since, careful_until) = (time(words)?, time(words)?);
@@ -71,8 +101,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         *count = next(words)?;
     }
     let recent = Recent { quarter, counts };
-    let is_whole = words.next().is_none();
-    is_whole.then_some(GoodputEstimator {
+    Some(GoodputEstimator {
         tuning,
         phase,
         since,
@@ -92,12 +121,14 @@ fn next<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
     words.next()?.parse().ok()
 }
 
-/// Reads a finite number of at least 0.
-fn positive(words: &mut SplitWhitespace<'_>) -> Option<f64> {
-    next(words).filter(|number: &f64| number.is_finite() && *number >= 0.0)
+/// Reads a finite number that is not negative.
+fn number(words: &mut SplitWhitespace<'_>) -> Option<f64> {
+    next(words).filter(|number: &f64| number.is_finite() && number.is_sign_positive())
 }
 
 fn time(words: &mut SplitWhitespace<'_>) -> Option<Timestamp> {
-    let nanos: u64 = next(words)?;
-    Some(Timestamp::from_origin(Duration::from_nanos(nanos)))
+    let nanos: u128 = next(words)?;
+    let secs = u64::try_from(nanos / NANOS).ok()?;
+    let subsec = u32::try_from(nanos % NANOS).ok()?;
+    Some(Timestamp::from_origin(Duration::new(secs, subsec)))
 }
