@@ -1,15 +1,17 @@
 //! The events that an observer gets, and the cost without one.
 
 use crate::script::{Error, Limits, NONE, Script, judge, max_time};
-use crate::support::{ByHand, Failed, Recorder, millis, secs};
+use crate::support::{ByHand, Failed, Recorder, assert_send, millis, secs};
+use ::tower::{Layer, ServiceExt, service_fn};
 use proptest::prelude::*;
 use retry_core::config::RetryMode;
 use retry_core::strategy::DelaySource;
-use retry_core::time::Timestamp;
+use retry_core::time::{BlockingTimer, ManualTimer, Timestamp};
+use retry_core::tower::RetryLayer;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Event, EventKind, Failure, Jitter, Observer, OperationId,
     RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy,
-    Timer, policy_fn, retry, retryable,
+    Timer, policy_fn, retry, retry_blocking, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -523,4 +525,110 @@ fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     assert_ne!(context.operation_id(), AttemptContext::new(2).operation_id());
     let timed_out = TimedOut::new(TimeLimit::Attempt, secs(5));
     assert_eq!((timed_out.limit(), timed_out.time()), (TimeLimit::Attempt, secs(5)));
+}
+
+/// A component that may be given an observer.
+struct Observed {
+    shared: Option<Arc<dyn Observer + Send + Sync>>,
+}
+
+impl Observed {
+    #[retryable(strategy = "standard", observer = self.shared)]
+    async fn attribute(&self) -> Result<(), Failed> {
+        Err(Failed::FATAL)
+    }
+
+    #[retryable(strategy = "standard", observer = self.shared, blocking)]
+    fn blocking(&self) -> Result<(), Failed> {
+        Err(Failed::FATAL)
+    }
+}
+
+/// Counts events.
+#[derive(Default)]
+struct Count(AtomicU32);
+
+impl Observer for Count {
+    fn observe(&self, _: &Event) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Count {
+    fn take(&self) -> u32 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+// Rule O14.
+#[tokio::test(start_paused = true)]
+async fn an_observer_may_be_absent_in_every_form() {
+    let strategy = &StandardRetryStrategy::new();
+    let fail = || async { Err::<(), _>(Failed::FATAL) };
+    let service = service_fn(|()| std::future::ready(Err::<(), _>(Failed::FATAL)));
+    let count = Arc::new(Count::default());
+    for (is_there, events) in [(true, 3), (false, 0)] {
+        let shared = is_there.then(|| Arc::clone(&count) as Arc<dyn Observer + Send + Sync>);
+        retry(strategy, fail).observer(shared.clone()).run().await.unwrap_err();
+        assert_eq!(count.take(), events, "Option<Arc<dyn Observer>>");
+        retry(strategy, fail).observer(&shared).run().await.unwrap_err();
+        assert_eq!(count.take(), events, "&Option<Arc<dyn Observer>>");
+        retry(strategy, fail).observer(is_there.then_some(&*count)).run().await.unwrap_err();
+        assert_eq!(count.take(), events, "Option<&O>");
+        retry(strategy, fail).observer(is_there.then_some(&*count as &dyn Observer)).run().await.unwrap_err();
+        assert_eq!(count.take(), events, "Option<&dyn Observer>");
+        retry(strategy, fail).observer(is_there.then(|| Arc::clone(&count))).run().await.unwrap_err();
+        assert_eq!(count.take(), events, "Option<O>");
+        RetryLayer::new(strategy).observer(shared.clone()).layer(service).oneshot(()).await.unwrap_err();
+        assert_eq!(count.take(), events, "tower");
+        let observed = Observed { shared };
+        assert_send(observed.attribute()).await.unwrap_err();
+        assert_eq!(count.take(), events, "attribute");
+        observed.blocking().unwrap_err();
+        assert_eq!(count.take(), events, "blocking");
+    }
+}
+
+// Rules O5, O14.
+#[test]
+fn an_absent_observer_is_not_interested_and_reads_no_clock() {
+    struct Picky;
+    impl Observer for Picky {
+        fn is_interested(&self, operation: &'static str) -> bool {
+            operation == "picked"
+        }
+        fn observe(&self, _: &Event) {}
+    }
+    assert!(!None::<Picky>.is_interested("picked"));
+    assert!(Some(Picky).is_interested("picked"));
+    assert!(!Some(Picky).is_interested("other"));
+
+    let readings = |observer: Option<Count>| {
+        let (strategy, timer) = (StandardRetryStrategy::new(), ManualTimer::new());
+        let clock = Readings { timer: &timer, readings: Cell::new(0) };
+        let call = retry_blocking(&strategy, || Ok::<_, Failed>(())).timer(&clock).observer(observer);
+        call.run().unwrap();
+        clock.readings.get()
+    };
+    assert_eq!(readings(None), 0);
+    assert!(readings(Some(Count::default())) > 0);
+}
+
+/// A timer that counts the readings of its clock.
+struct Readings<'a> {
+    timer: &'a ManualTimer,
+    readings: Cell<u32>,
+}
+
+impl Clock for Readings<'_> {
+    fn now(&self) -> Timestamp {
+        self.readings.set(self.readings.get() + 1);
+        self.timer.now()
+    }
+}
+
+impl BlockingTimer for Readings<'_> {
+    fn block(&self, delay: Duration) {
+        self.timer.block(delay);
+    }
 }

@@ -68,6 +68,31 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// # assert_eq!(METRICS.given_up.load(Ordering::Relaxed), 1);
 /// ```
 ///
+/// # Observers that are chosen at run time
+///
+/// Pointers to observers are observers, also to a `dyn Observer`. So is an `Option`: with `None`, no event is built. A
+/// component that may be given an observer has a field such as `Option<Arc<dyn Observer + Send + Sync>>`.
+///
+/// ```
+/// use retry_core::{Observer, RetryInfo, retryable};
+/// use std::sync::Arc;
+///
+/// # #[derive(RetryInfo)]
+/// # #[retry(fault = "client")]
+/// # struct NoSuchKey;
+/// struct Client {
+///     observer: Option<Arc<dyn Observer + Send + Sync>>,
+/// }
+///
+/// impl Client {
+///     #[retryable(strategy = "standard", observer = self.observer)]
+///     async fn get(&self, key: &str) -> Result<String, NoSuchKey> {
+///         // One attempt.
+/// #       Err(NoSuchKey)
+///     }
+/// }
+/// ```
+///
 /// # The order of events
 ///
 /// This grammar describes the events of an operation that runs to its end, by the names that [`EventKind::as_str`]
@@ -120,3 +145,17 @@ macro_rules! forward_observer {
 }
 
 forward_observer!(&O, Box<O>, Arc<O>);
+
+/// An observer that may be absent. `None` is interested in no operation, so no event is built for it.
+impl<O: Observer> Observer for Option<O> {
+    #[inline]
+    fn is_interested(&self, operation: &'static str) -> bool {
+        self.as_ref().is_some_and(|observer| observer.is_interested(operation))
+    }
+
+    fn observe(&self, event: &Event) {
+        if let Some(observer) = self {
+            observer.observe(event);
+        }
+    }
+}
