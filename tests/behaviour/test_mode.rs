@@ -224,3 +224,84 @@ async fn assertions_list_what_was_expected_and_what_happened() {
     let _ = call().await;
     assert!(message(|| _ = test.only()).starts_with("expected: one operation\n  actual: 2 operations\n  2 attempts,"));
 }
+
+/// Returns the message of a panic, if there is one.
+fn panic_of(action: impl FnOnce()) -> Option<String> {
+    let panic = catch_unwind(AssertUnwindSafe(action)).err()?;
+    Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
+}
+
+// Rule G6.
+#[test]
+fn a_guard_that_is_dropped_at_once_panics_and_names_the_line() {
+    let line = line!() + 1;
+    let message = panic_of(|| drop(begin())).unwrap();
+    assert!(message.contains(&format!("test_mode.rs:{line}:")), "{message}");
+    assert!(message.contains("let test = retry_core::test::begin();"), "{message}");
+    assert!(message.contains("assert!(test.operations().is_empty())"), "{message}");
+    #[expect(clippy::let_underscore_must_use, reason = "this is the mistake")]
+    let options = panic_of(|| {
+        let _ = begin().quota(9).max_attempts(2).seed(7).real_time();
+    });
+    assert!(options.is_some(), "its options are no use");
+    assert!(!is_active(), "it has ended");
+}
+
+// Rule G6.
+#[test]
+fn a_guard_that_was_used_in_any_way_does_not_panic() {
+    let fail = || retry_blocking(&STORE, || Err::<(), _>(Failed::FATAL)).run();
+    let uses: [(&str, &dyn Fn()); 9] = [
+        ("an operation", &|| {
+            let _test = begin();
+            fail().unwrap_err();
+        }),
+        ("an operation that began and was dropped", &|| {
+            let _test = begin();
+            let mut call = Box::pin(retry(&STORE, std::future::pending::<Result<(), Failed>>).run());
+            crate::support::poll_once(call.as_mut());
+        }),
+        ("a strategy that is driven by hand", &|| {
+            let _test = begin();
+            assert_eq!(STORE.quota().available(), 500);
+        }),
+        ("a question", &|| {
+            let _test = begin();
+            assert!(is_active());
+        }),
+        ("its records", &|| {
+            let test = begin();
+            assert!(test.operations().is_empty());
+        }),
+        ("its waits", &|| {
+            let test = begin();
+            assert!(test.skipped().is_empty());
+        }),
+        ("a handle", &|| {
+            let test = begin();
+            let _handle = test.handle();
+        }),
+        ("a nested guard", &|| {
+            let _test = begin();
+            let _inner = begin();
+            fail().unwrap_err();
+        }),
+        ("a task that entered it", &|| {
+            let test = begin();
+            test.handle().run(|| ());
+        }),
+    ];
+    for (used, case) in uses {
+        assert_eq!(panic_of(case), None, "{used}");
+    }
+}
+
+// Rule G6.
+#[test]
+fn a_guard_that_is_dropped_during_a_panic_adds_none() {
+    let message = catch_unwind(|| {
+        let _test = begin();
+        panic!("the test failed before");
+    });
+    assert_eq!(message.unwrap_err().downcast_ref(), Some(&"the test failed before"));
+}

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The number of sessions that exist in the process. While it is zero, nothing else is looked at.
@@ -36,6 +36,8 @@ pub(crate) struct Session {
     /// The counter of the session's random numbers.
     random: AtomicU64,
     time: Mutex<SkippedTime>,
+    /// Whether anything was done under the session or with its guard. It publishes no other data.
+    was_used: AtomicBool,
 }
 
 /// The options of a test guard. `None` keeps the setting of each strategy.
@@ -64,12 +66,28 @@ impl Session {
             copies: Mutex::new(HashMap::new()),
             random: AtomicU64::new(0),
             time: Mutex::new(SkippedTime::default()),
+            was_used: AtomicBool::new(false),
         })
+    }
+
+    /// Notes that something was done under the session or with its guard.
+    pub(crate) fn note_use(&self) {
+        self.was_used.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether anything was done under the session or with its guard.
+    pub(crate) fn was_used(&self) -> bool {
+        self.was_used.load(Ordering::Relaxed)
     }
 
     /// Enters the session: until the thread leaves it, the thread uses the session's copies of shared state.
     pub(crate) fn enter(self: &Arc<Self>) {
-        ENTERED.with_borrow_mut(|entered| entered.push(Arc::clone(self)));
+        ENTERED.with_borrow_mut(|entered| {
+            if let Some(outer) = entered.last() {
+                outer.note_use();
+            }
+            entered.push(Arc::clone(self));
+        });
     }
 
     /// Leaves the session, which need not be the innermost one of the thread.
@@ -119,7 +137,11 @@ pub(crate) fn current() -> Option<Arc<Session>> {
 
 #[cold]
 fn innermost() -> Option<Arc<Session>> {
-    ENTERED.try_with(|entered| entered.borrow().last().cloned()).ok().flatten()
+    let session = ENTERED.try_with(|entered| entered.borrow().last().cloned()).ok().flatten();
+    if let Some(session) = &session {
+        session.note_use();
+    }
+    session
 }
 
 /// The number by which sessions identify a shared state. It is assigned when the state is first used under a guard;

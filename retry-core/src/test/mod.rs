@@ -125,6 +125,7 @@ pub(crate) use record::Record;
 
 use crate::support::session::{self, Session, lock};
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -134,10 +135,11 @@ use std::time::Duration;
 /// waits.
 ///
 /// The [module documentation](self) describes what a guard changes.
+#[track_caller]
 pub fn begin() -> TestGuard {
     let session = Session::new();
     session.enter();
-    TestGuard { session, stays_on_its_thread: PhantomData }
+    TestGuard { session, begun_at: Location::caller(), stays_on_its_thread: PhantomData }
 }
 
 /// Returns whether this thread is under a [test guard](begin). For quotas and strategies of your own, which a guard
@@ -150,10 +152,21 @@ pub fn is_active() -> bool {
 ///
 /// The test ends when the guard is dropped. A guard can't be sent to another thread; send a [handle](TestGuard::handle)
 /// instead.
+///
+/// # Panics
+///
+/// A guard under which nothing happened panics when it is dropped, unless the thread panics already. Its test would wait for
+/// real and share the state of all tests, and still pass: most likely it says `let _ = begin()`, which drops the guard at
+/// once, in place of `let test = begin()` or `let _test = begin()`. A message on stderr would not do, because the output of
+/// a test that passes is not shown.
+///
+/// A strategy that is driven by hand, a nested guard and a call of [`is_active`] are uses, too. A test that makes no retried
+/// call on purpose asks the guard: `assert!(test.operations().is_empty())`. Each method that takes `&self` is a use.
 #[derive(Debug)]
 #[must_use = "the test ends when the guard is dropped: keep it, as in `let test = retry_core::test::begin();`"]
 pub struct TestGuard {
     session: Arc<Session>,
+    begun_at: &'static Location<'static>,
     stays_on_its_thread: PhantomData<*const ()>,
 }
 
@@ -223,16 +236,19 @@ impl TestGuard {
 
     /// Returns the records of the operations, in the order in which they began.
     pub fn operations(&self) -> Vec<Operation> {
+        self.session.note_use();
         record::operations(&self.session)
     }
 
     /// Returns the skipped waits of all operations, in the order in which they began.
     pub fn skipped(&self) -> Vec<Duration> {
+        self.session.note_use();
         self.session.skipped()
     }
 
     /// Returns a handle through which other threads and their tasks enter the test.
     pub fn handle(&self) -> TestHandle {
+        self.session.note_use();
         TestHandle { session: Arc::clone(&self.session) }
     }
 }
@@ -240,6 +256,13 @@ impl TestGuard {
 impl Drop for TestGuard {
     fn drop(&mut self) {
         self.session.leave();
+        assert!(
+            self.session.was_used() || std::thread::panicking(),
+            "the test guard of {} was dropped before any retried call\n  keep it to the end of the test, as in `let test = \
+             retry_core::test::begin();`: `let _ =` drops it at once\n  if the test makes no retried call on purpose, add \
+             `assert!(test.operations().is_empty())`",
+            self.begun_at
+        );
     }
 }
 
