@@ -4,7 +4,7 @@
 //! program is stopped: `cargo run --example reload -- settings.toml`.
 
 use retry_core::config::ConfiguredStrategy;
-use retry_core::{RetryConfig, RetryInfo, RetryQuota, retryable};
+use retry_core::{RetryConfig, RetryInfo, RetryQuota, TokioTimer, retryable};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Watch {
                 self.text = text;
                 match read(&self.path, &self.text) {
                     Ok(config) => {
-                        STORE.apply(&config);
+                        STORE.apply(&config, &TokioTimer);
                         print_changes(&self.config, &config);
                         self.config = config;
                     }

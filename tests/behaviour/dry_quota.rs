@@ -2,6 +2,7 @@
 
 use crate::support::{ByHand, Failed, poll_once, secs};
 use retry_core::config::RetryMode;
+use retry_core::strategy::RetryCosts;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy,
     TokenBucket, TokioTimer, retry,
@@ -171,11 +172,44 @@ fn so_does_a_larger_capacity_that_is_applied_while_it_runs() {
     for _ in 0..2 {
         assert!(fail(&strategy).is_none(), "a retry costs more than 4");
         assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=4"#]);
-        strategy.apply(&RetryConfig::new().quota_capacity(20));
+        strategy.apply(&RetryConfig::new().quota_capacity(20), CLOCK);
         assert_eq!(subscribed.take(), [r#"quota_recovered strategy="store" capacity=20"#]);
-        strategy.apply(&RetryConfig::new().quota_capacity(4));
+        strategy.apply(&RetryConfig::new().quota_capacity(4), CLOCK);
         assert_eq!(subscribed.take(), [""; 0]);
     }
+}
+
+// Rules C20, Q10.
+#[test]
+fn a_change_of_the_capacity_or_of_the_costs_ends_the_refusal_of_what_can_never_be_paid() {
+    let costs = |cost| RetryConfig::new().quota_capacity(4).retry_costs(RetryCosts::new(cost));
+    let subscribed = Subscribed::new();
+    let strategy = costs(5).build();
+    let exhausted = |capacity| format!("quota_exhausted capacity={capacity}");
+    let recovered = |capacity| format!("quota_recovered capacity={capacity}");
+    assert!(fail(&strategy).is_none());
+    assert_eq!(subscribed.take(), [exhausted(4)]);
+    // The same settings change nothing.
+    strategy.apply(&costs(5), CLOCK);
+    assert!(fail(&strategy).is_none());
+    assert_eq!(subscribed.take(), [""; 0]);
+    // A smaller quota is full, and warns of the next refusal.
+    strategy.apply(&costs(5).quota_capacity(3), CLOCK);
+    assert_eq!(subscribed.take(), [recovered(3)]);
+    assert!(fail(&strategy).is_none());
+    assert!(fail(&strategy).is_none());
+    assert_eq!(subscribed.take(), [exhausted(3)]);
+    // Lower costs, which it can pay once.
+    strategy.apply(&costs(2).quota_capacity(3), CLOCK);
+    assert_eq!(subscribed.take(), [recovered(3)]);
+    assert!(fail(&strategy).is_some());
+    assert!(fail(&strategy).is_none());
+    assert_eq!(subscribed.take(), [exhausted(3)]);
+    // A bucket that is not full has not recovered.
+    strategy.apply(&costs(9).quota_capacity(6), CLOCK);
+    assert_eq!(subscribed.take(), [""; 0]);
+    strategy.apply(&costs(9).quota_capacity(0), CLOCK);
+    assert_eq!(subscribed.take(), [""; 0]);
 }
 
 // Rules Q7, Q10.

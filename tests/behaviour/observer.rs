@@ -560,7 +560,7 @@ impl Count {
     }
 }
 
-// Rule O14.
+// Rule O15.
 #[tokio::test(start_paused = true)]
 async fn an_observer_may_be_absent_in_every_form() {
     let strategy = &StandardRetryStrategy::new();
@@ -589,7 +589,7 @@ async fn an_observer_may_be_absent_in_every_form() {
     }
 }
 
-// Rules O5, O14.
+// Rules O5, O15.
 #[test]
 fn an_absent_observer_is_not_interested_and_reads_no_clock() {
     struct Picky;

@@ -9,6 +9,7 @@ use crate::strategy::{
 };
 use crate::support::Shared;
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::time::{Clock, Timestamp};
 use std::sync::Arc;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
@@ -65,6 +66,14 @@ impl Live {
     }
 }
 
+/// Returns the time that strategies see by this clock: under a test guard, skipped waits have passed.
+fn now(clock: &dyn Clock) -> Timestamp {
+    #[cfg(feature = "test")]
+    return clock.now().saturating_add(crate::support::session::time_ahead());
+    #[cfg(not(feature = "test"))]
+    clock.now()
+}
+
 /// Returns the limit of a mode.
 const fn limit_of(mode: RetryMode) -> u8 {
     match mode {
@@ -96,7 +105,9 @@ impl ConfiguredStrategy {
     /// - **Operations** go on with their tokens, in any mode. From its next failure on, an operation is judged by the new
     ///   settings. A delay that has begun does not change.
     /// - **The quota** goes on. Its balance keeps its proportion to the capacity, rounded down. An empty quota that had a
-    ///   capacity stays empty. Payments and refunds of other threads are not lost.
+    ///   capacity stays empty, also if the capacity is 0 for a while. Payments and refunds of other threads are not lost.
+    /// - **A refill** that begins or changes counts from the change on: a period counts by the settings at its end. This is
+    ///   what the clock is for, which is the one of the operations, such as [`TokioTimer`](crate::TokioTimer). It is read once.
     /// - **The limiters** go on, too. With the mode `adaptive` or `paced`, new attempts are limited, each by the limiter of
     ///   the mode. An operation that waits for the limiter of another mode leaves it within 100 ms, and is sent or waits for
     ///   the new one. Without its mode, a limiter does not learn. A ramp begins with the first operation in the mode
@@ -108,20 +119,22 @@ impl ConfiguredStrategy {
     ///
     /// ```
     /// use retry_core::config::RetryMode;
-    /// use retry_core::{RetryConfig, RetryQuota};
+    /// use retry_core::{RetryConfig, RetryQuota, TokioTimer};
     ///
     /// let store = RetryConfig::new().quota_capacity(100).build();
-    /// store.apply(&RetryConfig::new().quota_capacity(50).mode(RetryMode::Off));
+    /// store.apply(&RetryConfig::new().quota_capacity(50).mode(RetryMode::Off), &TokioTimer);
     /// assert_eq!((store.quota().available(), store.is_enabled()), (50, false));
-    /// store.apply(&RetryConfig::new());
+    /// store.apply(&RetryConfig::new(), &TokioTimer);
     /// assert_eq!((store.quota().available(), store.is_enabled()), (500, true));
     /// ```
-    pub fn apply(&self, config: &RetryConfig) {
+    pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) {
         let next = Arc::new(self.base.configured_by(config));
+        let now = now(clock);
         self.with_live(|live| {
             // The lock makes two changes follow each other, so that the parts of one are not mixed with the other's.
             let mut settings = live.settings();
-            self.quota().reconfigure(next.capacity, next.refill);
+            let costs_change = settings.settings.costs != next.settings.costs;
+            self.quota().reconfigure(next.capacity, next.refill, now, costs_change);
             live.first_refund.store(next.settings.first_refund, Ordering::Relaxed);
             let (was_off, is_off) = (settings.mode == RetryMode::Off, next.mode == RetryMode::Off);
             if was_off != is_off {

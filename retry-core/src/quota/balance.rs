@@ -4,6 +4,7 @@ use super::level::Level;
 use crate::support::quota_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Latest, Observed, Timestamp};
+use std::cell::Cell;
 use std::time::Duration;
 
 /// The changing state of a bucket.
@@ -29,8 +30,12 @@ pub(super) struct Balance {
 #[derive(Debug)]
 struct Rare {
     refill: Option<Refill>,
-    /// `None` before the first retry with this refill.
-    refilled: Option<Refilled>,
+    /// The latest reading of the clock. `None` before the first one.
+    latest: Option<Latest>,
+    /// The number of the latest period of the refill that is settled. Periods are counted from the origin of the clock.
+    period: u128,
+    /// The level before the capacity became 0, if it is 0 and was not at the start.
+    before_zero: Option<Level>,
     /// The name of the strategy whose retry was refused when the bucket ran dry.
     strategy: Option<&'static str>,
 }
@@ -42,12 +47,40 @@ pub(super) struct Refill {
     pub(super) every: Duration,
 }
 
-/// The progress of the refills.
-#[derive(Clone, Copy, Debug)]
-struct Refilled {
-    latest: Latest,
-    /// The number of the latest period whose refills were made. Periods are counted from the origin of the clock.
-    period: u128,
+impl Refill {
+    /// Returns the number of the period that contains a point in time.
+    const fn period(self, at: Timestamp) -> u128 {
+        at.since_origin().as_nanos() / self.every.as_nanos()
+    }
+}
+
+impl Rare {
+    /// Returns the amount of all periods that have ended since the last call, each period once.
+    ///
+    /// A thread evaluates its reading of the clock and moves on to its period in one step, because the caller holds the
+    /// lock. The first call begins the periods.
+    fn due(&mut self, now: Timestamp) -> u32 {
+        let is_first = self.latest.is_none();
+        let Observed { now, went_back_to } = self.latest.get_or_insert(Latest::new(now)).observe(now);
+        let Some(refill) = self.refill else { return 0 };
+        // After the clock was set back, refills go on from there. Otherwise they would stop until it has caught up.
+        if let Some(anchor) = went_back_to {
+            self.period = self.period.min(refill.period(anchor));
+        }
+        let begun = if is_first { refill.period(now) } else { self.period };
+        self.period = begun.max(refill.period(now));
+        refill.amount.saturating_mul(u32::try_from(self.period - begun).unwrap_or(u32::MAX))
+    }
+
+    /// Sets another refill, whose periods begin at the latest reading of the clock. Returns whether it differs.
+    fn set_refill(&mut self, refill: Option<Refill>) -> bool {
+        let differs = self.refill != refill;
+        if differs {
+            self.refill = refill;
+            self.period = refill.zip(self.latest).map_or(0, |(refill, latest)| refill.period(latest.get()));
+        }
+        differs
+    }
 }
 
 impl Balance {
@@ -56,7 +89,7 @@ impl Balance {
             level: AtomicU64::new(Level::full(capacity).0),
             refused: AtomicU32::new(0),
             is_refilled: AtomicU8::new(refill.is_some() as u8),
-            rare: Mutex::new(Rare { refill, refilled: None, strategy: None }),
+            rare: Mutex::new(Rare { refill, latest: None, period: 0, before_zero: None, strategy: None }),
         }
     }
 
@@ -89,14 +122,29 @@ impl Balance {
         }
     }
 
-    /// Changes the capacity and the refill. The progress of another refill begins anew. The caller notes the new level
-    /// once it holds no lock, because a subscriber may be told of it.
-    pub(super) fn reconfigure(&self, capacity: u32, refill: Option<Refill>) {
-        self.change(Ordering::Acquire, |level| level.resized(capacity));
+    /// Changes the capacity and the refill. Periods that have ended are settled by the refill before. The caller notes the
+    /// new level once it holds no lock, because a subscriber may be told of it.
+    ///
+    /// A retry that was refused may have another cost after the change, if `costs_change`, or never be paid for, if the
+    /// capacity changes. So a full bucket has then recovered from the refusal, and can warn anew.
+    pub(super) fn reconfigure(&self, capacity: u32, refill: Option<Refill>, now: Timestamp, costs_change: bool) {
         let mut rare = self.rare();
-        if rare.refill != refill {
-            (rare.refill, rare.refilled) = (refill, None);
+        let due = rare.due(now);
+        let before = self.level().capacity();
+        // With a capacity of 0 there is no proportion, so the level before it is kept for the next change.
+        let kept = rare.before_zero.take();
+        let settled = Cell::new(Level::full(0));
+        self.change(Ordering::Acquire, |level| {
+            settled.set(kept.unwrap_or(level.add(due)));
+            settled.get().resized(capacity)
+        });
+        rare.before_zero = Some(settled.get()).filter(|level| capacity == 0 && level.capacity() > 0);
+        if rare.set_refill(refill) {
             self.is_refilled.store(u8::from(refill.is_some()), Ordering::Relaxed);
+        }
+        let refused = self.refused.load(Ordering::Relaxed);
+        if refused > 0 && (costs_change || before != capacity) {
+            self.refused.store(refused.min(capacity).max(1), Ordering::Relaxed);
         }
     }
 
@@ -125,25 +173,12 @@ impl Balance {
     }
 
     /// Makes the refills of all periods that have ended.
-    ///
-    /// Under the lock, a thread evaluates its reading of the clock and moves on to its period in one step. So each
-    /// period is refilled once.
     #[cold]
     fn refill_until(&self, now: Timestamp) {
         let mut rare = self.rare();
-        let Some(Refill { amount, every }) = rare.refill else { return };
-        let period = |at: Timestamp| at.since_origin().as_nanos() / every.as_nanos();
-        let refilled = rare.refilled.get_or_insert_with(|| Refilled { latest: Latest::new(now), period: period(now) });
-        let Observed { now, went_back_to } = refilled.latest.observe(now);
-        // After the clock was set back, refills go on from there. Otherwise they would stop until it has caught up.
-        if let Some(anchor) = went_back_to {
-            refilled.period = refilled.period.min(period(anchor));
-        }
-        let periods = period(now).saturating_sub(refilled.period);
-        if periods > 0 {
-            refilled.period = period(now);
-            let amount = amount.saturating_mul(u32::try_from(periods).unwrap_or(u32::MAX));
-            let level = self.change(Ordering::Acquire, |level| level.add(amount));
+        let due = rare.due(now);
+        if due > 0 {
+            let level = self.change(Ordering::Acquire, |level| level.add(due));
             drop(rare);
             self.note_level(level);
         }

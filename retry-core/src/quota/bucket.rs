@@ -3,7 +3,7 @@
 use super::RetryQuota;
 use super::balance::{Balance, Refill};
 use crate::support::{InvalidSetting, Shared};
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 use std::time::Duration;
 
 /// A quota of whole tokens that is full at the start.
@@ -113,11 +113,17 @@ impl TokenBucket {
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
     /// refund of another thread counts either before the change, in proportion, or after it, in full. Under a test
-    /// guard that sets the capacity, that one is kept. The periods of another refill begin with the next retry. Call
+    /// guard that sets the capacity, that one is kept. A period of the refill counts by the settings at its end. Call
     /// [`note_change`](TokenBucket::note_change) afterwards, without a lock.
-    pub(crate) fn reconfigure(&self, capacity: u32, refill: Option<(u32, Duration)>) {
+    pub(crate) fn reconfigure(
+        &self,
+        capacity: u32,
+        refill: Option<(u32, Duration)>,
+        now: Timestamp,
+        costs_change: bool,
+    ) {
         let refill = refill.map(|(amount, every)| Refill { amount, every });
-        self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill));
+        self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill, now, costs_change));
     }
 
     /// Warns that the bucket has recovered, if a change of its settings let it.

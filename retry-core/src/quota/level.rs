@@ -4,7 +4,7 @@
 ///
 /// The capacity is in the upper half. The missing amount is in the lower half and is at most the capacity: a bucket is
 /// full if that half is 0, whatever the capacity.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Level(pub(super) u64);
 
 impl Level {
@@ -42,7 +42,7 @@ impl Level {
     }
 
     /// Returns the level with another capacity. The balance keeps its proportion to the capacity, rounded down. A full
-    /// bucket stays full, which is also the rule for a capacity of 0.
+    /// bucket stays full, and so is one without a capacity.
     pub(super) fn resized(self, capacity: u32) -> Self {
         if self.missing() == 0 {
             return Self::full(capacity);

@@ -35,6 +35,11 @@ impl Latest {
         Self { latest: now, behind: None }
     }
 
+    /// Returns the latest reading.
+    pub(crate) const fn get(&self) -> Timestamp {
+        self.latest
+    }
+
     #[inline]
     pub(crate) fn observe(&mut self, now: Timestamp) -> Observed {
         if now >= self.latest {

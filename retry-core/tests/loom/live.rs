@@ -38,7 +38,7 @@ fn refunded_during_a_change(amount: u32) -> u32 {
     let strategy = with_balance(5);
     let other = Arc::clone(&strategy);
     let thread = thread::spawn(move || other.quota().refund(amount));
-    strategy.apply(&settings(20));
+    strategy.apply(&settings(20), &ByHand::default());
     thread.join().unwrap();
     let left = strategy.quota().available();
     strategy.quota().refund(20);
@@ -65,7 +65,7 @@ fn a_payment_and_a_change_of_the_capacity_do_not_mix() {
             assert!(other.quota().available() <= 10, "never above either capacity, never below zero");
             paid
         });
-        strategy.apply(&settings(5));
+        strategy.apply(&settings(5), &ByHand::default());
         let paid = thread.join().unwrap();
         let left = strategy.quota().available();
         // 6 of 10 are 3 of 5, which do not pay 4; and 2 of 10 are 1 of 5.
@@ -81,7 +81,7 @@ fn payments_refunds_and_a_change_stay_within_the_capacity() {
         let (payer, giver) = (Arc::clone(&strategy), Arc::clone(&strategy));
         let payer = thread::spawn(move || u32::from(payer.quota().try_acquire(5, &ByHand::default())) * 5);
         let giver = thread::spawn(move || giver.quota().refund(3));
-        strategy.apply(&settings(4));
+        strategy.apply(&settings(4), &ByHand::default());
         let paid = payer.join().unwrap();
         giver.join().unwrap();
         let left = strategy.quota().available();
@@ -115,7 +115,7 @@ fn token_while_the_mode_changes(mode: RetryMode) {
             assert_eq!(token.attempt(), 2);
             other.record_success(token, &Success::default(), &clock).unwrap();
         });
-        strategy.apply(&settings(10).mode(mode).paced_ramp(false));
+        strategy.apply(&settings(10).mode(mode).paced_ramp(false), &ByHand::default());
         thread.join().unwrap();
         assert_eq!(strategy.quota().available(), 10);
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
@@ -131,8 +131,8 @@ fn two_changes_at_once_do_not_mix() {
         let strategy = shared(settings(10).build());
         let other = Arc::clone(&strategy);
         let one = settings(20).try_max_attempts(2).unwrap().mode(RetryMode::Off);
-        let thread = thread::spawn(move || other.apply(&one));
-        strategy.apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive));
+        let thread = thread::spawn(move || other.apply(&one, &ByHand::default()));
+        strategy.apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive), &ByHand::default());
         thread.join().unwrap();
         let now = (strategy.settings().max_attempts, strategy.quota().available(), strategy.mode());
         let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive)];
@@ -157,11 +157,46 @@ fn a_place_in_the_queue_of_one_limiter_is_left_while_the_mode_changes() {
             let _ = other.ready(&mut waiting, &*time, None);
             waiting
         });
-        strategy.apply(&settings(10));
-        strategy.apply(&paced());
+        strategy.apply(&settings(10), &ByHand::default());
+        strategy.apply(&paced(), &ByHand::default());
         strategy.release(thread.join().unwrap());
         clock.advance(Duration::from_secs(10));
         let mut next = strategy.acquire_initial_token(&*clock).unwrap();
         assert_eq!(strategy.ready(&mut next, &*clock, None), Ready::Now, "nobody is ahead");
+    });
+}
+
+// Rule C20.
+#[test]
+fn each_period_counts_once_while_a_retry_asks_and_the_refill_changes() {
+    let refilled = |amount| settings(100).try_quota_refill(amount, Duration::from_secs(1)).unwrap();
+    loom::model(move || {
+        let (strategy, clock) = (shared(refilled(10).build()), Arc::new(ByHand::at(1000)));
+        assert!(strategy.quota().try_acquire(100, &*clock));
+        clock.advance(Duration::from_secs(3));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || other.quota().try_acquire(30, &*time));
+        strategy.apply(&refilled(1), &*clock);
+        assert!(thread.join().unwrap(), "three periods have ended before both");
+        assert_eq!(strategy.quota().available(), 0);
+        clock.advance(Duration::from_secs(2));
+        assert!(strategy.quota().try_acquire(2, &*clock));
+        assert_eq!(strategy.quota().available(), 0);
+    });
+}
+
+// Rule C20.
+#[test]
+fn a_refill_that_begins_while_a_retry_asks_counts_from_the_change_on() {
+    loom::model(|| {
+        let (strategy, clock) = (shared(settings(100).build()), Arc::new(ByHand::at(1000)));
+        assert!(strategy.quota().try_acquire(100, &*clock));
+        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+        let thread = thread::spawn(move || other.quota().try_acquire(1, &*time));
+        strategy.apply(&settings(100).try_quota_refill(10, Duration::from_secs(1)).unwrap(), &*clock);
+        assert!(!thread.join().unwrap());
+        clock.advance(Duration::from_secs(4));
+        assert!(strategy.quota().try_acquire(40, &*clock));
+        assert!(!strategy.quota().try_acquire(1, &*clock));
     });
 }

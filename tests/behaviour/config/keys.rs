@@ -215,9 +215,9 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!(from_variable(key, &text).unwrap(), config, "{key} = {text}");
             // A running strategy takes the same settings.
             let strategy = RetryConfig::new().build();
-            strategy.apply(&config);
+            strategy.apply(&config, &retry_core::TokioTimer);
             assert!(check(&strategy), "{key} = {text}");
-            strategy.apply(&RetryConfig::new());
+            strategy.apply(&RetryConfig::new(), &retry_core::TokioTimer);
             assert_eq!(strategy.settings(), StandardRetryStrategy::new().settings());
             assert_eq!((strategy.quota().capacity(), strategy.quota().refill_setting()), (500, None));
             assert_eq!(strategy.mode(), RetryMode::Standard);

@@ -34,10 +34,10 @@ fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
 fn a_token_stays_valid_over_every_change_of_mode() {
     for (from, to) in MODES.into_iter().flat_map(|from| MODES.map(|to| (from, to))) {
         let strategy = mode(RetryMode::Standard).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
-        strategy.apply(&mode(if from == RetryMode::Off { RetryMode::Standard } else { from }));
+        strategy.apply(&mode(if from == RetryMode::Off { RetryMode::Standard } else { from }), CLOCK);
         let [fails, mut succeeds, released] = [(); 3].map(|()| second(&strategy));
-        strategy.apply(&mode(from));
-        strategy.apply(&mode(to));
+        strategy.apply(&mode(from), CLOCK);
+        strategy.apply(&mode(to), CLOCK);
         assert_eq!(strategy.mode(), to);
         assert_eq!(strategy.quota().available(), 485, "one quota goes on");
 
@@ -65,7 +65,8 @@ async fn an_operation_is_judged_by_the_settings_of_the_moment_of_its_failure() {
     let mut call = pin!(retry(&strategy, || async { flaky.call() }).run());
     poll_once(call.as_mut());
     let costs = RetryCosts::new(20);
-    strategy.apply(&RetryConfig::new().try_max_attempts(3).unwrap().backoff(millis(3), secs(1)).retry_costs(costs));
+    strategy
+        .apply(&RetryConfig::new().try_max_attempts(3).unwrap().backoff(millis(3), secs(1)).retry_costs(costs), CLOCK);
     let began = tokio::time::Instant::now();
     assert_eq!(call.await, Err(Failed::SAFE));
     assert_eq!(flaky.calls(), 3);
@@ -78,7 +79,7 @@ async fn an_operation_is_judged_by_the_settings_of_the_moment_of_its_failure() {
 fn a_success_gives_back_what_the_new_settings_say() {
     let strategy = RetryConfig::new().build();
     let (first, after) = (strategy.acquire_initial_token(CLOCK).unwrap(), second(&strategy));
-    strategy.apply(&RetryConfig::new().refunds(2, Refund::LastCost).quota_capacity(500));
+    strategy.apply(&RetryConfig::new().refunds(2, Refund::LastCost).quota_capacity(500), CLOCK);
     strategy.record_success(first, &Success::default(), CLOCK).unwrap();
     assert_eq!(strategy.quota().available(), 497);
     assert!(strategy.quota().try_acquire(100, CLOCK));
@@ -104,7 +105,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
     ] {
         let strategy = capacity(before).build();
         assert!(strategy.quota().try_acquire(spent, CLOCK));
-        strategy.apply(&capacity(after));
+        strategy.apply(&capacity(after), CLOCK);
         let quota = strategy.quota();
         assert_eq!((quota.capacity(), quota.available()), (after, available), "{before} {spent} {after}");
         quota.refund(u32::MAX);
@@ -117,7 +118,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
 fn a_refund_is_cut_to_the_new_capacity_and_not_to_the_old_one() {
     let strategy = capacity(10).build();
     let tokens = [second(&strategy), second(&strategy)];
-    strategy.apply(&capacity(1000));
+    strategy.apply(&capacity(1000), CLOCK);
     assert_eq!(strategy.quota().available(), 0);
     for token in tokens {
         strategy.release(token);
@@ -136,20 +137,106 @@ fn a_refill_goes_on_unless_it_changes() {
     let strategy = refill(10, secs(10)).build();
     assert!(strategy.quota().try_acquire(100, &clock));
     clock.advance(secs(10));
-    strategy.apply(&refill(10, secs(10)).try_max_attempts(2).unwrap());
+    strategy.apply(&refill(10, secs(10)).try_max_attempts(2).unwrap(), &clock);
     assert!(strategy.quota().try_acquire(10, &clock), "the period that ended before the change counts");
-    strategy.apply(&refill(20, secs(5)));
+    strategy.apply(&refill(20, secs(5)), &clock);
     assert_eq!(strategy.quota().refill_setting(), Some((20, secs(5))));
     assert!(!strategy.quota().try_acquire(1, &clock));
     clock.advance(secs(5));
     assert!(strategy.quota().try_acquire(20, &clock));
-    strategy.apply(&capacity(100));
+    strategy.apply(&capacity(100), &clock);
     clock.advance(secs(1000));
     assert!(!strategy.quota().try_acquire(1, &clock), "there is no refill any more");
-    strategy.apply(&refill(1, secs(1)));
+    strategy.apply(&refill(1, secs(1)), &clock);
     assert!(!strategy.quota().try_acquire(1, &clock));
     clock.advance(secs(1));
     assert!(strategy.quota().try_acquire(1, &clock));
+}
+
+// Rule C20.
+#[test]
+fn a_refill_that_begins_counts_from_the_change_on() {
+    let clock = ByHand::at(secs(100));
+    let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
+    let strategy = capacity(500).build();
+    assert!(strategy.quota().try_acquire(500, &clock));
+    clock.advance(secs(50));
+    strategy.apply(&refill(10, secs(1)), &clock);
+    clock.advance(secs(20));
+    assert!(strategy.quota().try_acquire(200, &clock), "the periods since the change");
+    assert!(!strategy.quota().try_acquire(1, &clock), "and none before it");
+    // Nobody asks for an hour.
+    strategy.apply(&capacity(500), &clock);
+    strategy.apply(&refill(10, secs(1)), &clock);
+    clock.advance(secs(3600));
+    assert!(strategy.quota().try_acquire(500, &clock));
+}
+
+// Rule C20.
+#[test]
+fn what_was_due_before_a_change_is_settled_by_the_settings_before() {
+    let clock = ByHand::at(secs(100));
+    let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
+    let strategy = refill(10, secs(1)).build();
+    assert!(strategy.quota().try_acquire(500, &clock));
+    clock.advance(secs(20));
+    strategy.apply(&refill(1, secs(10)), &clock);
+    assert_eq!(strategy.quota().available(), 200);
+    clock.advance(secs(100));
+    strategy.apply(&capacity(250), &clock);
+    assert_eq!(strategy.quota().available(), 105, "200 and 10 of 500");
+    clock.advance(secs(100));
+    strategy.apply(&refill(1, secs(10)), &clock);
+    assert_eq!(strategy.quota().available(), 210, "there was no refill meanwhile");
+}
+
+// Rule C20.
+#[test]
+fn a_period_counts_once_by_the_settings_at_its_end_however_often_they_change() {
+    let clock = ByHand::at(secs(100));
+    let refill = |amount, every| capacity(500).try_quota_refill(amount, every).unwrap();
+    let strategy = refill(10, secs(1)).build();
+    assert!(strategy.quota().try_acquire(500, &clock));
+    // In each second one period of each setting would end, and only the one in effect at its end counts.
+    for step in 0..20 {
+        clock.advance(millis(500));
+        let (amount, every) = if step % 2 == 0 { (7, secs(1)) } else { (10, secs(1)) };
+        strategy.apply(&refill(amount, every), &clock);
+    }
+    assert_eq!(strategy.quota().available(), 70, "10 periods that ended with the amount of 7");
+    // A clock that is set back gives nothing twice.
+    clock.set(secs(50));
+    for _ in 0..10 {
+        strategy.apply(&refill(3, secs(1)), &clock);
+    }
+    assert_eq!(strategy.quota().available(), 70);
+}
+
+// Rule C20.
+#[test]
+fn a_drained_quota_is_not_filled_by_a_capacity_of_zero() {
+    let strategy = capacity(500).build();
+    assert!(strategy.quota().try_acquire(400, CLOCK));
+    for between in [&[0][..], &[0, 0], &[0, 1000, 0]] {
+        for after in between {
+            strategy.apply(&capacity(*after), CLOCK);
+        }
+        strategy.quota().refund(7);
+        strategy.apply(&capacity(500), CLOCK);
+        assert_eq!(strategy.quota().available(), 100, "{between:?}");
+    }
+}
+
+// Rule C20.
+#[test]
+fn under_a_test_guard_a_refill_begins_after_the_waits_that_were_skipped() {
+    let _test = begin();
+    let strategy = capacity(5).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
+    let fail = || retry_blocking(&strategy, || Err::<(), _>(Failed::SAFE)).report();
+    assert_eq!(fail().attempts, 2);
+    // One second was skipped.
+    strategy.apply(&capacity(5).try_quota_refill(5, secs(3600)).unwrap(), CLOCK);
+    assert_eq!(fail().attempts, 1);
 }
 
 // Rule C21.
@@ -157,25 +244,25 @@ fn a_refill_goes_on_unless_it_changes() {
 fn the_mode_off_is_the_switch_and_other_modes_leave_the_switch_alone() {
     let strategy = mode(RetryMode::Adaptive).build();
     let failure = Failure::of(&Failed::SAFE);
-    strategy.apply(&mode(RetryMode::Off));
+    strategy.apply(&mode(RetryMode::Off), CLOCK);
     assert!(!strategy.is_enabled());
     let token = strategy.acquire_initial_token(CLOCK).unwrap();
     assert_eq!(strategy.refresh_retry_token(token, &failure, CLOCK).unwrap_err(), RetryError::Disabled);
     // An operator turns them on in spite of the settings, and the same settings again change nothing.
     strategy.set_enabled(true);
     assert_eq!(strategy.mode(), RetryMode::Adaptive, "the mode from before is kept under the switch");
-    strategy.apply(&mode(RetryMode::Off).quota_capacity(7));
+    strategy.apply(&mode(RetryMode::Off).quota_capacity(7), CLOCK);
     assert!(strategy.is_enabled());
-    strategy.apply(&mode(RetryMode::Standard));
+    strategy.apply(&mode(RetryMode::Standard), CLOCK);
     strategy.set_enabled(false);
-    strategy.apply(&mode(RetryMode::Adaptive));
+    strategy.apply(&mode(RetryMode::Adaptive), CLOCK);
     assert_eq!(strategy.mode(), RetryMode::Off, "a reload does not undo what an operator did");
     strategy.set_enabled(true);
     assert_eq!(strategy.mode(), RetryMode::Adaptive);
 
     let off = mode(RetryMode::Off).build();
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Off, false));
-    off.apply(&RetryConfig::new());
+    off.apply(&RetryConfig::new(), CLOCK);
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Standard, true));
 }
 
@@ -192,15 +279,15 @@ fn a_test_changes_settings_for_itself_alone() {
     {
         let _test = begin().quota(50);
         assert_eq!((attempts(), strategy.quota().available()), (4, 35));
-        strategy.apply(&capacity(1000).try_max_attempts(2).unwrap());
+        strategy.apply(&capacity(1000).try_max_attempts(2).unwrap(), CLOCK);
         assert_eq!((attempts(), strategy.quota().available()), (2, 30), "the quota of the guard is kept");
         assert!(!off.is_enabled(), "the switch begins as it was built");
-        off.apply(&mode(RetryMode::Adaptive));
+        off.apply(&mode(RetryMode::Adaptive), CLOCK);
         assert_eq!(off.mode(), RetryMode::Adaptive);
     }
     assert_eq!((strategy.settings().max_attempts, strategy.quota().available()), (4, 500));
     assert_eq!(off.mode(), RetryMode::Off);
-    strategy.apply(&RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(10));
+    strategy.apply(&RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(10), CLOCK);
     {
         let _test = begin();
         assert_eq!((attempts(), strategy.quota().capacity()), (4, 500), "a test begins with the settings at the start");
@@ -249,7 +336,7 @@ fn a_change_under_load_loses_nothing() {
         }
         start.wait();
         for i in 0..500 {
-            strategy.apply(&settings(i));
+            strategy.apply(&settings(i), CLOCK);
         }
     });
     assert_eq!(granted.into_inner() + refused.into_inner(), THREADS * CALLS);
@@ -272,7 +359,7 @@ fn a_change_of_the_capacity_under_load_stays_within_it() {
             });
         }
         for i in 0..1_000 {
-            strategy.apply(&capacity(if i % 2 == 0 { 60 } else { 600 }).refunds(0, Refund::LastCost));
+            strategy.apply(&capacity(if i % 2 == 0 { 60 } else { 600 }).refunds(0, Refund::LastCost), CLOCK);
             assert!(strategy.quota().available() <= 600);
         }
     });
