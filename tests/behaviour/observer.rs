@@ -563,7 +563,8 @@ impl Count {
 // Rule O15.
 #[tokio::test(start_paused = true)]
 async fn an_observer_may_be_absent_in_every_form() {
-    let strategy = &StandardRetryStrategy::new();
+    static STRATEGY: StandardRetryStrategy = StandardRetryStrategy::new();
+    let strategy = &STRATEGY;
     let fail = || async { Err::<(), _>(Failed::FATAL) };
     let service = service_fn(|()| std::future::ready(Err::<(), _>(Failed::FATAL)));
     let count = Arc::new(Count::default());
