@@ -5,7 +5,8 @@
 //! same time. The program alternates between one thread and two and prints the median of all rounds, because the speed
 //! of a machine changes from run to run and even within a run.
 
-use benches::ours::{attribute, by_token, scoped, throttle};
+use benches::ours::{attribute, by_token, scoped};
+use benches::waiters::throttle;
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
 use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, TokioTimer};

@@ -2,12 +2,12 @@
 
 use crate::clocks::{Micros, Steps};
 use crate::operation::{Outcome, StoreError, attempt, flaky};
-use crate::waiters::Crowd;
+use crate::waiters::{Crowd, throttle};
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Failure, Jitter, Observer,
-    PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
-    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Jitter, Observer, PacedRetryStrategy,
+    RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
+    Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -252,16 +252,6 @@ pub fn limiting(clock: &dyn Clock) -> AdaptiveRetryStrategy {
     let strategy = AdaptiveRetryStrategy::new();
     throttle(&strategy, clock);
     strategy
-}
-
-/// Reports a throttled attempt to a strategy, and releases the retry that it grants.
-pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
-    let retry = strategy
-        .acquire_initial_token(clock)
-        .and_then(|token| strategy.refresh_retry_token(token, &Failure::of(&StoreError::SlowDown), clock));
-    if let Ok(retry) = retry {
-        strategy.release(retry);
-    }
 }
 
 /// Calls the strategy as an operation does, from the token to the success. Instead of waiting, it calls `ready` again

@@ -1,6 +1,6 @@
 //! Operations that wait for one limiter, in virtual time: how often they ask for each send, and what that costs.
 
-use crate::ours::throttle;
+use crate::operation::StoreError;
 use retry_core::strategy::Ready;
 use retry_core::time::Timestamp;
 use retry_core::{
@@ -56,6 +56,16 @@ pub fn limited_to(rate: f64, clock: &Virtual) -> AdaptiveRetryStrategy {
 fn respond<S: RetryStrategy>(strategy: &S, clock: &Virtual, token: Option<S::Token>) {
     let recorded = token.map(|token| strategy.record_success(token, &Success::default(), clock));
     assert_eq!(recorded, Some(Ok(())), "the strategy accepts its own token");
+}
+
+/// Reports a throttled attempt to a strategy, and releases the retry that it grants.
+pub fn throttle<S: RetryStrategy>(strategy: &S, clock: &dyn Clock) {
+    let retry = strategy
+        .acquire_initial_token(clock)
+        .and_then(|token| strategy.refresh_retry_token(token, &Failure::of(&StoreError::SlowDown), clock));
+    if let Ok(retry) = retry {
+        strategy.release(retry);
+    }
 }
 
 /// Clients that send as fast as a limiter lets them, in virtual time. A request is answered at once, so nearly always all

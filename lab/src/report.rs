@@ -1,6 +1,5 @@
 //! Results as plain data, for tables, charts and comparisons.
 
-use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -154,12 +153,6 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Report {
-    /// Creates the report of a scenario.
-    pub fn new(scenario: Scenario, options: Value, seeds: u64, tables: Vec<Table>, plots: Vec<Plot>) -> Self {
-        let Scenario { name, title, .. } = scenario;
-        Self { scenario: name.to_owned(), title: title.to_owned(), options, seeds, tables, plots }
-    }
-
     /// Returns the table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

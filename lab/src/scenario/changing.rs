@@ -150,7 +150,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let policies = plan.with(copy::policies(options.max_attempts));
     let (following, throughput) = study_limit(&options, &policies, workers);
     let copies = study_copies(&options, &policies, workers);
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![following, copies], vec![throughput]))
+    Ok(SCENARIO.report(values, options.seeds, vec![following, copies], vec![throughput]))
 }
 
 fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) -> (Table, Plot) {

@@ -162,5 +162,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     for &clients in &options.clients {
         calls.add("ideal", f64::from(clients), Spread::exactly(f64::from(clients)));
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![calls, time]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![calls, time]))
 }

@@ -222,5 +222,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     for &workers in &options.workers {
         time.add("ideal", f64::from(workers), Spread::exactly(options.ideal()));
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![failed, time]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![failed, time]))
 }

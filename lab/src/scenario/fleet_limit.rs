@@ -256,5 +256,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             table.add(vec![format!("{name}{after}"), rate.to_string(), case.processes.to_string()], row);
         }
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, tables.into(), Vec::new()))
+    Ok(SCENARIO.report(values, options.seeds, tables.into(), Vec::new()))
 }

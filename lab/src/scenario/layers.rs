@@ -196,5 +196,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.load).collect();
         add_line(&mut plot, policy.name(), &lines, end, 1);
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![plot]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![plot]))
 }

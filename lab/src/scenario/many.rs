@@ -200,5 +200,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         rejected.add(case.policy.name(), case.rate, values[2]);
         table.add(vec![case.policy.name().to_owned(), case.rate.to_string()], values);
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![fairness, rejected]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![fairness, rejected]))
 }

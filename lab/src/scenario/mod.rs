@@ -12,7 +12,7 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 
-use crate::report::Report;
+use crate::report::{Plot, Report, Table};
 use crate::strategies::Policy;
 use crate::study::Workers;
 use per_second::PerSecond;
@@ -30,6 +30,14 @@ pub struct Scenario {
     pub title: &'static str,
     /// Runs all cases and seeds. It returns an error if the plan has options that the scenario does not have.
     pub study: fn(&Plan, &dyn Workers) -> Result<Report, serde_json::Error>,
+}
+
+impl Scenario {
+    /// Creates the report of this scenario.
+    fn report(self, options: Value, seeds: u64, tables: Vec<Table>, plots: Vec<Plot>) -> Report {
+        let Self { name, title, .. } = self;
+        Report { scenario: name.to_owned(), title: title.to_owned(), options, seeds, tables, plots }
+    }
 }
 
 /// All scenarios.

@@ -259,5 +259,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         add_line(&mut plots[2 * at], &line, &goodput, end, 5);
         add_line(&mut plots[2 * at + 1], &line, &attempts, end, 5);
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], plots))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], plots))
 }

@@ -248,5 +248,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         successes.add("ideal", probability * 100.0, Spread::exactly(100.0));
         load.add("ideal", probability * 100.0, Spread::exactly(1.0 / (1.0 - probability)));
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![drains, table], vec![successes, load]))
+    Ok(SCENARIO.report(values, options.seeds, vec![drains, table], vec![successes, load]))
 }

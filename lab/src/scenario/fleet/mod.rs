@@ -275,5 +275,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             last.add(keys, row);
         }
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, tables, Vec::new()))
+    Ok(SCENARIO.report(values, options.seeds, tables, Vec::new()))
 }
