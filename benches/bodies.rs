@@ -27,6 +27,31 @@ async fn number(number: u64) -> u64 {
     black_box(number)
 }
 
+/// An error as services have them, with a text in one variant and a wait in another.
+#[derive(Clone, Debug, RetryInfo)]
+pub enum ServiceError {
+    /// Too many requests.
+    #[retry(throttling)]
+    SlowDown {
+        /// The wait that the server asks for.
+        #[retry(retry_after)]
+        wait: Option<Duration>,
+    },
+    /// A mistake of the caller.
+    #[retry(fault = "client")]
+    Invalid(String),
+}
+
+/// Makes a number after an await.
+///
+/// # Errors
+///
+/// Returns an error for [`u64::MAX`].
+async fn value_of(of: u64) -> Result<u64, ServiceError> {
+    let number = number(of).await;
+    if number == u64::MAX { Err(ServiceError::Invalid(String::new())) } else { Ok(number) }
+}
+
 /// Makes a `String` after an await. It is too short to matter.
 ///
 /// # Errors
@@ -126,6 +151,10 @@ macro_rules! forms {
 forms! {
     /// A `String` that is made after an await.
     string(of: u64) -> Result<String, StoreError> = text(of)
+}
+forms! {
+    /// A number that is made after an await.
+    value(of: u64) -> Result<u64, ServiceError> = value_of(of)
 }
 forms! {
     /// A `&mut` argument.

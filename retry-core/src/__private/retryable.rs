@@ -238,7 +238,8 @@ pub fn static_observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &'s
 }
 
 /// Returns what the standard policy makes of an outcome.
-#[inline]
+#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+#[inline(always)]
 pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
     outcome.judged_by(&StandardRetryPolicy::new())
 }
@@ -263,7 +264,8 @@ pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryD
 
 /// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
 /// is dropped, or kept in `last`.
-#[inline]
+#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+#[inline(always)]
 pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
@@ -271,12 +273,17 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     last: &mut L::Last,
     outcome: R,
 ) -> Option<R> {
-    let decision = call.settle(operation, directive);
+    let decision = match directive {
+        // A success at the first attempt is most of the calls. After this test, the compiler drops what is for retries.
+        RetryDirective::Succeed { success } if operation.is_first() => call.succeed(operation, success),
+        directive => call.settle(operation, directive),
+    };
     finish(call, operation, decision, last, outcome)
 }
 
 /// Returns an outcome if it is final. Otherwise the outcome is dropped, or kept in `last`.
-#[inline]
+#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+#[inline(always)]
 pub(super) fn finish<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
@@ -306,7 +313,8 @@ pub trait Judged: Fallible {
 }
 
 impl<T, E: RetryInfo> Judged for Result<T, E> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+    #[inline(always)]
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
         policy.evaluate(self)
     }

@@ -99,9 +99,10 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> Decision {
         match directive {
             RetryDirective::Succeed { success } => self.succeed(operation, success),
-            directive => {
+            // By reference, so that a success does not write a directive to memory.
+            directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
                 let attempts = operation.attempts();
-                match self.fail(operation, directive) {
+                match self.fail(operation, &directive) {
                     Ok(()) => Decision::Retry,
                     Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
                 }
@@ -110,7 +111,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 
     #[inline]
-    fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: Success) -> Decision {
+    pub(crate) fn succeed<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>, success: Success) -> Decision {
         let (attempts, recorded) = match operation.token.take() {
             TokenState::Held(token) => {
                 (token.attempt(), self.strategy.record_success(token, &success, &self.clock()).is_ok())
@@ -143,9 +144,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     fn fail<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-        directive: RetryDirective,
+        directive: &RetryDirective,
     ) -> Result<(), RetryError> {
-        let failure = self.failure(operation, directive);
+        let failure = self.failure(operation, *directive);
         self.decide(operation, failure)
     }
 
@@ -339,6 +340,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// that is the reason.
     pub(crate) fn end(&self) -> (RetryError, Option<RetryErrorType>) {
         self.limits.end()
+    }
+
+    /// Returns whether the operation holds the token of its first attempt.
+    #[inline]
+    pub(crate) fn is_first(&self) -> bool {
+        matches!(&self.token, TokenState::Held(token) if token.attempt() == 1)
     }
 
     /// Returns the number of attempts, including the current one.
