@@ -11,6 +11,8 @@ use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io;
 
+crate::client_error::of_client!("hyper", Error);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
     let maybe = Classification::new(RetrySafety::Maybe);
@@ -23,10 +25,10 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of hyper that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
+/// Classifies an error of hyper or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
 /// link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify)
+    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of hyper, by [`link`].

@@ -14,6 +14,8 @@ use hyper_util::client::legacy::Error;
 use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, RetrySafety};
 
+crate::client_error::of_client!("the client in hyper-util", Error);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
     if error.is_connect() {
@@ -23,10 +25,13 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of hyper-util's client that is a link of a chain, for [`ChainPolicy::also`], and an error of
+/// Classifies an error of hyper-util's client or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`], and an error of
 /// [hyper](hyper1), which response bodies return. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify).or_else(|| hyper1::link(link))
+    link.downcast_ref()
+        .map(classify)
+        .or_else(|| link.downcast_ref().map(ClientError::classification))
+        .or_else(|| hyper1::link(link))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of hyper-util's client, by [`link`].

@@ -22,6 +22,7 @@
 //! |---|---|
 //! | `classify` | on a field of a derived error: `#[retry(with = reqwest013::classify)]` |
 //! | `policy` | for a function that returns the client's own error, alone or in an `anyhow::Error` or the like: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
+//! | `ClientError` | for a function with a time limit: `Result<T, reqwest013::ClientError>` has the client's own error or a time limit that was exceeded |
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!
@@ -30,9 +31,12 @@
 //! `idempotent = false`, or with a policy, `.idempotent(true)` or `.idempotent(false)`.
 //!
 //! Each policy is a [`ChainPolicy`](retry_core::ChainPolicy), which judges an error of any type by its chain of sources. It
-//! also knows I/O errors and the timeouts of retry-core and tokio. A client's own error can't be made from a
-//! [`TimedOut`](retry_core::TimedOut), so a function with `attempt_timeout` or `max_time` returns another error, such as an
-//! `anyhow::Error`. The same policy judges it.
+//! also knows I/O errors and the timeouts of retry-core and tokio.
+//!
+//! A client's own error can't be made from a [`TimedOut`](retry_core::TimedOut), so a function with `max_time`, `deadline` or
+//! `attempt_timeout` returns the [`ClientError`] of the module in its place, and needs no policy:
+//! `#[retryable(strategy = CACHE, idempotent, max_time = "2s")] async fn get(..) -> Result<String, redis1::ClientError>`.
+//! It can also return an `anyhow::Error` or the like, with the same policy as above.
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
@@ -44,8 +48,10 @@
 //! - **`object_store`.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod client_error;
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
 mod connect;
+mod forward;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub mod http;
 #[cfg(feature = "hyper1")]
@@ -72,3 +78,5 @@ pub mod tonic014;
 pub mod tower05;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
+
+pub use client_error::ClientError;

@@ -62,6 +62,8 @@ use retry_core::classify::{Classification, chain, known_redis as table};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::error::Error;
 
+crate::client_error::of_client!("redis", RedisError);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &RedisError) -> Classification {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<ServerError>()) {
@@ -83,10 +85,10 @@ pub fn classify(error: &RedisError) -> Classification {
     }
 }
 
-/// Classifies an error of redis that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
+/// Classifies an error of redis or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other
 /// link.
 pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify)
+    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of redis, by [`link`].

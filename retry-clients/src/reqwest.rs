@@ -46,7 +46,7 @@ macro_rules! version {
 
         /// The error of a request with reqwest: an error response, an error of reqwest, or a time limit that was
         /// exceeded. Reqwest's own error is classified by the [table](self).
-        pub type ClientError = http::ClientError<Error>;
+        pub type ClientError = $crate::ClientError<Error>;
 
         /// Classifies an error by the [table](self).
         pub fn classify(error: &Error) -> Classification {
@@ -78,7 +78,7 @@ macro_rules! version {
         impl From<Error> for ClientError {
             fn from(error: Error) -> Self {
                 let verdict = classify(&error);
-                Self::classified(error, verdict)
+                Self::new(error, verdict)
             }
         }
 

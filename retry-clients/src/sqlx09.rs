@@ -41,6 +41,8 @@ use retry_core::classify::{Classification, io, known_sqlstate};
 use retry_core::{ChainPolicy, RetrySafety};
 use sqlx::Error;
 
+crate::client_error::of_client!("sqlx", Error);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
     let (last, unknown) = (Classification::new(RetrySafety::No), Classification::new(RetrySafety::Maybe));
@@ -53,9 +55,9 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of sqlx that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
+/// Classifies an error of sqlx or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify)
+    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of sqlx, by [`link`].

@@ -51,6 +51,8 @@ use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::io::ErrorKind;
 use tokio_postgres::Error;
 
+crate::client_error::of_client!("tokio-postgres", Error);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
     let last = Classification::new(RetrySafety::No);
@@ -73,10 +75,10 @@ pub fn classify(error: &Error) -> Classification {
     by_io.unwrap_or(last)
 }
 
-/// Classifies an error of tokio-postgres that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any
+/// Classifies an error of tokio-postgres or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any
 /// other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify)
+    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of tokio-postgres, by [`link`].

@@ -60,6 +60,8 @@ use std::time::Duration;
 use tonic::{ConnectError, Status, TimeoutExpired};
 use tonic_types::StatusExt;
 
+crate::client_error::of_client!("tonic", Status);
+
 /// Classifies a status by the [table](self).
 pub fn classify(status: &Status) -> Classification {
     match local(status) {
@@ -79,7 +81,7 @@ pub fn otlp(status: &Status) -> Classification {
     }
 }
 
-/// Classifies a [`Status`], a [`ConnectError`] or a [`TimeoutExpired`] that is a link of a chain, for
+/// Classifies a [`Status`], a [`ClientError`], a [`ConnectError`] or a [`TimeoutExpired`] that is a link of a chain, for
 /// [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     match link.downcast_ref() {
@@ -104,15 +106,23 @@ fn local(status: &Status) -> Option<Classification> {
 }
 
 fn otlp_link(link: &(dyn Error + 'static)) -> Option<Classification> {
-    match link.downcast_ref() {
+    match status(link) {
         Some(status) => Some(otlp(status)),
         None => local_link(link).map(|verdict| verdict.idempotent(true)),
     }
 }
 
+/// Returns the status that a link of a chain is or holds.
+fn status<'a>(link: &'a (dyn Error + 'static)) -> Option<&'a Status> {
+    link.downcast_ref().or_else(|| link.downcast_ref().and_then(ClientError::client_error))
+}
+
 fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
     if let Some(error) = link.downcast_ref::<ConnectError>() {
         return Some(connect::classify(error));
+    }
+    if let Some(error) = link.downcast_ref::<ClientError>() {
+        return Some(error.classification());
     }
     link.is::<TimeoutExpired>().then_some(Classification::new(RetrySafety::Maybe).with_timeout())
 }

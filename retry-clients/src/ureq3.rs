@@ -67,6 +67,8 @@ use retry_core::classify::{Classification, http, io};
 use retry_core::{ChainPolicy, RetrySafety};
 use ureq::{Error, Timeout};
 
+crate::client_error::of_client!("ureq", Error);
+
 /// Classifies an error by the [table](self).
 pub fn classify(error: &Error) -> Classification {
     const UNSENT: Classification = Classification::new(RetrySafety::Yes);
@@ -88,9 +90,9 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of ureq that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
+/// Classifies an error of ureq or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify)
+    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of ureq, by [`link`].

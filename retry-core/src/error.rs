@@ -76,6 +76,7 @@ pub trait ErrorInfo {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
+    note = "`anyhow::Error`, `Box<dyn Error>` and other errors that hold any error are judged by their sources: `policy = ChainPolicy::new()` in the attribute, `.policy(ChainPolicy::new())` for a closure",
     note = "for a type of your own, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
     note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: a fn of yours then judges it",
     note = "elsewhere, wrap a foreign type in one of your own, or judge the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"

@@ -72,6 +72,12 @@
 //! was no further attempt is in the events for the [observer](crate::Observer) and for `tracing`, and in the
 //! [report](crate::Report) of a closure call.
 //!
+//! A caller of a function with the attribute that needs the report asks for it with `on_end = |report| ..`. It is a closure
+//! with access to the arguments, so the function can take a place for the answer, `ended: &mut Option<RetryError>`. Nothing
+//! changes for callers and functions that don't ask. The other ways were: a return type of `Report<Result<..>>`, but then the
+//! body returns another type than the signature says; a variable of a given name, but the body that could read it is
+//! over by then; and an observer, but it is shared by calls that run at the same time and does not get the outcome.
+//!
 //! # Errors with an unknown effect
 //!
 //! After a timeout, the client does not know whether the server carried out the request. The error alone can't answer

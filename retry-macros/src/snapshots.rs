@@ -600,6 +600,19 @@ fn a_function_for_failures_with_limits() {
 }
 
 #[test]
+fn a_closure_for_the_end_with_limits() {
+    retried(
+        quote!(strategy = STORE, max_time = "30s", on_end = |report| *ended = report.reason),
+        quote! {
+            async fn get(client: &Client, ended: &mut Option<RetryError>) -> Result<Object, StoreError> {
+                client.send().await
+            }
+        },
+        &expect![[r#""#]],
+    );
+}
+
+#[test]
 fn a_closure_for_failures_of_a_function_that_blocks() {
     retried(
         quote!(strategy = STORE, deadline = deadline, blocking, on_retry = |error, _| failures.push(error.clone())),

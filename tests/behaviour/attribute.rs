@@ -2,6 +2,7 @@
 
 mod deadline;
 mod lent;
+mod on_end;
 mod on_retry;
 mod send;
 

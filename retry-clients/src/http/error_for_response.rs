@@ -1,7 +1,7 @@
 //! Turning a response with an error status into an error.
 
-use super::ClientError;
 use super::error_response::{Body, ErrorResponse};
+use crate::ClientError;
 use http::{HeaderMap, StatusCode};
 use std::future::IntoFuture;
 use std::pin::Pin;

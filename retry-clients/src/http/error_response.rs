@@ -109,4 +109,4 @@ impl fmt::Display for ErrorResponse {
 
 impl Error for ErrorResponse {}
 
-super::forward_to_verdict!(ErrorResponse);
+crate::forward::to_verdict!(ErrorResponse);

@@ -20,7 +20,9 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,
 };
-pub use on_retry::{Fallible, Settled, beginning, conclude, decide, on_retry, tell_failure, time_is_over};
+pub use on_retry::{
+    Fallible, Settled, beginning, conclude, decide, on_end, on_retry, started, tell_end, tell_failure, time_is_over,
+};
 pub use retryable::{
     Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
     begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,

@@ -1,12 +1,12 @@
-//! What the expansion of `#[retryable]` names beside `on_retry`. Without that option, the expansion calls
+//! What the expansion of `#[retryable]` names beside `on_retry` and `on_end`. Without these options, the expansion calls
 //! [`settle`](super::settle) instead.
 
 use super::retryable::finish;
-use crate::observe::Event;
+use crate::observe::{Event, Report};
 use crate::operation::{Beginning, Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::policy::{RetryDirective, RetryErrorType};
 use crate::strategy::{Failure, RetryStrategy};
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 
 /// What follows from an outcome.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,32 @@ pub fn tell_failure<R: Fallible, S: RetryStrategy, L: TimeLimits, T: Clock + Cop
 #[inline]
 pub fn on_retry<E>(error: &E, event: &Event, mut on_retry: impl FnMut(&E, &Event)) {
     on_retry(error, event);
+}
+
+/// Returns the time at which an operation begins.
+#[inline]
+pub fn started<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(call: Call<'_, S, T, O>) -> Timestamp {
+    call.now()
+}
+
+/// Reports the end of an operation to `tell`, with its final outcome.
+#[inline]
+pub fn tell_end<R, S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    settled: Settled,
+    started: Timestamp,
+    outcome: &R,
+    tell: impl FnOnce(&Report<&R>),
+) {
+    if let Decision::Stop { attempts, reason } = settled.decision {
+        tell(&Report { outcome, attempts, reason, elapsed: call.now().saturating_since(started) });
+    }
+}
+
+/// Calls the value of `on_end`. The report comes first, so that a closure's argument needs no type.
+#[inline]
+pub fn on_end<R>(report: &Report<R>, on_end: impl FnOnce(&Report<R>)) {
+    on_end(report);
 }
 
 /// Returns an outcome if it is final. Otherwise the outcome is dropped, or kept in `last`.

@@ -76,6 +76,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self.timer
     }
 
+    /// Returns the time by the clock of the timer.
+    #[inline]
+    pub(crate) fn now(self) -> Timestamp {
+        self.timer.now()
+    }
+
     /// Returns the clock that strategies see.
     #[inline]
     pub(super) fn clock(self) -> StrategyClock<T> {

@@ -3,7 +3,7 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver};
+use crate::operation::{Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::policy::{RetryErrorType, RetryPolicy};
 use crate::strategy::{Failure, RetryError, RetryStrategy};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
@@ -30,8 +30,8 @@ where
     /// Runs the attempts and returns a report: the last outcome, the number of attempts, the reason why there were no
     /// more attempts, and the elapsed time.
     ///
-    /// The attribute has no such form, because it does not change the signature of its function. Use an
-    /// [`Observer`](crate::Observer) there.
+    /// In the attribute, `on_end = |report| ..` is called with the report, because the attribute does not change the
+    /// signature of its function.
     ///
     /// ```
     /// # use retry_core::{ErrorInfo, RetryInfo};
@@ -103,23 +103,35 @@ where
     Blocking<F>: BlockingAttempts,
     T: BlockingTimer,
     O: OptionalObserver,
-    L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+    L: TimeLimits,
     P: RetryPolicy<<Blocking<F> as Attempts>::Outcome>,
 {
+    // The bound on the limits is at the methods, so that rustc shows the message of `OutOfTime`. For async calls, it would
+    // show it three times: for the method, for its future and for the `.await`.
+
     /// Runs the attempts and returns the last outcome. It blocks the thread.
-    pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome {
+    pub fn run(mut self) -> <Blocking<F> as Attempts>::Outcome
+    where
+        L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+    {
         self.block().outcome
     }
 
     /// Runs the attempts and returns a report: the last outcome, the number of attempts, the reason why there were no
     /// more attempts, and the elapsed time. It blocks the thread.
-    pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome> {
+    pub fn report(mut self) -> Report<<Blocking<F> as Attempts>::Outcome>
+    where
+        L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+    {
         let started = self.timer.now();
         let end = self.block();
         end.report(started, &self.timer)
     }
 
-    fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome> {
+    fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome>
+    where
+        L: LimitsOn<<Blocking<F> as Attempts>::Outcome>,
+    {
         let mut operation = self.call().begin(self.limits);
         let mut kept = Kept::<Blocking<F>, L>::new(&operation, &self.timer);
         loop {

@@ -25,6 +25,7 @@ enum RetryableOption {
     Clone,
     Observer,
     OnRetry,
+    OnEnd,
     Timer,
     Blocking,
     Crate,
@@ -33,6 +34,7 @@ enum RetryableOption {
 /// `max_attempts` counts all attempts, the first one included.
 const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
+const ON_END: &str = "write `on_end = |report| ..`";
 const WHEN: &str = "the error type says what is retried, by `#[derive(RetryInfo)]`, or a `policy` does";
 
 const OPTIONS: OptionTable<RetryableOption> = OptionTable {
@@ -50,6 +52,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("clone", RetryableOption::Clone),
         ("observer", RetryableOption::Observer),
         ("on_retry", RetryableOption::OnRetry),
+        ("on_end", RetryableOption::OnEnd),
         ("timer", RetryableOption::Timer),
         ("blocking", RetryableOption::Blocking),
         ("crate", RetryableOption::Crate),
@@ -82,6 +85,9 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
         ("long_poll", "write `long_polling`"),
         ("notify", "write `on_retry`"),
+        ("on_stop", ON_END),
+        ("on_finish", ON_END),
+        ("report", ON_END),
         ("sleep", "write `timer`"),
         ("sleeper", "write `timer`"),
         ("clock", "write `timer`"),
@@ -104,6 +110,7 @@ pub(super) struct Options {
     pub(super) clone: Vec<Ident>,
     pub(super) observer: Option<Expr>,
     pub(super) on_retry: Option<Expr>,
+    pub(super) on_end: Option<Expr>,
     pub(super) timer: Option<Expr>,
     /// `blocking` as it is written.
     pub(super) blocking: Option<Written>,
@@ -125,6 +132,7 @@ impl Options {
             clone,
             observer,
             on_retry,
+            on_end,
             timer,
             blocking,
             crate_path,
@@ -138,6 +146,7 @@ impl Options {
             limits: limits.map(renamed),
             observer: observer.map(renamed),
             on_retry: on_retry.map(renamed),
+            on_end: on_end.map(renamed),
             timer: timer.map(renamed),
             idempotent,
             idempotent_option,
@@ -184,6 +193,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = read_expr(&option, "OBSERVER", diagnostics),
             RetryableOption::OnRetry => read.on_retry = read_expr(&option, "|error, event| ..", diagnostics),
+            RetryableOption::OnEnd => read.on_end = read_expr(&option, "|report| ..", diagnostics),
             RetryableOption::Timer => read.timer = read_expr(&option, "TIMER", diagnostics),
             RetryableOption::Blocking => {
                 option.flag(diagnostics);

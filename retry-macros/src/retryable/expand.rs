@@ -33,8 +33,8 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let is_limited = limits.is_some();
-    let on_retry = retried.on_retry.as_ref();
-    let over = Over::new(&result, is_limited && on_retry.is_some());
+    let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
+    let over = Over::new(&result, is_limited && (on_retry.is_some() || on_end.is_some()));
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
     let settle = Settle {
         private: &private,
@@ -45,9 +45,12 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         directive: &directive,
         last: &last,
         outcome: outcome.span(),
+        on_retry,
+        on_end,
+        is_limited,
     };
     let is_over = &over.setup;
-    let (settle_setup, settle) = settle.expand(on_retry, is_limited);
+    let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
     // A function that blocks waits in one call, which needs no flag for the delay.
     let is_delayed = local("is_delayed");
     let (is_delayed, delay_again) =
@@ -68,6 +71,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let body = body.around(quote! {
         #call_setup
         #last_setup
+        #started
         let (mut #operation, #is_delayed) = #begin;
         #context_setup
         #settle_setup

@@ -56,7 +56,8 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
     let shadows = quote! {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, reason = "the body knows the argument by its name")]
     };
-    let (body, on_retry) = (statements(retried), retried.on_retry.to_token_stream());
+    let (on_retry, on_end) = (&retried.on_retry, &retried.on_end);
+    let (body, closures) = (statements(retried), quote!(#on_retry #on_end));
     // `#[tracing::instrument]` was expanded before, and moves the arguments into its own future.
     let in_span = mentions(&body, &[&Ident::new("__tracing_attr_span", Span::call_site())]);
     for argument in retried.arguments.iter().filter(|argument| mentions(&body, &[&argument.ident])) {
@@ -76,9 +77,9 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         } else {
             continue;
         };
-        // If only `on_retry` needs the `mut`, rustc would report it as unused here.
+        // If only `on_retry` or `on_end` needs the `mut`, rustc would report it as unused here.
         let used =
-            (mutability.is_some() && mentions(&on_retry, &[ident])).then(|| quote!(#(#cfg)* let _ = &mut #ident;));
+            (mutability.is_some() && mentions(&closures, &[ident])).then(|| quote!(#(#cfg)* let _ = &mut #ident;));
         tokens.extend(quote!(#(#cfg)* #shadows let #mutability #ident = #value; #used));
     }
     tokens

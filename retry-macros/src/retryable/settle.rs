@@ -1,4 +1,4 @@
-//! Writes the end of a turn of the loop, which calls `on_retry` and returns the outcome if it is final.
+//! Writes the end of a turn of the loop, which calls `on_retry` and `on_end`, and returns the outcome if it is final.
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -20,6 +20,9 @@ pub(super) struct Settle<'a> {
     pub(super) last: &'a TokenStream,
     /// The location of the outcome's type, where rustc reports that this type does not fit.
     pub(super) outcome: Span,
+    pub(super) on_retry: Option<&'a Expr>,
+    pub(super) on_end: Option<&'a Expr>,
+    pub(super) is_limited: bool,
 }
 
 /// The code for the outcome of an operation whose time is over.
@@ -33,7 +36,7 @@ pub(super) struct Over {
 }
 
 impl Over {
-    /// The outcome is settled if there is an `on_retry`, which is thus written once. rustc would report a mistake in
+    /// The outcome is settled if there is an `on_retry` or an `on_end`, which is thus written once. rustc would report a mistake in
     /// it once for each copy.
     pub(super) fn new(result: &Ident, is_settled: bool) -> Self {
         if !is_settled {
@@ -45,19 +48,23 @@ impl Over {
 }
 
 impl Settle<'_> {
-    /// Returns the setup before the loop, and the end of a turn.
-    pub(super) fn expand(&self, on_retry: Option<&Expr>, is_limited: bool) -> (TokenStream, TokenStream) {
-        match on_retry {
-            None => (TokenStream::new(), self.settle()),
-            Some(on_retry) => {
-                let Self { private, call, identified, .. } = self;
-                let beginning = local("beginning");
-                (
-                    quote!(let #beginning = #private::beginning(#call, &#identified);),
-                    self.tell_and_settle(on_retry, is_limited),
-                )
-            }
-        }
+    /// Returns the setup before the operation begins.
+    pub(super) fn started(&self) -> Option<TokenStream> {
+        let Self { private, call, on_end, .. } = self;
+        let started = local("started");
+        on_end.map(|_| quote!(let #started = #private::started(#call);))
+    }
+
+    /// Returns the setup before the loop.
+    pub(super) fn setup(&self) -> Option<TokenStream> {
+        let Self { private, call, identified, on_retry, .. } = self;
+        let beginning = local("beginning");
+        on_retry.map(|_| quote!(let #beginning = #private::beginning(#call, &#identified);))
+    }
+
+    /// Returns the end of a turn.
+    pub(super) fn expand(&self) -> TokenStream {
+        if self.on_retry.is_none() && self.on_end.is_none() { self.settle() } else { self.tell_and_settle() }
     }
 
     fn settle(&self) -> TokenStream {
@@ -72,17 +79,35 @@ impl Settle<'_> {
         }
     }
 
-    fn tell_and_settle(&self, on_retry: &Expr, is_limited: bool) -> TokenStream {
-        let Self { private, call, operation: name, result, directive, .. } = self;
+    fn tell_and_settle(&self) -> TokenStream {
+        let Self { private, call, operation: name, result, directive, is_limited, .. } = self;
         let [operation, last] = self.places();
-        let [settled, beginning, is_over, error, event] =
-            ["settled", "beginning", "is_over", "error", "event"].map(local);
+        let [settled, is_over] = ["settled", "is_over"].map(local);
         let decide = quote!(#private::decide(#call, #operation, #directive));
-        let decide = if is_limited {
+        let decide = if *is_limited {
             quote!(if #is_over { #private::time_is_over(#call, &#name) } else { #decide })
         } else {
             decide
         };
+        let (tell_failure, tell_end) = (self.tell_failure(), self.tell_end());
+        quote! {
+            let #settled = #decide;
+            #tell_failure
+            if let ::core::option::Option::Some(#result) =
+                #private::conclude(#call, #operation, #settled, #last, #result)
+            {
+                #tell_end
+                return #result;
+            }
+        }
+    }
+
+    /// Returns the call of `on_retry`.
+    fn tell_failure(&self) -> Option<TokenStream> {
+        let Self { private, call, result, on_retry, .. } = self;
+        let on_retry = (*on_retry)?;
+        let [settled, beginning, error, event] = ["settled", "beginning", "error", "event"].map(local);
+        let [operation, _] = self.places();
         let outcome = respan(quote!(&#result), self.outcome);
         // Whether the type is right depends on the user's expression, so rustc points there.
         let place = on_retry.span();
@@ -90,15 +115,20 @@ impl Settle<'_> {
         let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
         // The expression is evaluated in a closure of the expansion, so that a panic of it does not lose the paid
         // retry.
-        quote! {
-            let #settled = #decide;
+        Some(quote! {
             #private::tell_failure(#call, #operation, #settled, #beginning, #outcome, |#error, #event| #told);
-            if let ::core::option::Option::Some(#result) =
-                #private::conclude(#call, #operation, #settled, #last, #result)
-            {
-                return #result;
-            }
-        }
+        })
+    }
+
+    /// Returns the call of `on_end`. It is where the outcome is final, so that the expression may move arguments.
+    fn tell_end(&self) -> Option<TokenStream> {
+        let Self { private, call, result, on_end, .. } = self;
+        let on_end = (*on_end)?;
+        let [settled, started, report] = ["settled", "started", "report"].map(local);
+        let place = on_end.span();
+        let told = respan(quote!(#private::on_end), place);
+        let told = quote_spanned!(place=> #told(#report, #on_end));
+        Some(quote!(#private::tell_end(#call, #settled, #started, &#result, |#report| #told);))
     }
 
     fn places(&self) -> [TokenStream; 2] {

@@ -35,6 +35,8 @@ pub(super) struct RetriedFunction {
     pub(super) observer: Option<Dependency>,
     /// The closure that is called after each failure.
     pub(super) on_retry: Option<Expr>,
+    /// The closure that is called when the operation ends.
+    pub(super) on_end: Option<Expr>,
     /// `None` for the default timer.
     pub(super) timer: Option<Dependency>,
     pub(super) crate_path: Path,
@@ -117,13 +119,14 @@ pub(super) fn validate(
         clone,
         observer,
         on_retry,
+        on_end,
         timer,
         blocking: _,
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
-    if let Some(on_retry) = &on_retry {
-        declare_mut_for(on_retry, &mut arguments, &mut body, &mut function.sig);
+    for closure in [&on_retry, &on_end].into_iter().flatten() {
+        declare_mut_for(closure, &mut arguments, &mut body, &mut function.sig);
     }
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
@@ -145,6 +148,7 @@ pub(super) fn validate(
         context,
         observer: observer.map(dependency),
         on_retry,
+        on_end,
         timer: timer.map(dependency),
         function,
         arguments,
@@ -156,12 +160,12 @@ pub(super) fn validate(
     Some(retried)
 }
 
-/// Keeps the `mut` of the arguments that `on_retry` names. It is outside of the attempts, so it changes the argument
-/// itself.
-fn declare_mut_for(on_retry: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
-    let on_retry = on_retry.to_token_stream();
+/// Keeps the `mut` of the arguments that `on_retry` or `on_end` names. It is outside of the attempts, so it changes the
+/// argument itself.
+fn declare_mut_for(closure: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
+    let closure = closure.to_token_stream();
     for argument in arguments {
-        if argument.mutability.is_some() && mentions(&on_retry, &[&argument.ident]) {
+        if argument.mutability.is_some() && mentions(&closure, &[&argument.ident]) {
             body.declare_mut(signature, &argument.ident);
             argument.is_mut = true;
         }

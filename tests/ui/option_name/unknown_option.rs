@@ -37,4 +37,9 @@ async fn delete() -> Result<(), Failed> {
     Ok(())
 }
 
+#[retryable(strategy = STORE, on_stop = |_| ())]
+async fn head() -> Result<(), Failed> {
+    Ok(())
+}
+
 fn main() {}

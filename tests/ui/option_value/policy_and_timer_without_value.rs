@@ -5,7 +5,7 @@ struct Failed;
 
 static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-#[retryable(strategy = STORE, policy, timer("now"))]
+#[retryable(strategy = STORE, policy, timer("now"), on_end)]
 async fn get() -> Result<(), Failed> {
     Ok(())
 }

@@ -1,0 +1,35 @@
+//! Types that have a classification.
+
+/// Forwards [`RetryInfo`](trait@retry_core::RetryInfo) to the field `verdict`.
+macro_rules! to_verdict {
+    ($name:ident $(<$param:ident>)?) => {
+        impl $(<$param>)? retry_core::ErrorInfo for $name $(<$param>)? {
+            fn fault(&self) -> retry_core::ErrorFault {
+                self.verdict.fault()
+            }
+        }
+
+        impl $(<$param>)? retry_core::RetryInfo for $name $(<$param>)? {
+            fn is_retry_safe(&self) -> retry_core::RetrySafety {
+                self.verdict.is_retry_safe()
+            }
+
+            fn is_throttle(&self) -> bool {
+                self.verdict.is_throttle()
+            }
+
+            fn is_timeout(&self) -> bool {
+                self.verdict.is_timeout()
+            }
+
+            fn is_conflict(&self) -> bool {
+                self.verdict.is_conflict()
+            }
+
+            fn retry_after(&self) -> Option<std::time::Duration> {
+                self.verdict.retry_after()
+            }
+        }
+    };
+}
+pub(crate) use to_verdict;
