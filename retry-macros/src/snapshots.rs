@@ -608,7 +608,101 @@ fn a_closure_for_the_end_with_limits() {
                 client.send().await
             }
         },
-        &expect![[r#""#]],
+        &expect![[r#"
+            async fn get(
+                client: &Client,
+                ended: &mut Option<RetryError>,
+            ) -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
+                );
+                let mut __last = ::core::option::Option::None;
+                let __started = ::retry_core::__private::started(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                );
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    ::retry_core::__private::max_time(
+                        ::core::time::Duration::new(30u64, 0u32),
+                        ::core::option::Option::None,
+                    ),
+                );
+                loop {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            __is_delayed,
+                        ) else { break };
+                        __wait.await;
+                        __is_delayed = false;
+                    }
+                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                    );
+                    let __attempted = ::retry_core::__private::attempt(
+                            __deadline,
+                            ::core::pin::pin!(__sleep),
+                            ::core::pin::pin!(
+                                async { if false { return ::retry_core::__private::unreached:: <
+                                Result < Object, StoreError > > (); } client.send(). await }
+                            ),
+                        )
+                        .await;
+                    let mut __is_over = false;
+                    let __outcome = match __attempted {
+                        ::core::result::Result::Ok(__outcome) => __outcome,
+                        ::core::result::Result::Err(__cut) => {
+                            match ::retry_core::__private::cut(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                &__operation,
+                                __cut,
+                                &mut __last,
+                            ) {
+                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
+                                ::core::ops::ControlFlow::Break(__outcome) => {
+                                    __is_over = true;
+                                    __outcome
+                                }
+                            }
+                        }
+                    };
+                    let __settled = if __is_over {
+                        ::retry_core::__private::time_is_over(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &__operation,
+                        )
+                    } else {
+                        ::retry_core::__private::decide(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            ::retry_core::__private::judge(&__outcome),
+                        )
+                    };
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                        __settled,
+                        &mut __last,
+                        __outcome,
+                    ) {
+                        ::retry_core::__private::tell_end(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            __settled,
+                            __started,
+                            &__outcome,
+                            |__report| ::retry_core::__private::on_end(
+                                __report,
+                                |report| *ended = report.reason,
+                            ),
+                        );
+                        return __outcome;
+                    }
+                    __is_delayed = true;
+                }
+            }
+        "#]],
     );
 }
 
@@ -857,7 +951,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `timer`, `blocking` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

@@ -56,10 +56,8 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! retry-core = { version = "0.1", features = ["test"] }
+//! retry-core = { path = "../retry/retry-core", features = ["test"] } # the same source as in [dependencies]
 //! ```
-//!
-//! Write the same source as in `[dependencies]`: a path beside a version is an error of Cargo.
 //!
 //! Cargo then enables it only for builds of tests, examples and benchmarks. To check that a release does not contain
 //! it, look for `test` in the output of `cargo tree --edges normal,features --invert retry-core`.
