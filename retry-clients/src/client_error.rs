@@ -2,8 +2,8 @@
 
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 use crate::http::ErrorResponse;
-use retry_core::classify::Classification;
 use retry_core::TimedOut;
+use retry_core::classify::Classification;
 use std::error::Error;
 use std::fmt;
 

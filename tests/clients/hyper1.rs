@@ -1,7 +1,7 @@
 //! How the errors of hyper 1 are classified.
 
 use bytes::Bytes;
-use clients_tests::{BROKEN, CUT_SHORT, Reaction, Server, UNKNOWN};
+use clients_tests::{BROKEN, CUT_SHORT, LIMIT, Reaction, Server, UNKNOWN, assert_of_client, assert_timed_out};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Body, Frame};
 use hyper::client::conn::http1;
@@ -9,7 +9,7 @@ use hyper::{Error, Request};
 use hyper_util::rt::TokioIo;
 use retry_clients::hyper1;
 use retry_core::classify::{Classification, chain};
-use retry_core::{RetryDirective, RetryErrorType, RetryPolicy};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use std::io;
 use tokio::net::TcpStream;
 
@@ -70,4 +70,18 @@ async fn an_error_is_found_in_a_chain_and_judged_by_the_policy() {
     assert_eq!(chain::first_known(&chained, hyper1::link), Some(BROKEN));
     let other: Option<Classification> = chain::first_known(&io::Error::other("another error"), hyper1::link);
     assert_eq!(other, None);
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(server: &Server) -> Result<Bytes, hyper1::ClientError> {
+        Ok(post(server, Full::from("{}")).await?)
+    }
+
+    let error = limited(&Server::start(Reaction::Send(""))).await.unwrap_err();
+    assert_of_client(error, BROKEN, hyper1::link);
+    let error = limited(&Server::start(Reaction::SendAndStall(""))).await.unwrap_err();
+    assert_timed_out(error, hyper1::link);
 }

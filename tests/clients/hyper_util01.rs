@@ -1,7 +1,10 @@
 //! How the errors of the client in hyper-util 0.1 are classified.
 
 use bytes::Bytes;
-use clients_tests::{BROKEN, CUT_SHORT, FINAL, FullBacklog, Reaction, Server, UNKNOWN_HOST, UNSENT, refused_address};
+use clients_tests::{
+    BROKEN, CUT_SHORT, FINAL, FullBacklog, LIMIT, Reaction, Server, UNKNOWN_HOST, UNSENT, assert_of_client,
+    assert_timed_out, refused_address,
+};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
@@ -14,6 +17,7 @@ use retry_core::classify::{Classification, chain, http};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
+    retryable,
 };
 use std::error::Error as StdError;
 use std::io;
@@ -141,4 +145,19 @@ async fn the_layer_retries_the_requests_of_the_client_in_a_stack() {
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "done");
     assert_eq!(server.requests(), 3);
     assert!(strategy.quota().available() < 500, "the retries were paid for");
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(url: &str) -> Result<Response<Incoming>, hyper_util01::ClientError> {
+        let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
+        Ok(client.request(Request::post(url).body(Full::<Bytes>::from("{}")).unwrap()).await?)
+    }
+
+    let error = limited(&format!("http://{}/", refused_address())).await.unwrap_err();
+    assert_of_client(error, UNSENT, hyper_util01::link);
+    let server = Server::start(Reaction::SendAndStall(""));
+    assert_timed_out(limited(&server.url).await.unwrap_err(), hyper_util01::link);
 }

@@ -9,8 +9,11 @@ mod unreachable;
 pub use server::{Reaction, Server};
 pub use unreachable::{FullBacklog, refused_address};
 
-use retry_core::classify::Classification;
-use retry_core::{ErrorFault, RetrySafety};
+use retry_clients::ClientError;
+use retry_core::classify::{Classification, chain};
+use retry_core::{ErrorFault, RetrySafety, TimeLimit};
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 /// A timeout for requests that are expected to finish. It only bounds a failing test.
@@ -50,3 +53,39 @@ pub const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
 
 /// A retry would fail, too.
 pub const FINAL: Classification = Classification::new(RetrySafety::No);
+
+/// A limit on an operation that strikes in the tests which wait for it.
+pub const LIMIT: Duration = Duration::from_millis(300);
+
+/// A function that classifies a link of a chain.
+pub type Link = fn(&(dyn Error + 'static)) -> Option<Classification>;
+
+/// Checks that the error of a call is an error of the client, and how it is classified: as itself, and as a link of a chain.
+///
+/// # Panics
+///
+/// If it is not.
+pub fn assert_of_client<E: Error + Send + Sync + 'static>(error: ClientError<E>, expected: Classification, link: Link) {
+    let own = error.client_error().unwrap_or_else(|| panic!("{error:?}"));
+    assert_eq!(error.to_string(), own.to_string());
+    assert_eq!(error.timed_out(), None);
+    assert_classified(error, expected, link);
+}
+
+/// Checks that the error of a call is a limit that was exceeded, and how it is classified.
+///
+/// # Panics
+///
+/// If it is not.
+pub fn assert_timed_out<E: Error + Send + Sync + 'static>(error: ClientError<E>, link: Link) {
+    let timed_out = error.timed_out().unwrap_or_else(|| panic!("{error:?}"));
+    assert_eq!((timed_out.limit(), timed_out.time()), (TimeLimit::Operation, LIMIT));
+    assert!(error.client_error().is_none());
+    assert_classified(error, UNKNOWN.with_timeout(), link);
+}
+
+fn assert_classified<E: Error + Send + Sync + 'static>(error: ClientError<E>, expected: Classification, link: Link) {
+    assert_eq!((error.classification(), Classification::of(&error)), (expected, expected), "{error:?}");
+    assert_eq!(link(&error), Some(expected), "{error:?}");
+    assert_eq!(chain::first_known(&io::Error::other(error), link), Some(expected));
+}

@@ -1,12 +1,12 @@
 //! How the errors of ureq 3 are classified.
 
 use clients_tests::{
-    BROKEN, CUT_SHORT, ERROR_STATUSES, FINAL, FullBacklog, NOT_JSON, PATIENCE, Reaction, Server, UNKNOWN, UNKNOWN_HOST,
-    UNSENT, refused_address,
+    BROKEN, CUT_SHORT, ERROR_STATUSES, FINAL, FullBacklog, LIMIT, NOT_JSON, PATIENCE, Reaction, Server, UNKNOWN,
+    UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out, refused_address,
 };
 use retry_clients::ureq3;
 use retry_core::classify::{Classification, chain, http, io};
-use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, retryable};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryStrategy, TimedOut, retry, retryable};
 use std::time::Duration;
 use ureq::config::ConfigBuilder;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -182,4 +182,21 @@ fn an_error_is_found_in_a_chain_and_judged_by_the_policy() {
     assert_eq!(payment, RetryDirective::fail(Some(RetryErrorType::ServerSide)));
     assert_eq!(chain::first_known(&std::io::Error::other(outcome.unwrap_err()), ureq3::link), Some(BROKEN));
     assert_eq!(chain::first_known(&std::io::Error::other("another error"), ureq3::link), None);
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT, blocking)]
+    fn limited(url: &str) -> Result<String, ureq3::ClientError> {
+        Ok(post(config(), url)?)
+    }
+
+    static STALLED: StandardRetryStrategy = StandardRetryStrategy::new();
+    let error = limited(&format!("http://{}/", refused_address())).unwrap_err();
+    assert_of_client(error, UNSENT, ureq3::link);
+
+    // An attempt that blocks can't be cut, so another call makes the error of a limit.
+    let stalled = retry(&STALLED, std::future::pending::<Result<(), TimedOut>>).max_time(LIMIT).run().await;
+    assert_timed_out(ureq3::ClientError::from(stalled.unwrap_err()), ureq3::link);
 }

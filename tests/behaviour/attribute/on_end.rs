@@ -160,11 +160,7 @@ fn a_blocking_function_reports_its_end_also_where_its_time_is_over() {
         max_time = "5s",
         on_end = |report| ended.push((end(report), *report.outcome))
     )]
-    fn slow(
-        strategy: &Recorder,
-        time: &Noted,
-        ended: &mut Vec<(End, Result<u32, Error>)>,
-    ) -> Result<u32, Error> {
+    fn slow(strategy: &Recorder, time: &Noted, ended: &mut Vec<(End, Result<u32, Error>)>) -> Result<u32, Error> {
         time.timer.advance(secs(3));
         SAFE
     }

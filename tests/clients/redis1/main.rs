@@ -3,14 +3,17 @@
 mod programs;
 mod server;
 
-use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, refused_address};
+use clients_tests::{
+    BROKEN, FINAL, FullBacklog, LIMIT, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out,
+    refused_address,
+};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
 use retry_clients::redis1;
 use retry_core::classify::{Classification, chain, known_redis as table};
-use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy};
+use retry_core::{ChainPolicy, ErrorFault, RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use server::{PATIENCE, RedisServer};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -293,4 +296,17 @@ async fn half_an_answer_may_hide_an_executed_command_and_an_unreadable_one_is_fi
     let server = RedisServer::start(&[]);
     let error = command::<Vec<Vec<u8>>>(&mut server.connect().await, &["INCR", "number"]).await.unwrap_err();
     assert_eq!((error.kind(), redis1::classify(&error)), (ErrorKind::Parse, FINAL), "the answer has another type");
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(address: SocketAddr) -> Result<MultiplexedConnection, redis1::ClientError> {
+        Ok(Client::open(format!("redis://{address}/"))?.get_multiplexed_async_connection().await?)
+    }
+
+    assert_of_client(limited(refused_address()).await.unwrap_err(), UNSENT, redis1::link);
+    let server = FullBacklog::start();
+    assert_timed_out(limited(server.address()).await.unwrap_err(), redis1::link);
 }

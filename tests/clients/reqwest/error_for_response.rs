@@ -109,6 +109,7 @@ async fn a_body_that_stalls_or_breaks_does_not_hide_the_status() {
     }
 }
 
+// Rule H11.
 #[tokio::test]
 async fn reqwests_own_error_is_classified_as_by_classify() {
     let error = ClientError::from(get(&format!("http://{UNKNOWN_HOST}/")).await.unwrap_err());
@@ -133,6 +134,7 @@ async fn the_method_makes_a_maybe_a_yes_if_it_is_idempotent() {
     }
 }
 
+// Rule H11.
 #[tokio::test]
 async fn all_errors_are_found_in_a_chain() {
     let answered = error(429, "retry-after: 7\r\n").await;

@@ -5,10 +5,12 @@ mod programs;
 use clients_tests::postgres::{
     CONFLICT, FAILING, NO_SESSION, RAISED, WRONG, control_standby, port, primary, raise, standby,
 };
-use clients_tests::{BROKEN, FINAL, UNKNOWN_HOST, UNSENT, refused_address};
+use clients_tests::{
+    BROKEN, FINAL, FullBacklog, LIMIT, UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out, refused_address,
+};
 use retry_clients::sqlx09;
 use retry_core::classify::{Classification, chain};
-use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy};
+use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgSslMode};
 use sqlx::{AssertSqlSafe, Connection, Error, Executor};
 use std::net::Ipv4Addr;
@@ -224,4 +226,17 @@ async fn errors_of_the_program_are_final() {
     for error in errors {
         assert_eq!(sqlx09::classify(&error), FINAL, "{error:?}");
     }
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(port: u16) -> Result<PgConnection, sqlx09::ClientError> {
+        Ok(PgConnection::connect_with(&options(port)).await?)
+    }
+
+    assert_of_client(limited(refused_address().port()).await.unwrap_err(), UNSENT, sqlx09::link);
+    let server = FullBacklog::start();
+    assert_timed_out(limited(server.address().port()).await.unwrap_err(), sqlx09::link);
 }

@@ -5,10 +5,13 @@ mod programs;
 use clients_tests::postgres::{
     CONFLICT, FAILING, NO_SESSION, RAISED, WRONG, control_standby, port, primary, raise, standby,
 };
-use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, refused_address};
+use clients_tests::{
+    BROKEN, FINAL, FullBacklog, LIMIT, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out,
+    refused_address,
+};
 use retry_clients::tokio_postgres07;
 use retry_core::classify::{Classification, chain};
-use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy};
+use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -209,4 +212,17 @@ async fn errors_of_the_program_are_final() {
         assert_eq!(tokio_postgres07::classify(&error), FINAL, "{error:?}");
     }
     assert_ne!(port(&primary()), port(&standby()));
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(port: u16) -> Result<Client, tokio_postgres07::ClientError> {
+        Ok(try_connect(&format!("host=127.0.0.1 port={port} user=tester")).await?)
+    }
+
+    assert_of_client(limited(refused_address().port()).await.unwrap_err(), UNSENT, tokio_postgres07::link);
+    let server = FullBacklog::start();
+    assert_timed_out(limited(server.address().port()).await.unwrap_err(), tokio_postgres07::link);
 }

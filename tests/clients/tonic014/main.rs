@@ -2,7 +2,10 @@
 
 mod server;
 
-use clients_tests::{BROKEN, FINAL, FullBacklog, UNKNOWN, UNKNOWN_HOST, UNSENT, refused_address};
+use clients_tests::{
+    BROKEN, FINAL, FullBacklog, LIMIT, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out,
+    refused_address,
+};
 use retry_clients::tonic014;
 use retry_core::classify::{self, Classification, grpc};
 use retry_core::{
@@ -203,4 +206,27 @@ async fn a_call_is_retried_until_the_server_is_well_and_no_earlier_than_it_asks(
     let call = || ask(&client, Asked { code: 14, pushback: &["-1"], ..Asked::default() });
     let report = retry(&SEARCH, call).policy(tonic014::policy().idempotent(true)).report().await;
     assert_eq!((report.attempts, report.reason), (1, Some(RetryError::NotRetryable)));
+}
+
+// Rule H11.
+#[tokio::test]
+async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
+    #[retryable(strategy = "standard", max_time = LIMIT)]
+    async fn limited(client: &HealthClient<Channel>, asked: Asked<'_>) -> Result<(), tonic014::ClientError> {
+        Ok(ask(client, asked).await?)
+    }
+
+    let server = GrpcServer::start().await;
+    let client = server.client();
+    let error = limited(&client, Asked { code: 14, ..Asked::default() }).await.unwrap_err();
+    assert_of_client(error, BROKEN, tonic014::link);
+    let error = limited(&client, Asked { stall: true, ..Asked::default() }).await.unwrap_err();
+    assert_timed_out(error, tonic014::link);
+
+    // OpenTelemetry retries ABORTED.
+    let outcome = limited(&client, Asked { code: 10, ..Asked::default() }).await;
+    let fail = RetryDirective::fail(Some(RetryErrorType::Conflict));
+    let retry = RetryDirective::retry(RetryErrorType::Conflict);
+    assert_eq!(tonic014::policy().idempotent(false).evaluate(&outcome), fail);
+    assert_eq!(tonic014::otlp_policy().idempotent(false).evaluate(&outcome), retry);
 }
