@@ -600,9 +600,9 @@ fn a_function_for_failures_with_limits() {
 }
 
 #[test]
-fn a_closure_for_the_end_with_limits() {
+fn a_closure_for_the_end() {
     retried(
-        quote!(strategy = STORE, max_time = "30s", on_end = |report| *ended = report.reason),
+        quote!(strategy = STORE, on_end = |report| *ended = report.reason),
         quote! {
             async fn get(client: &Client, ended: &mut Option<RetryError>) -> Result<Object, StoreError> {
                 client.send().await
@@ -616,16 +616,11 @@ fn a_closure_for_the_end_with_limits() {
                 static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
                     "get"
                 );
-                let mut __last = ::core::option::Option::None;
                 let __started = ::retry_core::__private::started(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                 );
-                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                    ::retry_core::__private::max_time(
-                        ::core::time::Duration::new(30u64, 0u32),
-                        ::core::option::Option::None,
-                    ),
                 );
                 loop {
                     loop {
@@ -637,54 +632,25 @@ fn a_closure_for_the_end_with_limits() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let (__deadline, __sleep) = ::retry_core::__private::deadline(
+                    let __outcome = async {
+                        if false {
+                            return ::retry_core::__private::unreached::<
+                                Result<Object, StoreError>,
+                            >();
+                        }
+                        client.send().await
+                    }
+                        .await;
+                    let __settled = ::retry_core::__private::decide(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
+                        ::retry_core::__private::judge(&__outcome),
                     );
-                    let __attempted = ::retry_core::__private::attempt(
-                            __deadline,
-                            ::core::pin::pin!(__sleep),
-                            ::core::pin::pin!(
-                                async { if false { return ::retry_core::__private::unreached:: <
-                                Result < Object, StoreError > > (); } client.send(). await }
-                            ),
-                        )
-                        .await;
-                    let mut __is_over = false;
-                    let __outcome = match __attempted {
-                        ::core::result::Result::Ok(__outcome) => __outcome,
-                        ::core::result::Result::Err(__cut) => {
-                            match ::retry_core::__private::cut(
-                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &__operation,
-                                __cut,
-                                &mut __last,
-                            ) {
-                                ::core::ops::ControlFlow::Continue(__outcome) => __outcome,
-                                ::core::ops::ControlFlow::Break(__outcome) => {
-                                    __is_over = true;
-                                    __outcome
-                                }
-                            }
-                        }
-                    };
-                    let __settled = if __is_over {
-                        ::retry_core::__private::time_is_over(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &__operation,
-                        )
-                    } else {
-                        ::retry_core::__private::decide(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
-                            ::retry_core::__private::judge(&__outcome),
-                        )
-                    };
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         &mut __operation,
                         __settled,
-                        &mut __last,
+                        &mut (),
                         __outcome,
                     ) {
                         ::retry_core::__private::tell_end(

@@ -11,7 +11,7 @@ use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
 
@@ -125,9 +125,7 @@ pub(super) fn validate(
         crate_path,
     } = options;
     judge_names(context.as_ref(), &clone, &arguments, diagnostics);
-    for closure in [&on_retry, &on_end].into_iter().flatten() {
-        declare_mut_for(closure, &mut arguments, &mut body, &mut function.sig);
-    }
+    declare_mut_for(&quote!(#on_retry #on_end), &mut arguments, &mut body, &mut function.sig);
     let dependency = |expr: Expr| Dependency::of(&expr, &arguments, &locals);
     let crate_path = crate_path.unwrap_or_else(|| parse_quote!(::retry_core));
     let private = quote!(#crate_path::__private);
@@ -162,10 +160,9 @@ pub(super) fn validate(
 
 /// Keeps the `mut` of the arguments that `on_retry` or `on_end` names. It is outside of the attempts, so it changes the
 /// argument itself.
-fn declare_mut_for(closure: &Expr, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
-    let closure = closure.to_token_stream();
+fn declare_mut_for(closures: &TokenStream, arguments: &mut [Argument], body: &mut Body, signature: &mut Signature) {
     for argument in arguments {
-        if argument.mutability.is_some() && mentions(&closure, &[&argument.ident]) {
+        if argument.mutability.is_some() && mentions(closures, &[&argument.ident]) {
             body.declare_mut(signature, &argument.ident);
             argument.is_mut = true;
         }
