@@ -21,10 +21,10 @@ use std::fmt;
 ///
 /// static CACHE: StandardRetryStrategy = StandardRetryStrategy::new();
 ///
-/// #[retryable(strategy = CACHE, idempotent, max_time = "2s")]
-/// async fn get(redis: &redis::Client, key: &str) -> Result<String, ClientError> {
-///     let mut connection = redis.get_multiplexed_async_connection().await?;
-///     Ok(redis::cmd("GET").arg(key).query_async(&mut connection).await?)
+/// #[retryable(strategy = CACHE, idempotent, blocking, max_time = "2s")]
+/// fn get(redis: &redis::Client, key: &str) -> Result<String, ClientError> {
+///     let mut connection = redis.get_connection()?;
+///     Ok(redis::cmd("GET").arg(key).query(&mut connection)?)
 /// }
 /// # }
 /// ```

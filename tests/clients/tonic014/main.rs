@@ -223,10 +223,10 @@ async fn a_call_with_a_limit_has_the_clients_error_or_the_limit() {
     let error = limited(&client, Asked { stall: true, ..Asked::default() }).await.unwrap_err();
     assert_timed_out(error, tonic014::link);
 
-    // OpenTelemetry retries ABORTED.
-    let outcome = limited(&client, Asked { code: 10, ..Asked::default() }).await;
-    let fail = RetryDirective::fail(Some(RetryErrorType::Conflict));
-    let retry = RetryDirective::retry(RetryErrorType::Conflict);
+    // OpenTelemetry retries CANCELLED.
+    let outcome = limited(&client, Asked { code: 1, ..Asked::default() }).await;
+    let fail = RetryDirective::fail(Some(RetryErrorType::Other));
+    let retry = RetryDirective::retry(RetryErrorType::Other);
     assert_eq!(tonic014::policy().idempotent(false).evaluate(&outcome), fail);
     assert_eq!(tonic014::otlp_policy().idempotent(false).evaluate(&outcome), retry);
 }
