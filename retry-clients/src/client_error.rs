@@ -60,7 +60,7 @@ impl<E> ClientError<E> {
     /// #[retryable(strategy = SERVER, blocking, max_time = "10s")]
     /// fn connect(address: &str) -> Result<TcpStream, ClientError<std::io::Error>> {
     ///     TcpStream::connect(address).map_err(|error| {
-    ///         let verdict = io::error(&error).unwrap_or(Classification::new(RetrySafety::No));
+    ///         let verdict = io::known(&error).unwrap_or(Classification::new(RetrySafety::No));
     ///         ClientError::new(error, verdict)
     ///     })
     /// }
