@@ -138,6 +138,7 @@ pub mod classify;
 pub mod config;
 mod error;
 pub mod guide;
+pub mod limit;
 pub mod observe;
 mod operation;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! The limit of a fleet, as one process sees it.
 
 use crate::protocol::{LimitCall, LimitReply, Post, Step};
-use retry_core::strategy::{GoodputEstimator, PacedAnswers};
+use retry_core::limit::{GoodputEstimator, PacedAnswers};
 use retry_core::time::Timestamp;
 use retry_core::{Clock, PacedRetryStrategy};
 use std::fmt::{self, Debug, Formatter};

@@ -2,7 +2,8 @@
 
 use crate::support::{ByHand, millis, secs};
 use proptest::prelude::*;
-use retry_core::strategy::{GoodputEstimator, PacedRetryToken};
+use retry_core::limit::GoodputEstimator;
+use retry_core::strategy::PacedRetryToken;
 use retry_core::time::Timestamp;
 use retry_core::{Failure, PacedRetryStrategy, RetryDirective, RetryErrorType, RetryStrategy, Success};
 use std::time::Duration;

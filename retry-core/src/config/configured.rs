@@ -3,10 +3,9 @@
 use super::resolved::Resolved;
 use super::{RetryConfig, RetryMode};
 use crate::backoff::ExponentialBackoff;
+use crate::limit::{AdaptiveLimiter, PacedLimiter};
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::{
-    AdaptiveLimiter, PacedLimiter, RetryToken, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken,
-};
+use crate::strategy::{RetryToken, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
 use crate::support::Shared;
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};

@@ -2,11 +2,12 @@
 
 use super::configured::{ADAPTIVE, ConfiguredStrategy, PACED};
 use super::resolved::Resolved;
+use crate::limit::{AdaptivePlace, PacedPlace};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::RetryQuota;
 use crate::strategy::{
-    AdaptivePlace, DelaySource, Failure, ForeignToken, LazyWaker, PacedPlace, Ready, RetryError, RetryStrategy,
-    RetryToken, StandardRetryToken, StrategyName,
+    DelaySource, Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, RetryToken, StandardRetryToken,
+    StrategyName,
 };
 use crate::time::Clock;
 use std::time::Duration;

@@ -3,9 +3,10 @@
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, TokenState};
 use super::{Call, Operation, OperationOf, OptionalObserver, TimeLimits};
+use crate::limit::EarlyWake;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
-use crate::strategy::{EarlyWake, LazyWaker, RetryStrategy, RetryToken};
+use crate::strategy::{LazyWaker, RetryStrategy, RetryToken};
 use crate::support::sync::{Thread, current_thread};
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::pin::Pin;

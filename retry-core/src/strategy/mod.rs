@@ -7,55 +7,30 @@ mod failure;
 mod name;
 mod paced;
 mod scoped;
-mod send_queue;
 mod share;
 mod standard;
 mod switch;
 mod token;
-mod waker;
 
-pub(crate) use adaptive::{AdaptiveLimiter, AdaptivePlace};
+pub use crate::limit::{LazyWaker, Ready};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use name::StrategyName;
-pub use paced::{GoodputEstimator, PacedAnswers, PacedRetryStrategy, PacedRetryToken};
-pub(crate) use paced::{MAX_THROTTLED, PacedLimiter, PacedPlace};
+pub(crate) use paced::MAX_THROTTLED;
+pub use paced::{PacedRetryStrategy, PacedRetryToken};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
-pub(crate) use standard::MaxAttempts;
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
+pub(crate) use standard::{MaxAttempts, hinted_wait};
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
-pub(crate) use waker::EarlyWake;
-pub use waker::LazyWaker;
 
 use crate::policy::Success;
 use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
-
-/// The answer of a strategy to the question whether an attempt may be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Ready {
-    /// The attempt may be sent now.
-    Now,
-    /// The operation waits this long, or until the waker is woken, and then asks again. A wait of zero means now.
-    After(Duration),
-}
-
-impl Ready {
-    /// Returns how long to wait before asking again, or `None` if the attempt may be sent now.
-    pub const fn wait(self) -> Option<Duration> {
-        match self {
-            Self::After(wait) if !wait.is_zero() => Some(wait),
-            Self::After(_) | Self::Now => None,
-        }
-    }
-}
 
 /// Decides whether and when an operation retries.
 ///

@@ -1,6 +1,6 @@
 //! The estimate of a limit, and the rate that follows it.
 
-use retry_core::strategy::GoodputEstimator;
+use retry_core::limit::GoodputEstimator;
 use retry_core::time::Timestamp;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A token bucket for sends, whose rate is learned from responses. It is pure arithmetic, without a queue or a lock.
 
-use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
-use crate::strategy::send_queue::{SendLimit, time_for};
+use crate::limit::adaptive::rate::{Cubic, MeasuredRate};
+use crate::limit::queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 

@@ -1,11 +1,16 @@
-//! The state that all operations of an adaptive strategy share.
+//! The limiter of the AWS SDKs: a bucket of sends whose rate is learned from throttling.
 
-use super::limiter::Limiter;
-use crate::strategy::Ready;
-use crate::strategy::send_queue::{SendQueue, Ticket};
+mod bucket;
+mod rate;
+#[cfg(test)]
+mod tests;
+
+use super::Ready;
+use crate::limit::queue::{SendQueue, Ticket};
 use crate::support::Shared;
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
+use bucket::Limiter;
 use std::time::Duration;
 
 /// The limiter of an adaptive strategy, apart from the strategy below it.

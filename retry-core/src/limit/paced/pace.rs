@@ -2,8 +2,8 @@
 
 use super::reports::Reports;
 use super::{GoodputEstimator, PacedAnswers};
+use crate::limit::queue::{SendLimit, time_for};
 use crate::policy::RateLimit;
-use crate::strategy::send_queue::{SendLimit, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 

@@ -1,15 +1,23 @@
-//! The limiter of a paced strategy, apart from the strategy below it.
+//! A limiter that sends at the rate that the server accepts.
 
-use super::PacedAnswers;
-use super::pacer::Pacer;
+mod accepted;
+mod estimator;
+mod pace;
+mod pacer;
+mod reports;
+
+pub use estimator::GoodputEstimator;
+
+use super::Ready;
 use crate::backoff::BackoffStrategy;
+use crate::limit::queue::Ticket;
 use crate::policy::{RetryErrorType, Success};
-use crate::strategy::send_queue::Ticket;
-use crate::strategy::standard::{StandardRetrySettings, hinted_wait};
-use crate::strategy::{Failure, Ready};
+use crate::strategy::Failure;
+use crate::strategy::{StandardRetrySettings, hinted_wait};
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::time::Clock;
+use pacer::Pacer;
 use std::time::Duration;
 
 /// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
@@ -19,7 +27,7 @@ const STRETCH: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct PacedLimiter {
     pacer: Shared<Pacer>,
-    pub(super) stretch: RandomNumbers,
+    pub(crate) stretch: RandomNumbers,
 }
 
 /// What an operation holds of the limiter.
@@ -129,6 +137,18 @@ impl PacedLimiter {
     pub(crate) fn send_rate(&self) -> Option<f64> {
         self.pacer.with(Pacer::new, Pacer::send_rate)
     }
+}
+
+/// What a server answered to a [`PacedRetryStrategy`] while it limited sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PacedAnswers {
+    /// The requests that the server accepted. A failure other than throttling counts as accepted.
+    pub accepted: u64,
+    /// The requests that were throttled, without those that were sent before the last cut was known.
+    pub rejected: u64,
+    /// How often an operation had to wait for its send.
+    pub waits: u64,
 }
 
 /// Returns the factor that belongs to a random number, from 1 up to 1 + [`STRETCH`].

@@ -1,16 +1,7 @@
 //! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
 
-mod accepted;
-mod estimator;
-mod limiter;
-mod pace;
-mod pacer;
-mod reports;
-
-pub use estimator::GoodputEstimator;
-pub(crate) use limiter::{PacedLimiter, PacedPlace};
-
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{PacedAnswers, PacedLimiter, PacedPlace};
 use crate::policy::Success;
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};
@@ -52,7 +43,7 @@ pub(crate) const MAX_THROTTLED: u32 = 20;
 /// # What it does differently
 ///
 /// - The limit is measured instead of searched: between two rejections, what the server accepted over the time *is* its
-///   limit. [`GoodputEstimator`] describes the rate.
+///   limit. [`GoodputEstimator`](crate::limit::GoodputEstimator) describes the rate.
 /// - Sends are spaced evenly, without bursts, and served in the order in which they came.
 /// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and counts
 ///   against a [limit of its own](PacedRetryStrategy::max_throttled). The quota protects a server that is in trouble, and a
@@ -190,18 +181,6 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 
 /// The lowest rate from elsewhere, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
-
-/// What a server answered to a [`PacedRetryStrategy`] while it limited sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PacedAnswers {
-    /// The requests that the server accepted. A failure other than throttling counts as accepted.
-    pub accepted: u64,
-    /// The requests that were throttled, without those that were sent before the last cut was known.
-    pub rejected: u64,
-    /// How often an operation had to wait for its send.
-    pub waits: u64,
-}
 
 /// The token of a [`PacedRetryStrategy`].
 #[derive(Debug)]

@@ -1,14 +1,7 @@
 //! The adaptive strategy: the standard strategy with a limiter on sends that learns from throttling.
 
-mod gate;
-mod limiter;
-mod rate;
-#[cfg(test)]
-mod tests;
-
-pub(crate) use gate::{AdaptiveLimiter, AdaptivePlace};
-
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{AdaptiveLimiter, AdaptivePlace};
 use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetryStrategy, StandardRetryToken};

@@ -1,8 +1,8 @@
 //! The limiter's arithmetic, checked against the reference vectors.
 
-use crate::strategy::adaptive::limiter::{Limiter, SendBucket, highest_rate};
-use crate::strategy::adaptive::rate::{Cubic, MeasuredRate};
-use crate::strategy::send_queue::SendQueue;
+use crate::limit::adaptive::bucket::{Limiter, SendBucket, highest_rate};
+use crate::limit::adaptive::rate::{Cubic, MeasuredRate};
+use crate::limit::queue::SendQueue;
 use crate::time::Timestamp;
 use serde::Deserialize;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::accepted::AcceptedCounters;
 use super::pace::Pace;
 use super::{GoodputEstimator, PacedAnswers};
+use crate::limit::queue::{SendQueue, Ticket};
 use crate::policy::RateLimit;
-use crate::strategy::send_queue::{SendQueue, Ticket};
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};
 use std::time::Duration;

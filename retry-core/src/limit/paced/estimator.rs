@@ -75,7 +75,7 @@ const LOWEST: f64 = 0.2;
 ///   measurement.
 ///
 /// ```
-/// use retry_core::strategy::GoodputEstimator;
+/// use retry_core::limit::GoodputEstimator;
 /// use retry_core::time::Timestamp;
 /// use std::time::Duration;
 ///
