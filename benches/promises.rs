@@ -4,6 +4,8 @@ use benches::SCENARIOS;
 use benches::operation::Outcome;
 use benches::ours::STORE;
 use benches::waiters::Crowd;
+use retry_core::config::ConfiguredToken;
+use retry_core::strategy::{AdaptiveRetryToken, PacedRetryToken, StandardRetryToken};
 use retry_core::{retry, retryable};
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,6 +17,9 @@ const ATTRIBUTE_GROWTH: usize = 40;
 /// The maximum number of bytes that the closure form may add. Its future also holds the strategy, the closure, the
 /// policy and the name of the call.
 const CLOSURE_GROWTH: usize = 72;
+
+/// The maximum numbers of bytes of the tokens: standard, adaptive, paced and configured.
+const TOKEN_SIZES: [usize; 4] = [32, 56, 64, 72];
 
 /// Holds `BYTES` bytes across an await.
 async fn holding<const BYTES: usize>() -> Outcome {
@@ -44,6 +49,24 @@ fn both_forms_add_a_bounded_number_of_bytes_to_a_future() {
     for (attribute, closure) in [growth::<64>(), growth::<512>()] {
         assert!(attribute <= ATTRIBUTE_GROWTH, "{attribute} bytes added by the attribute");
         assert!(closure <= CLOSURE_GROWTH, "{closure} bytes added by the closure form");
+    }
+}
+
+/// The future of an operation holds the token of its strategy.
+#[test]
+fn no_token_has_grown() {
+    let sizes = [
+        size_of::<StandardRetryToken>(),
+        size_of::<AdaptiveRetryToken>(),
+        size_of::<PacedRetryToken>(),
+        size_of::<ConfiguredToken>(),
+    ];
+    println!(
+        "bytes of the tokens: standard {}, adaptive {}, paced {}, configured {}",
+        sizes[0], sizes[1], sizes[2], sizes[3]
+    );
+    for (size, most) in sizes.into_iter().zip(TOKEN_SIZES) {
+        assert!(size <= most, "{size} bytes, and {most} at most");
     }
 }
 

@@ -1,15 +1,21 @@
 //! A strategy whose settings can change while it runs.
 
+use super::mode_limiter::ModeLimiter;
 use super::resolved::Resolved;
 use super::{RetryConfig, RetryMode};
 use crate::backoff::ExponentialBackoff;
-use crate::limit::{AdaptiveLimiter, PacedLimiter};
+use crate::limit::{LazyWaker, Ready};
+use crate::policy::Success;
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::{RetryToken, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
+use crate::strategy::{
+    Failure, ForeignToken, LimitedRetryStrategy, LimitedRetryToken, RetryError, RetryStrategy, RetryToken,
+    StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, StrategyName,
+};
 use crate::support::Shared;
-use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
 ///
@@ -17,12 +23,9 @@ use std::sync::Arc;
 /// first attempt costs one relaxed load more than with the strategy of its mode.
 #[derive(Debug)]
 pub struct ConfiguredStrategy {
-    /// The quota and the switch, which are the same for all settings and modes. Its address identifies tokens, so they stay
-    /// valid, too. Its own settings are not used.
-    pub(super) standard: StandardRetryStrategy,
-    /// The limiters of the modes. Each one lives through all changes, too.
-    pub(super) adaptive: AdaptiveLimiter,
-    pub(super) paced: PacedLimiter,
+    /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
+    /// identifies tokens, so they stay valid, too. Its own settings are not used.
+    limited: LimitedRetryStrategy<ModeLimiter>,
     /// What a setting is that a configuration does not set.
     base: Resolved,
     /// The settings at the start, which are also those of a test's copy.
@@ -36,25 +39,18 @@ pub struct ConfiguredStrategy {
 /// reads an old value does what was correct a moment before.
 #[derive(Debug)]
 struct Live {
-    /// One of the constants below.
-    limit: AtomicU8,
     first_refund: AtomicU32,
     /// Locked to read the settings on the way to a retry, and while they change. No user code runs while it is locked, so
     /// it is never poisoned.
     settings: Mutex<Arc<Resolved>>,
 }
 
-/// Sends are not limited.
-pub(super) const NONE: u8 = 0;
-/// Sends are limited by the limiter of the adaptive strategy.
-pub(super) const ADAPTIVE: u8 = 1;
-/// Sends are limited by the limiter of the paced strategy.
-pub(super) const PACED: u8 = 2;
+/// The token of a [`ConfiguredStrategy`].
+pub type ConfiguredToken = LimitedRetryToken<ModeLimiter>;
 
 impl Live {
     fn new(settings: &Arc<Resolved>) -> Self {
         Self {
-            limit: AtomicU8::new(limit_of(settings.mode)),
             first_refund: AtomicU32::new(settings.settings.first_refund),
             settings: Mutex::new(Arc::clone(settings)),
         }
@@ -73,15 +69,6 @@ fn now(clock: &dyn Clock) -> Timestamp {
     clock.now()
 }
 
-/// Returns the limit of a mode.
-const fn limit_of(mode: RetryMode) -> u8 {
-    match mode {
-        RetryMode::Standard | RetryMode::Off => NONE,
-        RetryMode::Adaptive => ADAPTIVE,
-        RetryMode::Paced => PACED,
-    }
-}
-
 impl ConfiguredStrategy {
     pub(super) fn new(config: &RetryConfig, standard: StandardRetryStrategy) -> Self {
         let base = Resolved::of(&standard);
@@ -94,8 +81,8 @@ impl ConfiguredStrategy {
             standard = standard.disabled();
         }
         let live = Shared::new(Live::new(&start));
-        let paced = PacedLimiter::new(base.backoff.random_numbers());
-        Self { standard, adaptive: AdaptiveLimiter::new(), paced, base, start, live }
+        let limiter = ModeLimiter::new(start.mode, start.paced, base.backoff.random_numbers());
+        Self { limited: LimitedRetryStrategy::from_parts(standard, limiter), base, start, live }
     }
 
     /// Gives the strategy other settings while it runs. A value that is not set in the configuration is that of the
@@ -139,9 +126,7 @@ impl ConfiguredStrategy {
             if was_off != is_off {
                 self.set_enabled(!is_off);
             }
-            if !is_off {
-                live.limit.store(limit_of(next.mode), Ordering::Relaxed);
-            }
+            self.limited.limiter().change(next.mode, next.paced);
             *settings = next;
         });
         self.quota().note_change();
@@ -149,12 +134,7 @@ impl ConfiguredStrategy {
 
     /// Returns the mode, which is [`RetryMode::Off`] while the retries of this strategy are off, for whatever reason.
     pub fn mode(&self) -> RetryMode {
-        match (self.is_enabled(), self.limit()) {
-            (false, _) => RetryMode::Off,
-            (true, ADAPTIVE) => RetryMode::Adaptive,
-            (true, PACED) => RetryMode::Paced,
-            (true, _) => RetryMode::Standard,
-        }
+        if self.is_enabled() { self.limited.limiter().mode() } else { RetryMode::Off }
     }
 
     /// Returns the settings in effect, except those of the backoff and the quota.
@@ -169,37 +149,33 @@ impl ConfiguredStrategy {
 
     /// Returns whether the mode `paced` begins with a ramp.
     pub fn paced_ramp(&self) -> bool {
-        self.resolved().has_ramp
+        self.resolved().paced.has_ramp
     }
 
     /// Returns the maximum number of attempts of an operation that may be throttled in the mode `paced`.
     pub fn paced_max_throttled(&self) -> u32 {
-        self.resolved().max_throttled
+        self.resolved().paced.max_throttled
     }
 
     /// Returns the quota that retries are paid from.
     pub fn quota(&self) -> &TokenBucket {
-        self.standard.quota()
+        self.limited.standard().quota()
     }
 
     /// Returns the current limit on sends per second, or `None` if sends are not limited: before the first throttling or the
     /// ramp, and in the mode `standard`.
     pub fn send_rate(&self) -> Option<f64> {
-        match self.limit() {
-            ADAPTIVE => self.adaptive.send_rate(),
-            PACED => self.paced.send_rate(),
-            _ => None,
-        }
+        self.limited.send_rate()
     }
 
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`].
     pub fn set_enabled(&self, enabled: bool) {
-        self.standard.set_enabled(enabled);
+        self.limited.set_enabled(enabled);
     }
 
     /// Returns whether the retries of this strategy are on; see [`set_enabled`](ConfiguredStrategy::set_enabled).
     pub fn is_enabled(&self) -> bool {
-        self.standard.is_enabled()
+        self.limited.is_enabled()
     }
 
     #[inline]
@@ -207,21 +183,71 @@ impl ConfiguredStrategy {
         self.live.with(|| Live::new(&self.start), using)
     }
 
-    #[inline]
-    pub(super) fn limit(&self) -> u8 {
-        self.with_live(|live| live.limit.load(Ordering::Relaxed))
-    }
-
-    pub(super) fn resolved(&self) -> Arc<Resolved> {
+    fn resolved(&self) -> Arc<Resolved> {
         self.with_live(|live| Arc::clone(&live.settings()))
     }
 
     #[cold]
-    pub(super) fn refund(&self, token: &StandardRetryToken) {
+    fn refund(&self, token: &StandardRetryToken) {
         if token.retry_count() == 0 {
             self.quota().refund(self.with_live(|live| live.first_refund.load(Ordering::Relaxed)));
         } else {
-            self.standard.refund_retry(&self.resolved().settings, token);
+            self.limited.standard().refund_retry(&self.resolved().settings, token);
         }
+    }
+}
+
+impl RetryStrategy for ConfiguredStrategy {
+    type Token = ConfiguredToken;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ConfiguredToken, RetryError> {
+        self.limited.acquire_initial_token(clock)
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: ConfiguredToken,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<ConfiguredToken, RetryError> {
+        let Resolved { settings, backoff, .. } = &*self.resolved();
+        self.limited.judge(settings, backoff, token, failure, clock)
+    }
+
+    #[inline]
+    fn record_success(&self, token: ConfiguredToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        let token = self.limited.learn_success(token, *success, clock)?;
+        // With a full quota, the amount of the refund makes no difference, so it is not read.
+        if !self.quota().is_full() {
+            self.refund(&token);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        self.limited.ready(token, clock, waker)
+    }
+
+    fn release(&self, token: ConfiguredToken) {
+        self.limited.release(token);
+    }
+
+    fn refused_delay(&self, token: &ConfiguredToken, failure: &Failure) -> Duration {
+        let Resolved { settings, backoff, .. } = &*self.resolved();
+        self.limited.delay_of(settings, backoff, token, failure)
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.limited.quota_level()
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.limited.send_rate()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.limited.name()
     }
 }

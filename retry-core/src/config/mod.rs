@@ -8,6 +8,7 @@ mod error;
 mod getters;
 mod keys;
 mod mode;
+mod mode_limiter;
 mod prefix;
 mod preset;
 #[cfg(feature = "aws-config")]
@@ -16,13 +17,11 @@ mod resolved;
 mod suggest;
 #[cfg(feature = "serde")]
 mod text_form;
-mod token;
 
-pub use configured::ConfiguredStrategy;
+pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
 pub use preset::RetryPreset;
-pub use token::ConfiguredToken;
 
 use crate::backoff::Jitter;
 use crate::policy::RetryErrorType;

@@ -2,8 +2,9 @@
 
 use super::{RetryConfig, RetryMode};
 use crate::backoff::ExponentialBackoff;
+use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
-use crate::strategy::{MAX_THROTTLED, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::strategy::{RetryCosts, StandardRetrySettings, StandardRetryStrategy};
 use std::time::Duration;
 
 /// All settings of a strategy.
@@ -14,8 +15,7 @@ pub(super) struct Resolved {
     pub(super) backoff: ExponentialBackoff,
     pub(super) capacity: u32,
     pub(super) refill: Option<(u32, Duration)>,
-    pub(super) has_ramp: bool,
-    pub(super) max_throttled: u32,
+    pub(super) paced: PaceSettings,
 }
 
 impl Resolved {
@@ -28,8 +28,7 @@ impl Resolved {
             backoff: strategy.backoff_strategy().copy(),
             capacity,
             refill,
-            has_ramp: true,
-            max_throttled: MAX_THROTTLED,
+            paced: PaceSettings::DEFAULT,
         }
     }
 
@@ -44,8 +43,10 @@ impl Resolved {
             backoff: configured_backoff(backoff.seeded_as(&self.backoff), config),
             capacity: config.quota_capacity.unwrap_or(*capacity),
             refill: config.quota_refill.or(*refill),
-            has_ramp: config.ramp.unwrap_or(self.has_ramp),
-            max_throttled: config.max_throttled.unwrap_or(self.max_throttled),
+            paced: PaceSettings {
+                has_ramp: config.ramp.unwrap_or(self.paced.has_ramp),
+                max_throttled: config.max_throttled.unwrap_or(self.paced.max_throttled),
+            },
         }
     }
 }

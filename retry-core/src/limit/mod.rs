@@ -1,14 +1,23 @@
 //! Limits on sends: when an attempt may be sent, which a limiter learns from what the server answers.
 
 mod adaptive;
+mod limiter;
 mod paced;
 mod queue;
 mod ready;
 mod waker;
 
-pub(crate) use adaptive::{AdaptiveLimiter, AdaptivePlace};
-pub use paced::{GoodputEstimator, PacedAnswers};
-pub(crate) use paced::{PacedLimiter, PacedPlace};
+pub use adaptive::AdaptiveLimiter;
+#[doc(hidden)]
+pub use adaptive::AdaptivePlace;
+pub(crate) use limiter::Sealed;
+pub use limiter::SendLimiter;
+#[doc(hidden)]
+pub use limiter::{FailedSend, Unpaid};
+pub(crate) use paced::PaceSettings;
+#[doc(hidden)]
+pub use paced::PacedPlace;
+pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter};
 pub use ready::Ready;
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;

@@ -21,7 +21,7 @@ pub(super) type Ticket = u64;
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
 ///
 /// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
-pub(super) trait SendLimit {
+pub(super) trait SendSupply {
     /// Returns the current time to use, and whether the clock was set back.
     fn observe(&mut self, now: Timestamp) -> Observed;
 
@@ -101,7 +101,7 @@ struct Kept {
     since: Timestamp,
 }
 
-impl<L: SendLimit> SendQueue<L> {
+impl<L: SendSupply> SendQueue<L> {
     pub(super) const fn new(limit: L, now: Timestamp) -> Self {
         Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: 0 }
     }

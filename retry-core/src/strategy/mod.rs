@@ -4,6 +4,7 @@ mod adaptive;
 mod erased;
 mod error;
 mod failure;
+mod limited;
 mod name;
 mod paced;
 mod scoped;
@@ -17,13 +18,13 @@ pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
+pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use name::StrategyName;
-pub(crate) use paced::MAX_THROTTLED;
 pub use paced::{PacedRetryStrategy, PacedRetryToken};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
+pub(crate) use standard::MaxAttempts;
 pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
-pub(crate) use standard::{MaxAttempts, hinted_wait};
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
@@ -31,6 +32,7 @@ pub use token::{DelaySource, RetryToken};
 use crate::policy::Success;
 use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 /// Decides whether and when an operation retries.
 ///

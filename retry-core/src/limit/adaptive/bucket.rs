@@ -1,7 +1,7 @@
 //! A token bucket for sends, whose rate is learned from responses. It is pure arithmetic, without a queue or a lock.
 
 use crate::limit::adaptive::rate::{Cubic, MeasuredRate};
-use crate::limit::queue::{SendLimit, time_for};
+use crate::limit::queue::{SendSupply, time_for};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
@@ -129,7 +129,7 @@ impl Limiter {
     }
 }
 
-impl SendLimit for Limiter {
+impl SendSupply for Limiter {
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
     #[inline]
     fn observe(&mut self, now: Timestamp) -> Observed {

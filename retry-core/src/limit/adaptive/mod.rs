@@ -5,32 +5,35 @@ mod rate;
 #[cfg(test)]
 mod tests;
 
-use super::Ready;
-use crate::limit::queue::{SendQueue, Ticket};
+use super::limiter::{FailedSend, Sealed, SendLimiter, Unpaid};
+use super::queue::{SendQueue, Ticket};
+use super::{LazyWaker, Ready};
+use crate::policy::Success;
 use crate::support::Shared;
 use crate::support::sync::{AtomicU8, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::Clock;
 use bucket::Limiter;
 use std::time::Duration;
 
-/// The limiter of an adaptive strategy, apart from the strategy below it.
+/// The limiter of an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
 #[derive(Debug)]
-pub(crate) struct AdaptiveLimiter(Shared<Gate>);
+pub struct AdaptiveLimiter(Shared<Gate>);
 
 /// What an operation holds of the limiter.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(crate) struct AdaptivePlace {
+pub struct AdaptivePlace {
     /// The place in the queue, while the operation waits for a send.
     ticket: Option<Ticket>,
     /// Whether the send was granted.
-    granted: bool,
+    is_granted: bool,
 }
 
 impl AdaptivePlace {
     /// Returns whether a send was granted.
     #[inline]
     pub(crate) const fn is_granted(&self) -> bool {
-        self.granted
+        self.is_granted
     }
 }
 
@@ -39,47 +42,63 @@ impl AdaptiveLimiter {
         Self(Shared::new(Gate::new()))
     }
 
+    #[inline]
+    fn with_gate<R>(&self, using: impl FnOnce(&Gate) -> R) -> R {
+        self.0.with(Gate::new, using)
+    }
+}
+
+impl Sealed for AdaptiveLimiter {}
+
+impl SendLimiter for AdaptiveLimiter {
+    type Place = AdaptivePlace;
+
     /// Makes the limiter measure, if it does not yet.
     #[inline]
-    pub(crate) fn begin(&self, clock: &dyn Clock) {
-        self.0.with(Gate::new, |gate| gate.begin(clock));
+    fn begin(&self, clock: &dyn Clock) -> AdaptivePlace {
+        self.with_gate(|gate| gate.begin(clock));
+        AdaptivePlace::default()
     }
 
-    /// Learns from a response, whose operation gives up its place.
     #[inline]
-    pub(crate) fn learn(&self, clock: &dyn Clock, throttled: bool, place: &AdaptivePlace) {
-        self.0.with(Gate::new, |gate| gate.learn(clock, throttled, place.ticket));
+    fn must_ask(&self, place: &AdaptivePlace) -> bool {
+        self.with_gate(Gate::is_limiting) && !place.is_granted
     }
 
-    /// Returns whether an attempt may be sent. Operations that are not those of the strategy may.
     #[inline]
-    pub(crate) fn ready(&self, place: &mut AdaptivePlace, is_own: impl FnOnce() -> bool, clock: &dyn Clock) -> Ready {
-        self.0.with(Gate::new, |gate| {
-            if !gate.is_limiting() || place.is_granted() || !is_own() {
-                return Ready::Now;
-            }
-            let wait = gate.ask(clock, &mut place.ticket);
-            place.granted = wait.is_none();
-            wait.map_or(Ready::Now, Ready::After)
-        })
+    fn ask(&self, place: &mut AdaptivePlace, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        let wait = self.with_gate(|gate| gate.ask(clock, &mut place.ticket));
+        place.is_granted = wait.is_none();
+        wait.map_or(Ready::Now, Ready::After)
     }
 
-    /// Gives up the place in the queue, if there is one: the attempt is sent without the limiter.
     #[inline]
-    pub(crate) fn leave(&self, place: &mut AdaptivePlace) {
-        if place.ticket.is_some() {
-            self.0.with(Gate::new, |gate| gate.give_up(place.ticket.take(), false));
+    fn succeeded(&self, place: &mut AdaptivePlace, _: &Success, clock: &dyn Clock) {
+        self.with_gate(|gate| gate.learn(clock, false, place.ticket));
+    }
+
+    #[inline]
+    fn failed(&self, place: &mut AdaptivePlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+        match failure {
+            FailedSend::NotSent => self.release(place),
+            FailedSend::Throttled { .. } => self.with_gate(|gate| gate.learn(clock, true, place.ticket)),
+            FailedSend::Otherwise => self.with_gate(|gate| gate.learn(clock, false, place.ticket)),
         }
+        *place = AdaptivePlace::default();
+        None
     }
 
-    /// Gives back what was taken for an attempt that was not sent.
-    pub(crate) fn release(&self, place: &AdaptivePlace) {
-        self.0.with(Gate::new, |gate| gate.give_up(place.ticket, place.granted));
+    #[inline]
+    fn uncounted(&self, _: &AdaptivePlace) -> u32 {
+        0
     }
 
-    /// Returns the current limit on sends per second, or `None` before the first throttling.
-    pub(crate) fn send_rate(&self) -> Option<f64> {
-        self.0.with(Gate::new, Gate::send_rate)
+    fn release(&self, place: &mut AdaptivePlace) {
+        self.with_gate(|gate| gate.give_up(place.ticket, place.is_granted));
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.with_gate(Gate::send_rate)
     }
 }
 

@@ -8,80 +8,197 @@ mod reports;
 
 pub use estimator::GoodputEstimator;
 
-use super::Ready;
-use crate::backoff::BackoffStrategy;
-use crate::limit::queue::Ticket;
-use crate::policy::{RetryErrorType, Success};
-use crate::strategy::Failure;
-use crate::strategy::{StandardRetrySettings, hinted_wait};
+use super::limiter::{FailedSend, Sealed, SendLimiter, Unpaid};
+use super::queue::Ticket;
+use super::{LazyWaker, Ready};
+use crate::policy::Success;
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
+
 use crate::time::Clock;
 use pacer::Pacer;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
 const STRETCH: f64 = 0.1;
+/// The lowest rate from elsewhere, in sends per second.
+const LOWEST_PACE: f64 = 0.001;
 
-/// A limiter that sends at the rate that the server accepts.
+/// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy).
 #[derive(Debug)]
-pub(crate) struct PacedLimiter {
+pub struct PacedLimiter {
+    /// The settings at the start, which are also those of a test's copy.
+    start: PaceSettings,
+    live: Shared<LiveSettings>,
     pacer: Shared<Pacer>,
-    pub(crate) stretch: RandomNumbers,
+    stretch: RandomNumbers,
+}
+
+/// The settings of a [`PacedLimiter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PaceSettings {
+    pub(crate) has_ramp: bool,
+    pub(crate) max_throttled: u32,
+}
+
+impl PaceSettings {
+    /// The settings of a new limiter.
+    pub(crate) const DEFAULT: Self = Self { has_ramp: true, max_throttled: 20 };
+}
+
+/// The settings in effect. They publish no other data, so relaxed ordering suffices.
+#[derive(Debug)]
+struct LiveSettings {
+    has_ramp: AtomicBool,
+    max_throttled: AtomicU32,
+}
+
+impl LiveSettings {
+    const fn new(settings: PaceSettings) -> Self {
+        let PaceSettings { has_ramp, max_throttled } = settings;
+        Self { has_ramp: AtomicBool::new(has_ramp), max_throttled: AtomicU32::new(max_throttled) }
+    }
 }
 
 /// What an operation holds of the limiter.
+#[doc(hidden)]
 #[derive(Debug, Default)]
-pub(crate) struct PacedPlace {
+pub struct PacedPlace {
     /// The place in the queue, while the operation waits for a send.
     ticket: Option<Ticket>,
     /// The number of rejections that were known when the send was granted. `None` if sends were not limited then.
     granted: Option<u32>,
+    /// The number of attempts of the operation that were throttled.
+    throttled: u32,
 }
 
 impl PacedPlace {
+    /// Returns the place of an operation with this number of throttled attempts.
+    const fn after(throttled: u32) -> Self {
+        Self { ticket: None, granted: None, throttled }
+    }
+
     /// Returns whether a send was granted.
     #[inline]
     pub(crate) const fn is_granted(&self) -> bool {
         self.granted.is_some()
+    }
+
+    /// Returns the number of attempts of the operation that were throttled.
+    pub(crate) const fn throttled(&self) -> u32 {
+        self.throttled
     }
 }
 
 impl PacedLimiter {
     /// Creates a limiter that stretches waits by these random numbers.
     pub(crate) const fn new(stretch: RandomNumbers) -> Self {
-        Self { pacer: Shared::new(Pacer::new()), stretch }
+        let start = PaceSettings::DEFAULT;
+        Self { start, live: Shared::new(LiveSettings::new(start)), pacer: Shared::new(Pacer::new()), stretch }
     }
 
-    /// Begins an operation. With the ramp, the first one begins to limit sends.
-    #[inline]
-    pub(crate) fn begin(&self, clock: &dyn Clock, has_ramp: impl FnOnce() -> bool) {
-        self.pacer.with(Pacer::new, |pacer| pacer.begin(clock, has_ramp));
+    /// Sets the settings at the start.
+    #[must_use]
+    pub(crate) const fn starting_with(mut self, settings: PaceSettings) -> Self {
+        self.start_with(settings);
+        self
     }
 
-    /// Returns whether an attempt may be sent. Operations that are not those of the strategy may.
+    /// Sets the settings at the start.
+    pub(crate) const fn start_with(&mut self, settings: PaceSettings) {
+        self.start = settings;
+        self.live = Shared::new(LiveSettings::new(settings));
+    }
+
+    /// Sets the random numbers by which waits are stretched.
+    pub(crate) const fn stretch_by(&mut self, stretch: RandomNumbers) {
+        self.stretch = stretch;
+    }
+
+    /// Returns the settings at the start.
+    pub(crate) const fn at_start(&self) -> PaceSettings {
+        self.start
+    }
+
     #[inline]
-    pub(crate) fn ready(&self, place: &mut PacedPlace, is_own: impl FnOnce() -> bool, clock: &dyn Clock) -> Ready {
-        self.pacer.with(Pacer::new, |pacer| {
-            // An operation that waited when the limit ended asks once more, to give up its place.
-            let is_limited = place.ticket.is_some() || pacer.is_pacing();
-            if !is_limited || place.is_granted() || !is_own() {
-                return Ready::Now;
+    fn with_pacer<R>(&self, using: impl FnOnce(&Pacer) -> R) -> R {
+        self.pacer.with(Pacer::new, using)
+    }
+
+    fn with_live<R>(&self, using: impl FnOnce(&LiveSettings) -> R) -> R {
+        self.live.with(|| LiveSettings::new(self.start), using)
+    }
+
+    /// Changes the settings while the limiter is in use.
+    pub(crate) fn change(&self, settings: PaceSettings) {
+        self.with_live(|live| {
+            live.has_ramp.store(settings.has_ramp, Ordering::Relaxed);
+            live.max_throttled.store(settings.max_throttled, Ordering::Relaxed);
+        });
+    }
+
+    fn has_ramp(&self) -> bool {
+        self.with_live(|live| live.has_ramp.load(Ordering::Relaxed))
+    }
+
+    /// Begins an operation with this number of throttled attempts. With the ramp, the first one begins to limit sends.
+    #[inline]
+    pub(crate) fn begin_after(&self, throttled: u32, clock: &dyn Clock) -> PacedPlace {
+        self.with_pacer(|pacer| pacer.begin(clock, || self.has_ramp()));
+        PacedPlace::after(throttled)
+    }
+
+    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began. A rate
+    /// that is not a positive number counts as the lowest one.
+    pub(crate) fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        // NaN is not greater, either.
+        let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
+        self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, self.has_ramp()))
+    }
+
+    /// Returns a wait that the server asks for, stretched by up to [`STRETCH`]. It saturates.
+    fn stretched(&self, wait: Duration) -> Duration {
+        if wait.is_zero() {
+            return wait;
+        }
+        let part = f64::from(u32::try_from(self.stretch.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX);
+        let factor = STRETCH.mul_add(part, 1.0);
+        Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(wait)
+    }
+}
+
+impl Sealed for PacedLimiter {}
+
+impl SendLimiter for PacedLimiter {
+    type Place = PacedPlace;
+
+    #[inline]
+    fn begin(&self, clock: &dyn Clock) -> PacedPlace {
+        self.begin_after(0, clock)
+    }
+
+    /// An operation that waited when the limit ended asks once more, to give up its place.
+    #[inline]
+    fn must_ask(&self, place: &PacedPlace) -> bool {
+        !place.is_granted() && (place.ticket.is_some() || self.with_pacer(Pacer::is_pacing))
+    }
+
+    #[inline]
+    fn ask(&self, place: &mut PacedPlace, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        match self.with_pacer(|pacer| pacer.ask(clock, &mut place.ticket)) {
+            Ok(rejections) => {
+                place.granted = rejections;
+                Ready::Now
             }
-            match pacer.ask(clock, &mut place.ticket) {
-                Ok(rejections) => {
-                    place.granted = rejections;
-                    Ready::Now
-                }
-                Err(wait) => Ready::After(wait),
-            }
-        })
+            Err(wait) => Ready::After(wait),
+        }
     }
 
-    /// Learns from a success, and from what the server reported with it.
+    /// Learns from what the server reported with a success, too.
     #[inline]
-    pub(crate) fn accept(&self, place: &PacedPlace, success: Success, clock: &dyn Clock) {
-        self.pacer.with(Pacer::new, |pacer| {
+    fn succeeded(&self, place: &mut PacedPlace, success: &Success, clock: &dyn Clock) {
+        self.with_pacer(|pacer| {
             pacer.give_up(place.ticket, false);
             pacer.accept(clock);
             if let Some(limit) = success.rate_limit() {
@@ -90,56 +207,49 @@ impl PacedLimiter {
         });
     }
 
-    /// Learns from a failure. If it is throttling, returns the delay of the next attempt, or `None` in place of it if the
-    /// server asks for more than is allowed.
-    #[expect(clippy::option_option, reason = "a delay that is too long is not the same as none")]
-    pub(crate) fn learn(
-        &self,
-        settings: &StandardRetrySettings,
-        backoff: &impl BackoffStrategy,
-        place: &PacedPlace,
-        failure: &Failure,
-        clock: &dyn Clock,
-    ) -> Option<Option<Duration>> {
-        let delay = (failure.error_type() == Some(RetryErrorType::Throttling)).then(|| match failure.retry_after() {
-            None => Some(Duration::ZERO),
-            Some(hint) => {
-                hinted_wait(settings, backoff, hint).map(|wait| stretched(wait, stretch(self.stretch.next())))
+    /// A throttled attempt is repeated without backoff and cost.
+    fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+        let PacedPlace { ticket, granted, throttled } = *place;
+        let delay = match failure {
+            FailedSend::Throttled { wait } => {
+                let delay = wait.map(|wait| self.stretched(wait));
+                self.with_pacer(|pacer| {
+                    pacer.give_up(ticket, false);
+                    pacer.reject(clock, granted, delay);
+                });
+                Some(delay)
             }
-        });
-        self.pacer.with(Pacer::new, |pacer| {
-            pacer.give_up(place.ticket, false);
-            match delay {
-                Some(wait) => pacer.reject(clock, place.granted, wait),
-                None => pacer.accept(clock),
+            FailedSend::Otherwise => {
+                self.with_pacer(|pacer| {
+                    pacer.give_up(ticket, false);
+                    pacer.accept(clock);
+                });
+                None
             }
-        });
-        delay
+            FailedSend::NotSent => {
+                self.release(place);
+                None
+            }
+        };
+        *place = PacedPlace::after(throttled.saturating_add(delay.is_some().into()));
+        let max_throttled = || self.with_live(|live| live.max_throttled.load(Ordering::Relaxed));
+        delay.map(|delay| Unpaid { delay, max_uncounted: max_throttled() })
     }
 
-    /// Gives up the place in the queue: the attempt is sent without the limiter.
-    #[inline]
-    pub(crate) fn leave(&self, place: &mut PacedPlace) {
-        self.pacer.with(Pacer::new, |pacer| pacer.give_up(place.ticket.take(), false));
+    fn uncounted(&self, place: &PacedPlace) -> u32 {
+        place.throttled
     }
 
-    /// Gives back what was taken for an attempt that was not sent.
-    pub(crate) fn release(&self, place: &PacedPlace) {
-        self.pacer.with(Pacer::new, |pacer| pacer.give_up(place.ticket, place.is_granted()));
+    fn release(&self, place: &mut PacedPlace) {
+        self.with_pacer(|pacer| pacer.give_up(place.ticket, place.is_granted()));
     }
 
-    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
-    pub(crate) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool, has_ramp: bool) -> PacedAnswers {
-        self.pacer.with(Pacer::new, |pacer| pacer.impose(clock, rate, is_cut, has_ramp))
-    }
-
-    /// Returns the current limit on sends per second, or `None` while sends are not limited.
-    pub(crate) fn send_rate(&self) -> Option<f64> {
-        self.pacer.with(Pacer::new, Pacer::send_rate)
+    fn send_rate(&self) -> Option<f64> {
+        self.with_pacer(Pacer::send_rate)
     }
 }
 
-/// What a server answered to a [`PacedRetryStrategy`] while it limited sends.
+/// What a server answered to a [`PacedRetryStrategy`](crate::PacedRetryStrategy) while it limited sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacedAnswers {
@@ -149,15 +259,4 @@ pub struct PacedAnswers {
     pub rejected: u64,
     /// How often an operation had to wait for its send.
     pub waits: u64,
-}
-
-/// Returns the factor that belongs to a random number, from 1 up to 1 + [`STRETCH`].
-fn stretch(random: u64) -> f64 {
-    let part = f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-    STRETCH.mul_add(part, 1.0)
-}
-
-/// Returns a wait times a factor of at least 1. It saturates.
-fn stretched(wait: Duration, factor: f64) -> Duration {
-    Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(wait)
 }

@@ -2,7 +2,7 @@
 
 use super::reports::Reports;
 use super::{GoodputEstimator, PacedAnswers};
-use crate::limit::queue::{SendLimit, time_for};
+use crate::limit::queue::{SendSupply, time_for};
 use crate::policy::RateLimit;
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
@@ -119,7 +119,7 @@ impl Pace {
     }
 }
 
-impl SendLimit for Pace {
+impl SendSupply for Pace {
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);

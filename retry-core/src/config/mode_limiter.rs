@@ -1,0 +1,219 @@
+//! The limiter of a configured strategy: that of its mode, which can change.
+
+use super::RetryMode;
+use crate::limit::{
+    AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, Sealed,
+    SendLimiter, Unpaid,
+};
+use crate::policy::Success;
+use crate::support::Shared;
+use crate::support::random::RandomNumbers;
+use crate::support::sync::{AtomicU8, Ordering};
+use crate::time::Clock;
+
+/// The limiters of all modes, and the one that is in use. Each of them lives through all changes.
+#[derive(Debug)]
+pub struct ModeLimiter {
+    adaptive: AdaptiveLimiter,
+    paced: PacedLimiter,
+    /// The limit at the start, which is also that of a test's copy.
+    start: u8,
+    /// One of the constants below. It publishes no other data, so relaxed ordering suffices: a thread that reads an old value
+    /// does what was correct a moment before.
+    limit: Shared<AtomicU8>,
+}
+
+/// Sends are not limited.
+const NONE: u8 = 0;
+/// Sends are limited by the limiter of the adaptive strategy.
+const ADAPTIVE: u8 = 1;
+/// Sends are limited by the limiter of the paced strategy.
+const PACED: u8 = 2;
+
+/// Returns the limit of a mode.
+const fn limit_of(mode: RetryMode) -> u8 {
+    match mode {
+        RetryMode::Standard | RetryMode::Off => NONE,
+        RetryMode::Adaptive => ADAPTIVE,
+        RetryMode::Paced => PACED,
+    }
+}
+
+/// What an operation holds of the limiter of the mode in which its attempt began.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum ModePlace {
+    Unlimited {
+        /// The number of attempts of the operation that were throttled in the mode `paced`.
+        throttled: u32,
+    },
+    Adaptive {
+        place: AdaptivePlace,
+        throttled: u32,
+    },
+    Paced(PacedPlace),
+}
+
+impl ModePlace {
+    /// Returns the limit of its mode.
+    const fn limit(&self) -> u8 {
+        match self {
+            Self::Unlimited { .. } => NONE,
+            Self::Adaptive { .. } => ADAPTIVE,
+            Self::Paced(_) => PACED,
+        }
+    }
+
+    const fn throttled(&self) -> u32 {
+        match self {
+            Self::Unlimited { throttled } | Self::Adaptive { throttled, .. } => *throttled,
+            Self::Paced(place) => place.throttled(),
+        }
+    }
+
+    /// Returns whether no limiter need be asked, whatever the mode is now.
+    #[inline]
+    const fn is_granted(&self) -> bool {
+        match self {
+            Self::Unlimited { .. } => true,
+            Self::Adaptive { place, .. } => place.is_granted(),
+            Self::Paced(place) => place.is_granted(),
+        }
+    }
+}
+
+impl ModeLimiter {
+    pub(super) fn new(mode: RetryMode, paced: PaceSettings, random: RandomNumbers) -> Self {
+        let start = limit_of(mode);
+        let paced = PacedLimiter::new(random).starting_with(paced);
+        Self { adaptive: AdaptiveLimiter::new(), paced, start, limit: Shared::new(AtomicU8::new(start)) }
+    }
+
+    #[inline]
+    fn with_limit<R>(&self, using: impl FnOnce(&AtomicU8) -> R) -> R {
+        self.limit.with(|| AtomicU8::new(self.start), using)
+    }
+
+    #[inline]
+    fn limit(&self) -> u8 {
+        self.with_limit(|limit| limit.load(Ordering::Relaxed))
+    }
+
+    /// Takes over other settings. The mode `off` keeps the limiter that is in use.
+    pub(super) fn change(&self, mode: RetryMode, paced: PaceSettings) {
+        self.paced.change(paced);
+        if mode != RetryMode::Off {
+            self.with_limit(|limit| limit.store(limit_of(mode), Ordering::Relaxed));
+        }
+    }
+
+    /// Returns the mode, apart from [`RetryMode::Off`].
+    pub(super) fn mode(&self) -> RetryMode {
+        match self.limit() {
+            ADAPTIVE => RetryMode::Adaptive,
+            PACED => RetryMode::Paced,
+            _ => RetryMode::Standard,
+        }
+    }
+
+    /// Returns the place of an operation with this number of throttled attempts.
+    #[inline]
+    fn place(&self, throttled: u32, clock: &dyn Clock) -> ModePlace {
+        match self.limit() {
+            ADAPTIVE => ModePlace::Adaptive { place: self.adaptive.begin(clock), throttled },
+            PACED => ModePlace::Paced(self.paced.begin_after(throttled, clock)),
+            _ => ModePlace::Unlimited { throttled },
+        }
+    }
+
+    fn learn_failure(&self, place: &mut ModePlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+        match place {
+            ModePlace::Unlimited { .. } => None,
+            ModePlace::Adaptive { place, .. } => self.adaptive.failed(place, failure, clock),
+            ModePlace::Paced(place) => self.paced.failed(place, failure, clock),
+        }
+    }
+
+    /// Gives up the place in the limiter of another mode, and asks the limiter of this mode.
+    #[cold]
+    fn change_place(&self, place: &mut ModePlace, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        let next = self.place(place.throttled(), clock);
+        self.release(&mut std::mem::replace(place, next));
+        match place {
+            ModePlace::Adaptive { place, .. } if self.adaptive.must_ask(place) => {
+                self.adaptive.ask(place, clock, waker)
+            }
+            ModePlace::Paced(place) if self.paced.must_ask(place) => self.paced.ask(place, clock, waker),
+            _ => Ready::Now,
+        }
+    }
+}
+
+impl Sealed for ModeLimiter {}
+
+impl SendLimiter for ModeLimiter {
+    type Place = ModePlace;
+
+    #[inline]
+    fn begin(&self, clock: &dyn Clock) -> ModePlace {
+        self.place(0, clock)
+    }
+
+    #[inline]
+    fn must_ask(&self, place: &ModePlace) -> bool {
+        match (place, self.limit()) {
+            (ModePlace::Adaptive { place, .. }, ADAPTIVE) => self.adaptive.must_ask(place),
+            (ModePlace::Paced(place), PACED) => self.paced.must_ask(place),
+            (place, _) => !place.is_granted(),
+        }
+    }
+
+    #[inline]
+    fn ask(&self, place: &mut ModePlace, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        match (place, self.limit()) {
+            (ModePlace::Adaptive { place, .. }, ADAPTIVE) => self.adaptive.ask(place, clock, waker),
+            (ModePlace::Paced(place), PACED) => self.paced.ask(place, clock, waker),
+            (place, _) => self.change_place(place, clock, waker),
+        }
+    }
+
+    #[inline]
+    fn succeeded(&self, place: &mut ModePlace, success: &Success, clock: &dyn Clock) {
+        match place {
+            ModePlace::Unlimited { .. } => {}
+            ModePlace::Adaptive { place, .. } => self.adaptive.succeeded(place, success, clock),
+            ModePlace::Paced(place) => self.paced.succeeded(place, success, clock),
+        }
+    }
+
+    /// The limiter of the attempt's mode learns, and after a change the limiter of the new mode, too, whose terms apply.
+    fn failed(&self, place: &mut ModePlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+        let throttled = place.throttled();
+        let mut terms = self.learn_failure(place, failure, clock);
+        if place.limit() != self.limit() {
+            *place = self.place(throttled, clock);
+            terms = self.learn_failure(place, failure, clock);
+        }
+        terms
+    }
+
+    fn uncounted(&self, place: &ModePlace) -> u32 {
+        place.throttled()
+    }
+
+    fn release(&self, place: &mut ModePlace) {
+        match place {
+            ModePlace::Unlimited { .. } => {}
+            ModePlace::Adaptive { place, .. } => self.adaptive.release(place),
+            ModePlace::Paced(place) => self.paced.release(place),
+        }
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        match self.limit() {
+            ADAPTIVE => self.adaptive.send_rate(),
+            PACED => self.paced.send_rate(),
+            _ => None,
+        }
+    }
+}

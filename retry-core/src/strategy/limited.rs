@@ -1,0 +1,219 @@
+//! Strategies that limit sends: the standard strategy and a limiter.
+
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
+use crate::policy::{RetryErrorType, Success};
+use crate::quota::{RetryQuota, TokenBucket};
+use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
+use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
+use crate::time::Clock;
+use std::time::Duration;
+
+/// The [standard strategy](StandardRetryStrategy) with a [limiter](SendLimiter) of sends.
+///
+/// It is not named by itself: [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy) and
+/// [`PacedRetryStrategy`](crate::PacedRetryStrategy) are this strategy with one limiter each, and they describe the limiters.
+///
+/// # Driving it by hand
+///
+/// When driving the strategy by hand, end each operation with one of the methods that take its token. Otherwise the
+/// operation keeps its place in the queue for a while, and the operations behind it wait longer.
+#[derive(Debug)]
+pub struct LimitedRetryStrategy<L, B = ExponentialBackoff, Q = TokenBucket> {
+    standard: StandardRetryStrategy<B, Q>,
+    limiter: L,
+}
+
+impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
+    pub(crate) const fn from_parts(standard: StandardRetryStrategy<B, Q>, limiter: L) -> Self {
+        Self { standard, limiter }
+    }
+
+    /// Returns the standard strategy below the limiter.
+    pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
+        &self.standard
+    }
+
+    /// Returns the limiter.
+    pub const fn limiter(&self) -> &L {
+        &self.limiter
+    }
+
+    pub(super) const fn limiter_mut(&mut self) -> &mut L {
+        &mut self.limiter
+    }
+
+    /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,
+    /// the limiter still learns and limits.
+    pub fn set_enabled(&self, enabled: bool) {
+        self.standard.set_enabled(enabled);
+    }
+
+    /// Returns whether the retries of this strategy are on; see [`set_enabled`](LimitedRetryStrategy::set_enabled).
+    pub fn is_enabled(&self) -> bool {
+        self.standard.is_enabled()
+    }
+}
+
+impl<L: SendLimiter, B, Q> LimitedRetryStrategy<L, B, Q> {
+    /// Returns the current limit on sends per second, or `None` while sends are not limited.
+    pub fn send_rate(&self) -> Option<f64> {
+        self.limiter.send_rate()
+    }
+}
+
+/// The token of a [`LimitedRetryStrategy`].
+#[derive(Debug)]
+pub struct LimitedRetryToken<L: SendLimiter> {
+    standard: StandardRetryToken,
+    place: L::Place,
+}
+
+impl<L: SendLimiter> RetryToken for LimitedRetryToken<L> {
+    #[inline]
+    fn attempt(&self) -> u32 {
+        self.standard.attempt()
+    }
+
+    #[inline]
+    fn delay(&self) -> Duration {
+        self.standard.delay()
+    }
+
+    #[inline]
+    fn delay_source(&self) -> DelaySource {
+        self.standard.delay_source()
+    }
+}
+
+impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, B, Q> {
+    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while it
+    /// runs.
+    #[inline]
+    pub(crate) fn judge(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        token: LimitedRetryToken<L>,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<LimitedRetryToken<L>, RetryError> {
+        let LimitedRetryToken { standard: token, mut place } = token;
+        if !self.standard.issued(&token) {
+            return Err(RetryError::ForeignToken);
+        }
+        if !failure.was_sent() {
+            self.standard.give_back(&token);
+        }
+        let unpaid = self.limiter.failed(&mut place, failed_send(settings, backoff, failure), clock);
+        let uncounted = self.limiter.uncounted(&place);
+        let standard = match unpaid {
+            None => self.standard.judge(settings, backoff, token, failure, clock, uncounted)?,
+            Some(Unpaid { delay, max_uncounted }) => {
+                self.standard.grant_unpaid(token, failure, (uncounted, max_uncounted), delay)?
+            }
+        };
+        Ok(LimitedRetryToken { standard, place })
+    }
+
+    /// Returns the delay of the retry after a failure, by these settings and this backoff; see
+    /// [`RetryStrategy::refused_delay`].
+    pub(crate) fn delay_of(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        token: &LimitedRetryToken<L>,
+        failure: &Failure,
+    ) -> Duration {
+        let uncounted = self.limiter.uncounted(&token.place);
+        self.standard.delay_of(settings, backoff, &token.standard, failure, uncounted)
+    }
+
+    /// Lets the limiter learn from a success. Returns the token for the quota, which gets nothing back yet.
+    #[inline]
+    pub(crate) fn learn_success(
+        &self,
+        token: LimitedRetryToken<L>,
+        success: Success,
+        clock: &dyn Clock,
+    ) -> Result<StandardRetryToken, ForeignToken> {
+        let LimitedRetryToken { standard, mut place } = token;
+        if !self.standard.issued(&standard) {
+            return Err(ForeignToken);
+        }
+        self.limiter.succeeded(&mut place, &success, clock);
+        Ok(standard)
+    }
+}
+
+/// Returns what a limiter learns from a failure.
+fn failed_send(settings: &StandardRetrySettings, backoff: &impl BackoffStrategy, failure: &Failure) -> FailedSend {
+    if !failure.was_sent() {
+        return FailedSend::NotSent;
+    }
+    if failure.error_type() != Some(RetryErrorType::Throttling) {
+        return FailedSend::Otherwise;
+    }
+    let wait = failure.retry_after().map_or(Some(Duration::ZERO), |hint| hinted_wait(settings, backoff, hint));
+    FailedSend::Throttled { wait }
+}
+
+impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {
+    type Token = LimitedRetryToken<L>;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        let place = self.limiter.begin(clock);
+        self.standard.acquire_initial_token(clock).map(|standard| LimitedRetryToken { standard, place })
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, RetryError> {
+        self.judge(&self.standard.settings(), self.standard.backoff_strategy(), token, failure, clock)
+    }
+
+    #[inline]
+    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        let LimitedRetryToken { standard, mut place } = token;
+        self.standard.record_success(standard, success, clock)?;
+        self.limiter.succeeded(&mut place, success, clock);
+        Ok(())
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        let LimitedRetryToken { standard, place } = token;
+        if !self.limiter.must_ask(place) || !self.standard.issued(standard) {
+            return Ready::Now;
+        }
+        self.limiter.ask(place, clock, waker)
+    }
+
+    fn release(&self, token: Self::Token) {
+        let LimitedRetryToken { standard, mut place } = token;
+        if self.standard.issued(&standard) {
+            self.limiter.release(&mut place);
+        }
+        self.standard.release(standard);
+    }
+
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        self.delay_of(&self.standard.settings(), self.standard.backoff_strategy(), token, failure)
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.standard.quota_level()
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.send_rate()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        RetryStrategy::name(&self.standard)
+    }
+}
