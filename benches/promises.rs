@@ -19,7 +19,7 @@ const ATTRIBUTE_GROWTH: usize = 40;
 const CLOSURE_GROWTH: usize = 72;
 
 /// The maximum numbers of bytes of the tokens: standard, adaptive, paced and configured.
-const TOKEN_SIZES: [usize; 4] = [32, 56, 64, 72];
+const TOKEN_SIZES: [usize; 4] = [32, 48, 56, 64];
 
 /// Holds `BYTES` bytes across an await.
 async fn holding<const BYTES: usize>() -> Outcome {

@@ -2,6 +2,7 @@
 
 use crate::time::{Observed, Timestamp};
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// The longest single wait. A waiter asks again after it, because the rate may have changed.
@@ -16,7 +17,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The place of a waiter in the queue. A waiter with a lower number came earlier. A queue never issues a number twice, so a
 /// queue that may be asked with a ticket must not be replaced by a new one.
-pub(super) type Ticket = u64;
+pub(super) type Ticket = NonZeroU64;
 
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
 ///
@@ -103,7 +104,7 @@ struct Kept {
 
 impl<L: SendSupply> SendQueue<L> {
     pub(super) const fn new(limit: L, now: Timestamp) -> Self {
-        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: 0 }
+        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: Ticket::MIN }
     }
 
     pub(super) const fn limit(&self) -> &L {
@@ -112,6 +113,11 @@ impl<L: SendSupply> SendQueue<L> {
 
     pub(super) const fn limit_mut(&mut self) -> &mut L {
         &mut self.limit
+    }
+
+    /// Returns whether no waiter has a place or a send that is kept for it, apart from waiters that were passed over.
+    pub(super) fn is_empty(&self) -> bool {
+        self.expected.is_empty() && self.kept.is_none()
     }
 
     /// Returns the limit with the current time to use, to change its rate.
@@ -156,8 +162,8 @@ impl<L: SendSupply> SendQueue<L> {
         }
         let wait = wait.min(RECHECK);
         let ticket = *ticket.get_or_insert_with(|| {
-            self.next_ticket += 1;
-            self.next_ticket
+            let next = self.next_ticket.saturating_add(1);
+            std::mem::replace(&mut self.next_ticket, next)
         });
         let waiter = Expected { ticket, asks_at: now.saturating_add(wait) };
         if is_expected {

@@ -80,9 +80,11 @@ impl AcceptedCounters {
     pub(super) fn add(&self, now: Timestamp) {
         let (second, counter) = (second(now), &self.0[thread_number() % COUNTERS].0);
         let word = counter.load(Ordering::Relaxed);
+        // If the number is saturated, its bits would become 0.
+        let next = word.wrapping_add(1);
         let is_counted = word >> (2 * BITS) == second
-            && word & MAX < MAX
-            && counter.compare_exchange(word, word + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            && next & MAX != 0
+            && counter.compare_exchange(word, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if !is_counted {
             add_first(counter, second);
         }

@@ -181,7 +181,7 @@ impl SendLimiter for PacedLimiter {
     /// An operation that waited when the limit ended asks once more, to give up its place.
     #[inline]
     fn must_ask(&self, place: &PacedPlace) -> bool {
-        !place.is_granted() && (place.ticket.is_some() || self.with_pacer(Pacer::is_pacing))
+        self.with_pacer(Pacer::must_be_asked) && !place.is_granted()
     }
 
     #[inline]
@@ -199,8 +199,7 @@ impl SendLimiter for PacedLimiter {
     #[inline]
     fn succeeded(&self, place: &mut PacedPlace, success: &Success, clock: &dyn Clock) {
         self.with_pacer(|pacer| {
-            pacer.give_up(place.ticket, false);
-            pacer.accept(clock);
+            pacer.accept(clock, place.ticket);
             if let Some(limit) = success.rate_limit() {
                 pacer.report(clock, place.granted, limit);
             }
@@ -213,17 +212,11 @@ impl SendLimiter for PacedLimiter {
         let delay = match failure {
             FailedSend::Throttled { wait } => {
                 let delay = wait.map(|wait| self.stretched(wait));
-                self.with_pacer(|pacer| {
-                    pacer.give_up(ticket, false);
-                    pacer.reject(clock, granted, delay);
-                });
+                self.with_pacer(|pacer| pacer.reject(clock, ticket, granted, delay));
                 Some(delay)
             }
             FailedSend::Otherwise => {
-                self.with_pacer(|pacer| {
-                    pacer.give_up(ticket, false);
-                    pacer.accept(clock);
-                });
+                self.with_pacer(|pacer| pacer.accept(clock, ticket));
                 None
             }
             FailedSend::NotSent => {

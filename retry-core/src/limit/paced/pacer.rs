@@ -48,11 +48,18 @@ struct Padded<T>(T);
 
 /// The phase before the first operation.
 const IDLE: u8 = 0;
-/// The phase before the first rejection, without the ramp: sends are not limited.
+/// The phase in which sends are not limited and nobody waits: without the ramp, before the first rejection.
 const OPEN: u8 = 1;
 /// The phase in which sends are limited. After a rejection it never ends. It begins and ends under the lock, and there is a
 /// queue in it.
 const PACING: u8 = 2;
+/// The phase after a limit that ended, until the operations that waited for it have given up their places.
+const ENDED: u8 = 3;
+
+/// Returns the phase in which sends are not limited.
+fn phase_without_a_limit(queue: &SendQueue<Pace>) -> u8 {
+    if queue.is_empty() { OPEN } else { ENDED }
+}
 
 impl Pacer {
     pub(super) const fn new() -> Self {
@@ -112,6 +119,12 @@ impl Pacer {
         self.phase.load(Ordering::Relaxed) == PACING
     }
 
+    /// Returns whether an operation must ask before it sends, because sends are limited or it may have a place to give up.
+    #[inline]
+    pub(super) fn must_be_asked(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) >= PACING
+    }
+
     /// Returns the current limit on sends per second, or `None` if there is none.
     pub(super) fn send_rate(&self) -> Option<f64> {
         let queue = self.lock();
@@ -126,6 +139,7 @@ impl Pacer {
         let Some(queue) = &mut *queue else { return Ok(None) };
         if !self.is_pacing() {
             queue.leave(ticket.take());
+            self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
             return Ok(None);
         }
         let (pace, now) = queue.limit_at(now);
@@ -153,7 +167,11 @@ impl Pacer {
         pace.impose(now, rate, is_cut);
         // Operations that wait ask once more, and are sent.
         if rate.is_none() && !has_ramp && pace.estimator.estimate().is_none() {
-            self.phase.store(OPEN, Ordering::Relaxed);
+            let answers = pace.answers;
+            if let Some(queue) = &*queue {
+                self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
+            }
+            return answers;
         }
         pace.answers
     }
@@ -167,10 +185,15 @@ impl Pacer {
         }
     }
 
-    /// Counts a response that is no rejection.
+    /// Counts a response that is no rejection, and gives up the place of its operation, if it has one.
     #[inline]
-    pub(super) fn accept(&self, clock: &dyn Clock) {
-        if self.is_pacing() {
+    pub(super) fn accept(&self, clock: &dyn Clock, ticket: Option<Ticket>) {
+        let phase = self.phase.load(Ordering::Relaxed);
+        // Before, there are no places.
+        if phase >= PACING {
+            self.give_up(ticket, false);
+        }
+        if phase == PACING {
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
         } else {
             self.counters.add(clock.now());
@@ -180,7 +203,14 @@ impl Pacer {
     /// Learns from a rejection. `sent_after` is the number of rejections when the request was sent, if sends were limited
     /// then. A long wait holds back all operations.
     #[cold]
-    pub(super) fn reject(&self, clock: &dyn Clock, sent_after: Option<u32>, wait: Option<Duration>) {
+    pub(super) fn reject(
+        &self,
+        clock: &dyn Clock,
+        ticket: Option<Ticket>,
+        sent_after: Option<u32>,
+        wait: Option<Duration>,
+    ) {
+        self.give_up(ticket, false);
         let now = clock.now();
         let mut queue = self.lock();
         let is_first = !self.is_pacing();
