@@ -1,6 +1,8 @@
 //! The options of an attribute, and the messages for other words.
 
 use crate::diagnostics::{choices, likeness, nearest};
+use crate::tokens::source;
+use quote::ToTokens;
 
 /// The options that an attribute takes on a kind of item. `O` is the enum of these options.
 pub(crate) struct OptionTable<O: 'static> {
@@ -24,6 +26,12 @@ impl<O> OptionTable<O> {
     /// Returns a sentence that lists the options.
     pub(crate) fn takes(&self) -> String {
         format!("{} takes {}", self.subject, choices(self.names()))
+    }
+
+    /// Returns the message for a value without the name of an option. `main` is the option that it is probably meant for.
+    pub(crate) fn no_name(&self, value: &impl ToTokens, main: Option<&str>) -> String {
+        let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
+        format!("expected the name of an option{meant} {}", self.takes())
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {

@@ -3,6 +3,7 @@
 
 use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
+use crate::tokens::source;
 use crate::unreadable;
 use darling::ast::NestedMeta;
 use proc_macro2::{Ident, TokenStream};
@@ -48,7 +49,7 @@ pub(crate) fn read<O: Copy>(
             NestedMeta::Meta(meta) => meta,
             NestedMeta::Lit(literal) => {
                 others = true;
-                diagnostics.error(&literal, no_name(&literal, main, table));
+                diagnostics.error(&literal, table.no_name(&literal, main));
                 continue;
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
@@ -68,20 +69,6 @@ pub(crate) fn read<O: Copy>(
         }
     }
     (options, others)
-}
-
-/// Returns the message for a value without the name of an option. `main` is the option that it is probably meant for.
-pub(crate) fn no_name<O>(value: &impl ToTokens, main: Option<&str>, table: &OptionTable<O>) -> String {
-    let meant = main.map_or_else(|| ".".to_owned(), |main| format!("; did you mean `{main} = {}`?", source(value)));
-    format!("expected the name of an option{meant} {}", table.takes())
-}
-
-/// Returns the text of tokens with the usual spaces.
-pub(crate) fn source(tokens: &impl ToTokens) -> String {
-    let text = tokens.to_token_stream().to_string();
-    ["&", "(", ")", ".", "::"]
-        .iter()
-        .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
 }
 
 /// Returns an option and its name in the source text, or reports an unknown name. `main` is the option that a value
@@ -162,6 +149,15 @@ impl Written {
             Meta::NameValue(pair) => Some(ungrouped(&pair.value)),
             _ => None,
         }
+    }
+
+    /// Returns the expression after `=`, of which there must be one, as in this example.
+    pub(crate) fn expr(&self, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
+        let value = self.value().cloned();
+        if value.is_none() {
+            diagnostics.error(self, format!("write an expression: `{} = {example}`", self.name));
+        }
+        value
     }
 
     /// Returns a text after `=`.

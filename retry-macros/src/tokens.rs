@@ -1,6 +1,7 @@
 //! Searches in tokens, and small changes to them.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 
 /// Whether tokens contain one of these names.
@@ -65,4 +66,12 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         }
     });
     respanned.collect()
+}
+
+/// Returns the text of tokens with the usual spaces.
+pub(crate) fn source(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    ["&", "(", ")", ".", "::"]
+        .iter()
+        .fold(text, |text, token| text.replace(&format!(" {token}"), token).replace(&format!("{token} "), token))
 }

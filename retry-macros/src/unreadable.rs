@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::option_table::OptionTable;
-use crate::options::{no_name, source};
+use crate::tokens::source;
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
@@ -21,8 +21,8 @@ pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTab
     let main = table.main.filter(|main| !parts.iter().filter_map(name).any(|name| name == main));
     let value = parts.first().filter(|part| name(part).is_none()).and_then(|part| syn::parse2(part.clone()).ok());
     match value {
-        Some(Expr::Reference(place)) => diagnostics.error(&place, no_name(&place.expr, main, table)),
-        Some(value) => diagnostics.error(&value, no_name(&value, main, table)),
+        Some(Expr::Reference(place)) => diagnostics.error(&place, table.no_name(&place.expr, main)),
+        Some(value) => diagnostics.error(&value, table.no_name(&value, main)),
         None => _ = diagnostics.ok::<()>(Err(error)),
     }
 }

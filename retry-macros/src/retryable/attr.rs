@@ -174,7 +174,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
     for (name, option) in written {
         match name {
             RetryableOption::Strategy => read.strategy = read_strategy(&option, diagnostics),
-            RetryableOption::Policy => read.policy = read_expr(&option, "POLICY", diagnostics),
+            RetryableOption::Policy => read.policy = option.expr("POLICY", diagnostics),
             RetryableOption::Idempotent => {
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
@@ -191,10 +191,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             }
             RetryableOption::Context => read.context = read_name(&option, diagnostics),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
-            RetryableOption::Observer => read.observer = read_expr(&option, "OBSERVER", diagnostics),
-            RetryableOption::OnRetry => read.on_retry = read_expr(&option, "|error, event| ..", diagnostics),
-            RetryableOption::OnEnd => read.on_end = read_expr(&option, "|report| ..", diagnostics),
-            RetryableOption::Timer => read.timer = read_expr(&option, "TIMER", diagnostics),
+            RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),
+            RetryableOption::OnRetry => read.on_retry = option.expr("|error, event| ..", diagnostics),
+            RetryableOption::OnEnd => read.on_end = option.expr("|report| ..", diagnostics),
+            RetryableOption::Timer => read.timer = option.expr("TIMER", diagnostics),
             RetryableOption::Blocking => {
                 option.flag(diagnostics);
                 read.blocking = Some(option);
@@ -245,14 +245,6 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             None
         }
     }
-}
-
-pub(super) fn read_expr(option: &Written, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
-    let value = option.value().cloned();
-    if value.is_none() {
-        diagnostics.error(option, format!("write an expression: `{} = {example}`", option.name));
-    }
-    value
 }
 
 fn read_name(option: &Written, diagnostics: &mut Diagnostics) -> Option<Ident> {

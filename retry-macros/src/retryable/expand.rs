@@ -1,10 +1,10 @@
 //! Writes the loop into the function. It cannot fail.
 
 use crate::retryable::limits::{Limited, limited};
+use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind::{borrows, rebound};
 use crate::retryable::settle::{Over, Settle};
 use crate::retryable::strategy::{Dependency, Own};
-use crate::retryable::validate::{Policy, RetriedFunction};
 use crate::tokens::{local, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};

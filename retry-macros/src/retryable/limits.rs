@@ -2,7 +2,6 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;
-use crate::retryable::attr::read_expr;
 use crate::tokens::local;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -80,7 +79,7 @@ pub(super) fn read_deadline(option: &Written, diagnostics: &mut Diagnostics) -> 
             );
             None
         }
-        _ => read_expr(option, "instant", diagnostics),
+        _ => option.expr("instant", diagnostics),
     }
 }
 

@@ -5,6 +5,7 @@ mod attr;
 mod body;
 mod expand;
 mod limits;
+mod model;
 mod moved;
 mod rebind;
 mod settle;

@@ -1,8 +1,8 @@
 //! How each attempt binds the arguments.
 
 use crate::retryable::arguments::{self, Lending};
+use crate::retryable::model::RetriedFunction;
 use crate::retryable::strategy::Dependency;
-use crate::retryable::validate::RetriedFunction;
 use crate::tokens::{formats, mentions};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

@@ -5,7 +5,8 @@ use crate::options::{Written, ungrouped};
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
-use crate::retryable::limits::{Limit, Limits};
+use crate::retryable::limits::Limit;
+use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind;
 use crate::retryable::signature;
 use crate::retryable::strategy::Dependency;
@@ -13,44 +14,7 @@ use crate::retryable::tail::{self, Tail};
 use crate::tokens::mentions;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, Type, parse_quote};
-
-/// A function to be retried, with everything that its loop needs.
-pub(super) struct RetriedFunction {
-    pub(super) function: ItemFn,
-    pub(super) body: Body,
-    /// Whether it is not async, and blocks its thread.
-    pub(super) blocking: bool,
-    pub(super) arguments: Vec<Argument>,
-    /// The receiver, if each attempt borrows it mutably.
-    pub(super) receiver: Option<Ident>,
-    /// The arguments that are cloned for each attempt.
-    pub(super) clone: Vec<Ident>,
-    pub(super) outcome: Type,
-    pub(super) strategy: Dependency,
-    pub(super) policy: Policy,
-    pub(super) limits: Limits,
-    /// The name of the context in the body.
-    pub(super) context: Option<Ident>,
-    pub(super) observer: Option<Dependency>,
-    /// The closure that is called after each failure.
-    pub(super) on_retry: Option<Expr>,
-    /// The closure that is called when the operation ends.
-    pub(super) on_end: Option<Expr>,
-    /// `None` for the default timer.
-    pub(super) timer: Option<Dependency>,
-    pub(super) crate_path: Path,
-}
-
-/// How outcomes are classified.
-pub(super) enum Policy {
-    /// By the standard policy.
-    Standard { idempotent: Option<bool> },
-    /// By a closure, whose argument needs no type.
-    Closure(Expr),
-    /// By another expression.
-    Value(Expr),
-}
+use syn::{Attribute, Expr, ItemFn, Path, Signature, Stmt, parse_quote};
 
 pub(super) fn validate(
     options: Options,

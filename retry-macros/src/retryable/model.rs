@@ -1,0 +1,45 @@
+//! A function to be retried: what validation makes, and expansion writes.
+
+use crate::retryable::arguments::Argument;
+use crate::retryable::body::Body;
+use crate::retryable::limits::Limits;
+use crate::retryable::strategy::Dependency;
+use proc_macro2::Ident;
+use syn::{Expr, ItemFn, Path, Type};
+
+/// A function to be retried, with everything that its loop needs.
+pub(super) struct RetriedFunction {
+    pub(super) function: ItemFn,
+    pub(super) body: Body,
+    /// Whether it is not async, and blocks its thread.
+    pub(super) blocking: bool,
+    pub(super) arguments: Vec<Argument>,
+    /// The receiver, if each attempt borrows it mutably.
+    pub(super) receiver: Option<Ident>,
+    /// The arguments that are cloned for each attempt.
+    pub(super) clone: Vec<Ident>,
+    pub(super) outcome: Type,
+    pub(super) strategy: Dependency,
+    pub(super) policy: Policy,
+    pub(super) limits: Limits,
+    /// The name of the context in the body.
+    pub(super) context: Option<Ident>,
+    pub(super) observer: Option<Dependency>,
+    /// The closure that is called after each failure.
+    pub(super) on_retry: Option<Expr>,
+    /// The closure that is called when the operation ends.
+    pub(super) on_end: Option<Expr>,
+    /// `None` for the default timer.
+    pub(super) timer: Option<Dependency>,
+    pub(super) crate_path: Path,
+}
+
+/// How outcomes are classified.
+pub(super) enum Policy {
+    /// By the standard policy.
+    Standard { idempotent: Option<bool> },
+    /// By a closure, whose argument needs no type.
+    Closure(Expr),
+    /// By another expression.
+    Value(Expr),
+}
