@@ -8,8 +8,8 @@ use core::pin::Pin;
 use core::time::Duration;
 use retry_core::time::{StdTimer, Timestamp};
 use retry_core::{
-    AdaptiveRetryStrategy, Event, Observer, RetryDirective, RetryErrorType, StandardRetryPolicy, StandardRetryStrategy,
-    TimedOut, TokioTimer, retryable,
+    AdaptiveRetryStrategy, Event, Observer, Report, RetryDirective, RetryErrorType, StandardRetryPolicy,
+    StandardRetryStrategy, TimedOut, TokioTimer, retryable,
 };
 
 /// A strategy.
@@ -174,6 +174,34 @@ pub async fn told(deadline: Timestamp, failures: &mut u32, key: &str) -> Result<
 pub fn told_to_a_function(deadline: Timestamp, key: &str) -> Result<usize, Every> {
     key.parse().or(Ok(0))
 }
+
+/// A limit, and closures for failures and for the end.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(
+    strategy = STORE,
+    max_time = "5s",
+    on_retry = |_, event| *failures = event.attempt,
+    on_end = |report| *attempts = report.attempts
+)]
+pub async fn ended(failures: &mut u32, attempts: &mut u32, key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A function for the end.
+///
+/// # Errors
+///
+/// As it comes.
+#[retryable(strategy = STORE, on_end = at_the_end, blocking)]
+pub fn ended_by_a_function(key: &str) -> Result<usize, Every> {
+    key.parse().or(Ok(0))
+}
+
+/// Ignores a report.
+const fn at_the_end(_: &Report<&Result<usize, Every>>) {}
 
 /// Ignores a failure.
 const fn ignore(_: &Every, _: &Event) {}
