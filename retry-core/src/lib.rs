@@ -107,6 +107,7 @@
 //! | `refused` | the strategy refused the initial token | warn | `reason` |
 //! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
+//! | `unknown_error` | nothing classified the error of the attempt, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `send_rate` |
 //! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `send_rate` |
@@ -124,7 +125,7 @@
 //! - `operation`: the [path of the function](Event::operation); for [`retry()`] the name of the call, which is the path
 //!   of the closure by default.
 //! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
-//! - `error_type`: a name from [`RetryErrorType::as_str`], or `unknown`.
+//! - `error_type`: a name from [`RetryErrorType::as_str`], or `none` if the policy gave no class.
 //! - `reason`: a name from [`RetryError::as_str`].
 //! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
 //! - `quota`: the level of the retry quota after the event.

@@ -62,8 +62,8 @@ fn a_function() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                         &mut (),
                         __outcome,
                     ) {
@@ -142,8 +142,8 @@ fn a_method_with_all_options() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
                         my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
-                        &mut __operation,
                         my::retry::__private::judge_idempotent(&__outcome, false),
+                        &mut __operation,
                         &mut (),
                         __outcome,
                     ) {
@@ -193,8 +193,8 @@ fn a_function_with_a_strategy_of_its_own() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                         &mut (),
                         __outcome,
                     ) {
@@ -244,8 +244,8 @@ fn a_strategy_from_a_call() {
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                         &mut (),
                         __outcome,
                     ) {
@@ -336,14 +336,19 @@ fn limits_an_observer_and_a_context() {
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .with_observer(::retry_core::__private::static_observer(&METRICS)),
-                        &mut __operation,
                         __context
                             .remember(
                                 ::retry_core::__private::judge_by(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
+                                        .with_observer(
+                                            ::retry_core::__private::static_observer(&METRICS),
+                                        ),
+                                    &__operation,
                                     &__outcome,
                                     |outcome| judge(outcome),
                                 ),
                             ),
+                        &mut __operation,
                         &mut __last,
                         __outcome,
                     ) {
@@ -414,8 +419,8 @@ fn a_long_poll() {
                     };
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                         &mut __last,
                         __outcome,
                     ) {
@@ -483,8 +488,8 @@ fn a_function_that_blocks() {
                             .with_blocking_timer(
                                 ::retry_core::__private::blocking_timer(&__blocking_timer),
                             ),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                         &mut __last,
                         __outcome,
                     ) {
@@ -571,8 +576,8 @@ fn a_function_for_failures_with_limits() {
                     } else {
                         ::retry_core::__private::decide(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
                             ::retry_core::__private::judge(&__outcome),
+                            &mut __operation,
                         )
                     };
                     ::retry_core::__private::tell_failure(
@@ -735,8 +740,8 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                     } else {
                         ::retry_core::__private::decide(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                            &mut __operation,
                             ::retry_core::__private::judge(&__outcome),
+                            &mut __operation,
                         )
                     };
                     ::retry_core::__private::tell_failure(
@@ -832,8 +837,8 @@ fn a_method_that_async_trait_has_changed() {
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
-                            &mut __operation,
                             ::retry_core::__private::judge(&__outcome),
+                            &mut __operation,
                             &mut (),
                             __outcome,
                         ) {
@@ -890,8 +895,8 @@ fn a_function_that_names_its_block() {
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &mut __operation,
                             ::retry_core::__private::judge(&__outcome),
+                            &mut __operation,
                             &mut (),
                             __outcome,
                         ) {

@@ -151,7 +151,7 @@ async fn the_reason_to_stop_is_an_event() {
     );
     assert_eq!(
         last(retry(&strategy, std::future::pending::<Result<(), Failed>>).max_time(secs(1)).name("get").run()).await,
-        r#"WARN stopped: operation="get" attempt=1 reason="max_time" error_type="unknown" quota=5"#
+        r#"WARN stopped: operation="get" attempt=1 reason="max_time" error_type="none" quota=5"#
     );
 }
 

@@ -44,4 +44,5 @@ mod switch;
 mod test_mode;
 mod time_limits;
 mod tower;
+mod unknown;
 mod vectors;

@@ -9,7 +9,7 @@ use metrics::{
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::{
-    AdaptiveRetryStrategy, Jitter, RetryErrorType, RetryStrategy, StandardRetryStrategy, policy_fn, retry,
+    AdaptiveRetryStrategy, ChainPolicy, Jitter, RetryErrorType, RetryStrategy, StandardRetryStrategy, policy_fn, retry,
     retry_blocking,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +158,9 @@ fn an_operation_is_counted_with_its_outcome_its_attempts_and_its_waits() {
     assert_eq!(recorder.count(&series("retry_attempts_total")), 3 + 1);
     assert_eq!(recorder.count(&with("retry_operations_total", r#"outcome="ok""#)), 1);
     assert_eq!(recorder.count(&with("retry_operations_total", r#"outcome="not_retryable""#)), 1);
+    assert_eq!(recorder.count(&with("retry_failed_attempts_total", r#"error_type="throttling""#)), 1);
+    assert_eq!(recorder.count(&with("retry_failed_attempts_total", r#"error_type="timeout""#)), 1);
+    assert_eq!(recorder.count(&with("retry_failed_attempts_total", r#"error_type="none""#)), 1);
     assert_eq!(recorder.count(&with("retry_retries_total", r#"error_type="throttling""#)), 1);
     assert_eq!(recorder.count(&with("retry_retries_total", r#"error_type="timeout""#)), 1);
     assert_eq!(recorder.values(&series("retry_backoff_seconds")), [3.0, 2.0]);
@@ -212,7 +215,7 @@ fn handles_are_registered_once() {
     }
     assert_eq!(registered(), first);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
-    assert_eq!(recorder.0.lock().unwrap().described.len(), 9, "each metric is described once");
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 10, "each metric is described once");
 }
 
 /// A line of the table of metrics: name, type, unit and labels.
@@ -248,7 +251,7 @@ fn the_documented_tables_list_what_is_published() {
             (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
         })
         .collect();
-    assert_eq!(published.len(), 9);
+    assert_eq!(published.len(), 10);
     assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
     assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
 }
@@ -273,6 +276,18 @@ fn each_class_and_each_reason_is_a_value_of_its_label() {
     let other = RetryErrorType::Other.as_str();
     let retries = format!(r#"retry_retries_total{{operation="get",strategy="store",error_type="{other}"}}"#);
     assert_eq!(recorder.count(&retries), 1);
+}
+
+// Rules O13, P8.
+#[test]
+fn an_error_that_nothing_classifies_is_counted_as_unknown() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), StandardRetryStrategy::new());
+    metrics::with_local_recorder(&recorder, || {
+        let call = retry_blocking(&strategy, || Err::<(), _>(anyhow::anyhow!("no such table")));
+        call.policy(ChainPolicy::new()).observer(&observer).name("read").run().unwrap_err();
+    });
+    assert_eq!(recorder.count(r#"retry_failed_attempts_total{operation="read",error_type="unknown"}"#), 1);
+    assert_eq!(recorder.count(r#"retry_operations_total{operation="read",outcome="not_retryable"}"#), 1);
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
 #[inline]
 pub fn decide<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
     directive: RetryDirective,
+    operation: &mut OperationOf<S, L, O>,
 ) -> Settled {
     let decision = call.settle(operation, directive);
     Settled { decision, error_type: Failure::from_directive(directive).error_type() }

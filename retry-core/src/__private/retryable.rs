@@ -13,7 +13,7 @@ use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, Identified, LimitsOn,
     MaxTime, OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
 };
-use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, policy_fn};
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, Clock, Timer};
 use std::ops::ControlFlow;
@@ -250,26 +250,42 @@ pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirect
     outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
 }
 
-/// What a policy makes of an outcome.
+/// Returns what a policy makes of an outcome. The first unknown error of a function is reported.
 #[inline]
-pub fn judge_with<R, P: RetryPolicy<R>>(outcome: &R, policy: &P) -> RetryDirective {
-    policy.evaluate(outcome)
+pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &OperationOf<S, L, O>,
+    outcome: &R,
+    policy: &P,
+) -> RetryDirective
+where
+    P: RetryPolicy<R>,
+{
+    call.evaluate(operation, policy, outcome)
 }
 
-/// What a closure makes of an outcome. The outcome comes first, so that the closure's argument needs no type.
+/// Returns what a closure makes of an outcome, as [`judge_with`] does. The outcome comes first, so that the closure's
+/// argument needs no type.
 #[inline]
-pub fn judge_by<R>(outcome: &R, policy: impl Fn(&R) -> RetryDirective) -> RetryDirective {
-    policy(outcome)
+pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &OperationOf<S, L, O>,
+    outcome: &R,
+    policy: impl Fn(&R) -> RetryDirective,
+) -> RetryDirective {
+    call.evaluate(operation, &policy_fn(policy), outcome)
 }
 
 /// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
 /// is dropped, or kept in `last`.
+///
+/// The directive comes before the operation, because the policy is asked with a reference to the operation.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
 pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
     directive: RetryDirective,
+    operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
     outcome: R,
 ) -> Option<R> {

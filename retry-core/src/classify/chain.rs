@@ -35,7 +35,8 @@ use std::sync::Arc;
 /// The maximum number of links to examine.
 const MAX_LINKS: usize = 64;
 
-/// Classifies the first known link of a chain by the [table](self). Returns `None` if no link is known.
+/// Classifies the first known link of a chain by the [table](self). Returns `None` if no link is known: the error is
+/// *unknown*, which a policy of yours can say by [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown).
 ///
 /// The function takes a reference to [any error](ErrorLike), so it can classify a field of a derived
 /// [`RetryInfo`](macro@crate::RetryInfo). There, `None` leaves the answer to the other attributes:
@@ -95,7 +96,12 @@ pub fn first_known<E, K>(
 where
     E: ErrorLike<K> + ?Sized,
 {
-    std::iter::successors(Some(error.as_link()), |link| next(*link)).take(MAX_LINKS).find_map(known)
+    links(error.as_link()).find_map(known)
+}
+
+/// Returns the links of the chain that begins with this error.
+pub(crate) fn links<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |link| next(*link)).take(MAX_LINKS)
 }
 
 /// Classifies one link by the [table](self), without its sources. Returns `None` if the link is not known.

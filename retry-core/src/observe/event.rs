@@ -3,6 +3,7 @@
 use super::OperationId;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An event of an operation.
@@ -32,7 +33,7 @@ pub struct Event {
 }
 
 /// The kind of an [`Event`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// The strategy refused the initial token. The operation makes one attempt, and the strategy doesn't learn its
@@ -50,6 +51,19 @@ pub enum EventKind {
     },
     /// An attempt begins.
     AttemptStarted,
+    /// Nothing classified the error of the attempt, so it is not retried: its class is
+    /// [`RetryErrorType::Unknown`]. This event is a warning. There is one for the first such error of each function, by the
+    /// name of the operation, and for at most 256 functions in a process. It precedes the
+    /// [`AttemptFailed`](EventKind::AttemptFailed), which every such error has.
+    ///
+    /// The line to write is a link in the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`; see
+    /// [`ChainPolicy::also`](crate::ChainPolicy::also).
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    UnknownError {
+        /// The texts of the error and of its sources, at most 8 of them with at most 200 bytes each, in one line. `None` if
+        /// the policy does not return the [error](crate::RetryPolicy::unknown_error).
+        chain: Option<Arc<str>>,
+    },
     /// An attempt failed, according to the policy. An `Ok` can be a failure, too.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     AttemptFailed {
@@ -121,6 +135,7 @@ impl EventKind {
             Self::Refused { .. } => "refused",
             Self::Limited { .. } => "limited",
             Self::AttemptStarted => "attempt_started",
+            Self::UnknownError { .. } => "unknown_error",
             Self::AttemptFailed { .. } => "attempt_failed",
             Self::RetryScheduled { .. } => "retry_scheduled",
             Self::HeldBack { .. } => "held_back",

@@ -15,6 +15,7 @@
 //! |---|---|---|---|---|
 //! | `retry_operations_total` | counter | `count` | `operation`, `strategy`, `outcome` | operations that ended |
 //! | `retry_attempts_total` | counter | `count` | `operation`, `strategy` | attempts that began |
+//! | `retry_failed_attempts_total` | counter | `count` | `operation`, `strategy`, `error_type` | attempts that failed |
 //! | `retry_retries_total` | counter | `count` | `operation`, `strategy`, `error_type` | retries that were scheduled |
 //! | `retry_operation_duration_seconds` | histogram | `seconds` | `operation`, `strategy` | the time of an operation, waits included |
 //! | `retry_operation_attempts` | histogram | `count` | `operation`, `strategy` | the attempts of an operation |
@@ -29,15 +30,16 @@
 //! - `strategy`: the [name of the strategy](Event::strategy). A strategy without a name has neither this label nor gauges.
 //! - `outcome`: `ok` for a success, otherwise the reason to stop, a name from
 //!   [`RetryError::as_str`](crate::RetryError::as_str).
-//! - `error_type`: the class of the failure that caused the retry, a name from
-//!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `unknown`.
+//! - `error_type`: the class of the failure, a name from
+//!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave it no class. `unknown` means
+//!   that nothing classified the error, so it was not retried.
 //!
 //! All of them are bounded, except the names of scopes: each key that was ever used stays in memory and with the recorder,
 //! also after its scope was evicted. So use [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only for
 //! keys that are bounded themselves.
 //!
-//! An operation that is dropped before its end has no outcome. It counts in `retry_attempts_total` and
-//! `retry_retries_total` only.
+//! An operation that is dropped before its end has no outcome. It counts in `retry_attempts_total`,
+//! `retry_failed_attempts_total` and `retry_retries_total` only.
 //!
 //! # Costs
 //!
@@ -129,6 +131,9 @@ impl Observer for MetricsObserver {
     fn observe(&self, event: &Event) {
         match event.kind {
             EventKind::AttemptStarted => self.series(event).attempts.increment(1),
+            EventKind::AttemptFailed { failure } => {
+                self.series(event).failed_attempts(name_of(failure.error_type())).increment(1);
+            }
             EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
             EventKind::RetryScheduled { error_type, delay, quota, send_rate, .. } => {
                 let series = self.series(event);
@@ -140,7 +145,7 @@ impl Observer for MetricsObserver {
                 self.series(event).end(event, reason.as_str(), quota, send_rate);
             }
             EventKind::Succeeded { quota, send_rate, .. } => self.series(event).end(event, "ok", quota, send_rate),
-            EventKind::Refused { .. } | EventKind::AttemptFailed { .. } | EventKind::HeldBack { .. } => {}
+            EventKind::Refused { .. } | EventKind::UnknownError { .. } | EventKind::HeldBack { .. } => {}
         }
     }
 }
@@ -178,6 +183,7 @@ static METADATA: Metadata<'_> = Metadata::new("retry_core", Level::INFO, Some(mo
 
 static OPERATIONS: Metric = Metric::new("retry_operations_total", Unit::Count, "Operations that ended.");
 static ATTEMPTS: Metric = Metric::new("retry_attempts_total", Unit::Count, "Attempts that began.");
+static FAILED_ATTEMPTS: Metric = Metric::new("retry_failed_attempts_total", Unit::Count, "Attempts that failed.");
 static RETRIES: Metric = Metric::new("retry_retries_total", Unit::Count, "Retries that were scheduled.");
 static DURATION: Metric =
     Metric::new("retry_operation_duration_seconds", Unit::Seconds, "The time of an operation, waits included.");
@@ -192,7 +198,7 @@ static SEND_RATE: Metric =
 
 fn describe_all() {
     with_recorder(|recorder| {
-        for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &RETRIES] {
+        for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &FAILED_ATTEMPTS, &RETRIES] {
             recorder.describe_counter((*name).into(), Some(*unit), (*meaning).into());
         }
         for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT] {
@@ -218,6 +224,8 @@ struct Series {
     /// By outcome.
     operations: Handles<&'static str, Counter>,
     /// By the class of the failure.
+    failed_attempts: Handles<&'static str, Counter>,
+    /// By the class of the failure.
     retries: Handles<&'static str, Counter>,
     // The gauges are registered with their first value. Otherwise they would show 0 for what a strategy does not have.
     quota_level: OnceLock<Gauge>,
@@ -236,6 +244,7 @@ impl Series {
             backoff: BACKOFF.histogram(labels.clone()),
             limiter_wait: LIMITER_WAIT.histogram(labels.clone()),
             operations: Handles::new(),
+            failed_attempts: Handles::new(),
             retries: Handles::new(),
             quota_level: OnceLock::new(),
             send_rate: OnceLock::new(),
@@ -247,6 +256,10 @@ impl Series {
     /// Returns the counter of this metric whose label `name` has this value.
     fn by(&self, metric: &Metric, name: &'static str, value: &'static str) -> Counter {
         metric.counter([&*self.labels, &[Label::new(name, value)]].concat())
+    }
+
+    fn failed_attempts(&self, error_type: &'static str) -> Counter {
+        self.failed_attempts.get(error_type, |value| self.by(&FAILED_ATTEMPTS, "error_type", value))
     }
 
     fn retries(&self, error_type: &'static str) -> Counter {

@@ -23,10 +23,10 @@ pub use report::Report;
 use crate::policy::RetryErrorType;
 use std::sync::Arc;
 
-/// Returns the name of the class of a failure.
+/// Returns the name of the class of a failure, or `none` if it has no class.
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
-    error_type.map_or("unknown", RetryErrorType::as_str)
+    error_type.map_or("none", RetryErrorType::as_str)
 }
 
 /// Receives the events of operations as they happen, for metrics, logs and tests.
@@ -101,7 +101,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// ```text
 /// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled } { limited } end
 /// end       = attempt_started succeeded
-///           | attempt_started attempt_failed [ held_back ] stopped
+///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped
 ///           | attempt_started stopped                       (max_time or deadline cut the attempt)
 ///           | stopped                                       (max_time or deadline prevented the attempt)
 /// ```

@@ -1,7 +1,7 @@
 //! Events of the crate `tracing`.
 
 #[cfg(feature = "tracing")]
-pub(crate) use with_tracing::{emit, is_enabled};
+pub(crate) use with_tracing::{emit, is_enabled, is_warning_wanted};
 
 /// The level of an event.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,11 @@ pub(crate) enum Level {
 #[cfg(not(feature = "tracing"))]
 #[inline]
 pub(crate) const fn is_enabled(_: Level) -> bool {
+    false
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) const fn is_warning_wanted() -> bool {
     false
 }
 
@@ -55,6 +60,11 @@ mod with_tracing {
     pub(crate) fn is_enabled(level: Level) -> bool {
         let level = level.of_tracing();
         level <= tracing::level_filters::STATIC_MAX_LEVEL && level <= LevelFilter::current()
+    }
+
+    /// Returns whether the subscriber of this thread wants warnings.
+    pub(crate) fn is_warning_wanted() -> bool {
+        is_enabled(Level::Warn) && tracing::enabled!(target: TARGET, tracing::Level::WARN)
     }
 
     fn millis(time: Duration) -> u64 {
@@ -99,6 +109,17 @@ mod with_tracing {
             EventKind::AttemptStarted => {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
+            EventKind::UnknownError { ref chain } => event!(
+                level,
+                "unknown_error",
+                operation,
+                operation_id,
+                strategy,
+                attempt,
+                chain = chain.as_deref(),
+                "nothing classifies this error, so it is not retried; add a link to the policy, as in \
+                `ChainPolicy::new().also(chain::typed::<MyError>)`"
+            ),
             EventKind::AttemptFailed { failure } => event!(
                 level,
                 "attempt_failed",

@@ -118,6 +118,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
+    /// Returns whether anybody gets a warning: an observer, or the subscriber of `tracing`.
+    pub(super) fn is_warning_wanted(observed: &Observed<O::State>) -> bool {
+        observed.global.is_interested() || O::beginning(&observed.own).is_some() || trace::is_warning_wanted()
+    }
+
     /// Returns the beginning of an operation that begins now.
     #[inline]
     pub(crate) fn beginning(self, operation: &impl Identified) -> Beginning {
@@ -144,7 +149,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             trace::emit(level, operation, self.strategy.name().as_ref(), attempt, &kind);
         }
         if let Some(beginning) = O::beginning(&observed.own) {
-            self.tell_observer(beginning, attempt, kind);
+            self.tell_observer(beginning, attempt, kind.clone());
         }
         observed.global.tell(|started| self.event(Beginning::new(observed.own.operation_id(), started), attempt, kind));
     }

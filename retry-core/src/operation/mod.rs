@@ -13,6 +13,7 @@ mod observed;
 mod record;
 mod release;
 mod time_limits;
+mod unknown;
 #[cfg(feature = "tower")]
 mod unsent;
 mod wait;

@@ -1,9 +1,8 @@
 //! The policy for errors of any type, which are judged by their chain of sources.
 
-use super::{RetryDirective, RetryPolicy, StandardRetryPolicy};
+use super::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::classify::Classification;
 use crate::classify::chain::{self, ErrorLike, Owner};
-use crate::error::RetrySafety;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,10 +15,27 @@ const MAX_ADDED: usize = 8;
 /// The policy for results whose error can be of any type: `anyhow::Error`, `eyre::Report`, `Box<dyn Error>`, or the error
 /// of a client library.
 ///
-/// The first known link of the error's [chain](chain#links) decides, as with [`chain::known`]. `Ok` is a success, and an
-/// error without a known link is final. [`also`](ChainPolicy::also) makes more links known. What
-/// [`RetrySafety::Maybe`] means depends on [`idempotent`](ChainPolicy::idempotent). The crate `retry-clients` has a policy
-/// of this type for each client that it knows.
+/// The first known link of the error's [chain](chain#links) decides, as with [`chain::known`]. `Ok` is a success.
+/// [`also`](ChainPolicy::also) makes more links known. What [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) means
+/// depends on [`idempotent`](ChainPolicy::idempotent). The crate `retry-clients` has a policy of this type for each client
+/// that it knows.
+///
+/// An error without a known link is final, and of the class [`RetryErrorType::Unknown`]. The first one of each function is
+/// a [warning](crate::EventKind::UnknownError) with its text. To make it known, add a function with
+/// [`also`](ChainPolicy::also); for an error that must not be retried, the function returns
+/// `Some(Classification::new(RetrySafety::No))`.
+///
+/// # Errors that a chain does not show
+///
+/// Two common kinds of errors hide what they contain, and need one line each:
+///
+/// | error | why it is hidden | line |
+/// |---|---|---|
+/// | a variant with `#[error(transparent)]` of the crate `thiserror` | its `source` is that of the error inside, which is skipped | `.also(\|link\| match link.downcast_ref()? { StoreError::Client(inner) => client(inner), _ => None })` |
+/// | a typed context of `anyhow` or `eyre`, as in `.context(StoreError::SlowDown)` | only the owner's `downcast_ref` finds it | [`.whole_first(..)`](ChainPolicy::whole_first) |
+///
+/// An enum that derives [`RetryInfo`](macro@crate::RetryInfo) with `#[retry(transparent)]` or `#[retry(with = client)]` on
+/// that variant, and is added by `.also(chain::typed::<StoreError>)`, needs no other line.
 ///
 /// ```
 /// use retry_core::classify::chain;
@@ -89,14 +105,47 @@ impl<K> ChainPolicy<K> {
         self
     }
 
+    /// Adds a function that classifies the whole error. It is asked before the links of the chain, and returns `None` for
+    /// an error that it leaves to them. Call this last.
+    ///
+    /// Use it for what the owner of an error knows and the chain does not show. The context of an `anyhow::Error` or an
+    /// `eyre::Report` is such a case: only their own `downcast_ref` finds it by its type.
+    ///
+    /// ```
+    /// use anyhow::Context;
+    /// use retry_core::classify::Classification;
+    /// use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryInfo, RetryPolicy};
+    /// # use std::fmt;
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(throttling)]
+    /// struct SlowDown;
+    /// # impl fmt::Display for SlowDown {
+    /// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str("slow down") }
+    /// # }
+    ///
+    /// # let status: Result<(), _> = Err(fmt::Error);
+    /// let outcome = status.context(SlowDown);
+    /// let policy = ChainPolicy::new().whole_first(|error: &anyhow::Error| error.downcast_ref::<SlowDown>().map(Classification::of));
+    /// assert_eq!(policy.evaluate(&outcome), RetryDirective::retry(RetryErrorType::Throttling));
+    /// ```
+    pub const fn whole_first<E: ErrorLike<K>, F>(self, known: F) -> WholeFirst<F, K>
+    where
+        F: Fn(&E) -> Option<Classification>,
+    {
+        WholeFirst { known, chain: self }
+    }
+
     /// Returns the directive for an error. Use this in a policy that handles some outcomes itself.
     #[cold]
     pub fn evaluate_error<E: ErrorLike<K>>(&self, error: &E) -> RetryDirective {
         let known = |link: &(dyn Error + 'static)| {
             self.added.iter().flatten().find_map(|known| known(link)).or_else(|| chain::link(link))
         };
-        let verdict = chain::first_known(error, known);
-        self.standard.evaluate_error(&verdict.unwrap_or(Classification::new(RetrySafety::No)))
+        match chain::first_known(error, known) {
+            Some(verdict) => self.standard.evaluate_error(&verdict),
+            None => RetryDirective::fail(Some(RetryErrorType::Unknown)),
+        }
     }
 }
 
@@ -107,6 +156,40 @@ impl<T, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ChainPolicy<K> {
             Ok(_) => RetryDirective::succeed(),
             Err(error) => self.evaluate_error(error),
         }
+    }
+
+    fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
+        outcome.as_ref().err().map(ErrorLike::as_link)
+    }
+}
+
+/// A [`ChainPolicy`] that asks a function about the whole error first. Created by [`ChainPolicy::whole_first`].
+#[derive(Clone, Copy)]
+pub struct WholeFirst<F, K = Owner> {
+    known: F,
+    chain: ChainPolicy<K>,
+}
+
+impl<T, E: ErrorLike<K>, F: Fn(&E) -> Option<Classification>, K> RetryPolicy<Result<T, E>> for WholeFirst<F, K> {
+    #[inline]
+    fn evaluate(&self, outcome: &Result<T, E>) -> RetryDirective {
+        match outcome {
+            Ok(_) => RetryDirective::succeed(),
+            Err(error) => match (self.known)(error) {
+                Some(verdict) => self.chain.standard.evaluate_error(&verdict),
+                None => self.chain.evaluate_error(error),
+            },
+        }
+    }
+
+    fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
+        self.chain.unknown_error(outcome)
+    }
+}
+
+impl<F, K> fmt::Debug for WholeFirst<F, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WholeFirst").field("chain", &self.chain).finish_non_exhaustive()
     }
 }
 

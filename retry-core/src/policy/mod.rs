@@ -1,12 +1,15 @@
 //! Policies: the decision whether an outcome is a success, a final failure, or worth a retry.
 
 mod chain;
+mod unknown;
 
-pub use chain::ChainPolicy;
+pub use chain::{ChainPolicy, WholeFirst};
 
 pub use crate::classify::http::RateLimit;
+pub(crate) use unknown::text_of;
 
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +31,13 @@ pub enum RetryErrorType {
     ClientSide,
     /// Any other failure, with another or unknown fault.
     Other,
+    /// Nothing classified the error, so it is not retried. The first one of each function is a
+    /// [warning](crate::EventKind::UnknownError).
+    ///
+    /// [`ChainPolicy`] gives this class to an error without a known link. A policy of yours can do the same, by
+    /// `RetryDirective::fail(Some(RetryErrorType::Unknown))`. An error that implements [`RetryInfo`] never has it. If a
+    /// policy retries such a failure, the retry has the cost and the delay of [`Other`](RetryErrorType::Other).
+    Unknown,
 }
 
 impl RetryErrorType {
@@ -49,7 +59,7 @@ impl RetryErrorType {
     }
 
     /// Returns the name of the class as used in events: `throttling`, `timeout`, `conflict`, `server_side`,
-    /// `client_side` or `other`.
+    /// `client_side`, `other` or `unknown`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Throttling => "throttling",
@@ -58,6 +68,7 @@ impl RetryErrorType {
             Self::ServerSide => "server_side",
             Self::ClientSide => "client_side",
             Self::Other => "other",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -110,6 +121,12 @@ impl RetryDirective {
     /// Creates the directive for a final failure. `error_type` is the class of the failure, if known.
     pub const fn fail(error_type: Option<RetryErrorType>) -> Self {
         Self::Fail { error_type, retry_after: None }
+    }
+
+    /// Returns whether nothing classified the error, and so it is not retried.
+    #[inline]
+    pub(crate) const fn is_unknown(&self) -> bool {
+        matches!(self, Self::Fail { error_type: Some(RetryErrorType::Unknown), .. })
     }
 
     /// Sets the shortest wait that the server asked for. For a success this is a no-op.
@@ -188,6 +205,38 @@ impl Success {
 pub trait RetryPolicy<R: ?Sized> {
     /// Returns the directive for this outcome.
     fn evaluate(&self, outcome: &R) -> RetryDirective;
+
+    /// Returns the error in an outcome to which [`evaluate`](RetryPolicy::evaluate) gave the class
+    /// [`RetryErrorType::Unknown`]. The [warning](crate::EventKind::UnknownError) about it has the texts of this error and
+    /// of its sources. The default returns `None`: the warning has no text.
+    ///
+    /// The method is called only if there will be a warning.
+    ///
+    /// ```
+    /// use retry_core::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy};
+    /// use std::error::Error;
+    /// use std::io;
+    ///
+    /// /// A policy that retries while the answer is empty, and leaves errors to a `ChainPolicy`.
+    /// struct UntilComplete(ChainPolicy);
+    ///
+    /// impl RetryPolicy<Result<Vec<u8>, anyhow::Error>> for UntilComplete {
+    ///     fn evaluate(&self, outcome: &Result<Vec<u8>, anyhow::Error>) -> RetryDirective {
+    ///         match outcome {
+    ///             Ok(answer) if answer.is_empty() => RetryDirective::retry(RetryErrorType::Other),
+    ///             outcome => self.0.evaluate(outcome),
+    ///         }
+    ///     }
+    ///
+    ///     fn unknown_error<'o>(&self, outcome: &'o Result<Vec<u8>, anyhow::Error>) -> Option<&'o (dyn Error + 'static)> {
+    ///         self.0.unknown_error(outcome)
+    ///     }
+    /// }
+    /// ```
+    fn unknown_error<'o>(&self, outcome: &'o R) -> Option<&'o (dyn Error + 'static)> {
+        let _ = outcome;
+        None
+    }
 }
 
 /// Pointers to policies forward to them.
@@ -196,6 +245,10 @@ macro_rules! forward_policy {
         impl<R: ?Sized, P: RetryPolicy<R> + ?Sized> RetryPolicy<R> for $pointer {
             fn evaluate(&self, outcome: &R) -> RetryDirective {
                 (**self).evaluate(outcome)
+            }
+
+            fn unknown_error<'o>(&self, outcome: &'o R) -> Option<&'o (dyn Error + 'static)> {
+                (**self).unknown_error(outcome)
             }
         }
     )+};

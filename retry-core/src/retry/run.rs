@@ -182,7 +182,7 @@ where
                 }
             },
         };
-        let directive = kept.state.remember(self.policy.evaluate(&outcome));
+        let directive = kept.state.remember(self.call().evaluate(operation, &self.policy, &outcome));
         // The directive is not needed after it is settled, which saves a copy.
         let error_type = Failure::from_directive(directive).error_type();
         let decision = self.call().settle(operation, directive);

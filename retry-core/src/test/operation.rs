@@ -15,7 +15,8 @@ pub struct Operation {
     pub name: &'static str,
     /// The number of attempts that were made.
     pub attempts: u32,
-    /// The class of each failed attempt, in order; `None` for a failure that the policy did not classify.
+    /// The class of each failed attempt, in order; `None` if the policy gave it no class. An error that nothing
+    /// classifies has [`RetryErrorType::Unknown`].
     pub classes: Vec<Option<RetryErrorType>>,
     /// The delay of each scheduled retry, in order; it can be zero. Waits for a limiter are not included.
     pub delays: Vec<Duration>,
@@ -50,7 +51,7 @@ impl fmt::Display for Operation {
         let Self { name, attempts, classes, delays, reason, has_ended } = self;
         writeln!(f, "{}, operation `{name}`", End { attempts: *attempts, reason: *reason, has_ended: *has_ended })?;
         for (index, class) in classes.iter().enumerate() {
-            write!(f, "    attempt {} failed ({})", index + 1, class.map_or("unknown", RetryErrorType::as_str))?;
+            write!(f, "    attempt {} failed ({})", index + 1, class.map_or("none", RetryErrorType::as_str))?;
             match delays.get(index) {
                 Some(delay) => writeln!(f, ", then a delay of {delay:?}")?,
                 None => writeln!(f)?,

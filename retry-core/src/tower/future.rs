@@ -209,7 +209,7 @@ impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C,
                 ControlFlow::Break(outcome) => return ControlFlow::Break(outcome),
             },
         };
-        let decision = match self.policy.evaluate(&outcome) {
+        let decision = match self.call().evaluate(operation, &self.policy, &outcome) {
             RetryDirective::Retry { error_type, retry_after } if !sent.is_repeatable => {
                 self.call().settle_unrepeatable(operation, (error_type, retry_after), sent.is_sent)
             }

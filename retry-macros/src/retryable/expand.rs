@@ -20,7 +20,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (call_setup, retried_call) = call_value(retried, &private);
     let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
-    let directive = directive(retried, &result, &private);
+    let directive = directive(retried, [&retried_call, &quote!(&#operation)], &result, &private);
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
@@ -114,7 +114,12 @@ fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream,
 }
 
 /// Returns the expression of the policy's directive for an outcome.
-fn directive(retried: &RetriedFunction, result: &Ident, private: &TokenStream) -> TokenStream {
+fn directive(
+    retried: &RetriedFunction,
+    [call, operation]: [&TokenStream; 2],
+    result: &Ident,
+    private: &TokenStream,
+) -> TokenStream {
     match &retried.policy {
         Policy::Standard { idempotent } => {
             let judged = match idempotent {
@@ -124,10 +129,10 @@ fn directive(retried: &RetriedFunction, result: &Ident, private: &TokenStream) -
             // Whether the outcome can be judged depends on the return type, too.
             respan(judged, retried.outcome.span())
         }
-        Policy::Closure(closure) => quote!(#private::judge_by(&#result, #closure)),
+        Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, &#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
-            let judged = quote_spanned!(policy.span()=> #judge(&#result, &#policy));
+            let judged = quote_spanned!(policy.span()=> #judge(#call, #operation, &#result, &#policy));
             // A policy that is made here is dropped before the strategy is told. So a panic of its `Drop` loses no
             // retry.
             let directive = local("directive");

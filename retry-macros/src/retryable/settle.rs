@@ -72,7 +72,7 @@ impl Settle<'_> {
         let [operation, last] = self.places();
         quote! {
             if let ::core::option::Option::Some(#result) =
-                #private::settle(#call, #operation, #directive, #last, #result)
+                #private::settle(#call, #directive, #operation, #last, #result)
             {
                 return #result;
             }
@@ -83,7 +83,7 @@ impl Settle<'_> {
         let Self { private, call, operation: name, result, directive, is_limited, .. } = self;
         let [operation, last] = self.places();
         let [settled, is_over] = ["settled", "is_over"].map(local);
-        let decide = quote!(#private::decide(#call, #operation, #directive));
+        let decide = quote!(#private::decide(#call, #directive, #operation));
         let decide = if *is_limited {
             quote!(if #is_over { #private::time_is_over(#call, &#name) } else { #decide })
         } else {

@@ -8,7 +8,8 @@ use retry_core::{
     RetryPolicy, RetryQuota, RetrySafety, StandardRetryStrategy, Timer, TokioTimer, policy_fn, retry,
 };
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::error::Error;
+use std::fmt::{self, Debug};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -140,22 +141,29 @@ impl RetryPolicy<str> for Probe {
         self.called("evaluate", outcome);
         RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)))
     }
+
+    fn unknown_error<'o>(&self, outcome: &'o str) -> Option<&'o (dyn Error + 'static)> {
+        self.called("unknown_error", outcome);
+        Some(&fmt::Error)
+    }
 }
 
 #[test]
-fn a_pointer_to_a_policy_forwards_its_method() {
-    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> (RetryDirective, Vec<String>) {
-        probe.trace(|| policy.evaluate("outcome"))
+fn a_pointer_to_a_policy_forwards_every_method() {
+    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> ((RetryDirective, bool), Vec<String>) {
+        probe.trace(|| (policy.evaluate("outcome"), policy.unknown_error("error").is_some()))
     }
 
     let probe = Arc::new(Probe::default());
     let directive = RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)));
-    let expected = (directive, vec![r#"evaluate "outcome""#.to_owned()]);
+    let calls = [r#"evaluate "outcome""#, r#"unknown_error "error""#].map(str::to_owned);
+    let expected = ((directive, true), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&P");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<P>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryPolicy<str>>, &probe), expected, "Box<dyn>");
     assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<P>");
     assert_eq!(trace(Arc::clone(&probe) as Arc<dyn RetryPolicy<str>>, &probe), expected, "Arc<dyn>");
+    let expected = ((directive, false), calls[..1].to_vec());
     assert_eq!(trace(policy_fn(|outcome: &str| probe.evaluate(outcome)), &probe), expected, "a closure");
 }
 

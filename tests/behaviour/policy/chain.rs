@@ -60,6 +60,7 @@ const RETRY_OTHER: RetryDirective = RetryDirective::retry(RetryErrorType::Other)
 const RETRY_SERVER: RetryDirective = RetryDirective::retry(RetryErrorType::ServerSide);
 const FAIL_SERVER: RetryDirective = RetryDirective::fail(Some(RetryErrorType::ServerSide));
 const FAIL_OTHER: RetryDirective = RetryDirective::fail(Some(RetryErrorType::Other));
+const UNKNOWN: RetryDirective = RetryDirective::fail(Some(RetryErrorType::Unknown));
 
 // Rule P7.
 #[test]
@@ -80,9 +81,9 @@ fn owners_of_any_error_are_judged_by_the_first_known_link() {
         judge(AnyError::from(TimedOut::new(TimeLimit::Attempt, secs(1)))),
         RetryDirective::retry(RetryErrorType::Timeout)
     );
-    assert_eq!(judge(anyhow::anyhow!("no such table")), FAIL_OTHER);
-    assert_eq!(judge(eyre::eyre!("no such table")), FAIL_OTHER);
-    assert_eq!(judge(AnyError::from("no such table")), FAIL_OTHER);
+    assert_eq!(judge(anyhow::anyhow!("no such table")), UNKNOWN);
+    assert_eq!(judge(eyre::eyre!("no such table")), UNKNOWN);
+    assert_eq!(judge(AnyError::from("no such table")), UNKNOWN);
     let policy: ChainPolicy = ChainPolicy::default();
     assert_eq!(policy.evaluate(&anyhow::Ok(7)), RetryDirective::succeed());
 }
@@ -96,7 +97,7 @@ fn errors_of_one_type_are_judged_by_their_chain_too() {
     assert_eq!(IO.evaluate(&Err::<(), _>(io::Error::other(refused()))), RETRY_OTHER);
     let shared: Arc<dyn Error + Send + Sync> = Arc::new(refused());
     assert_eq!(IO.evaluate(&Err::<(), _>(shared)), RETRY_OTHER);
-    assert_eq!(IO.evaluate_error(&fmt::Error), FAIL_OTHER);
+    assert_eq!(IO.evaluate_error(&fmt::Error), UNKNOWN);
     assert_eq!(IO.evaluate(&Ok::<_, io::Error>(7)), RetryDirective::succeed());
 }
 
@@ -110,7 +111,7 @@ fn added_functions_are_asked_in_order_and_before_the_table() {
     assert_eq!(POLICY.evaluate_error(&AnyError::from(io::Error::other(Answered(502)))), RETRY_SERVER);
     assert_eq!(POLICY.evaluate_error(&AnyError::from(io::Error::other(Answered(501)))), FAIL_SERVER);
     assert_eq!(POLICY.evaluate_error(&AnyError::from(refused())), RETRY_OTHER, "the table is still asked");
-    assert_eq!(ChainPolicy::new().evaluate_error(&AnyError::from(Busy)), FAIL_OTHER, "nobody added this type");
+    assert_eq!(ChainPolicy::new().evaluate_error(&AnyError::from(Busy)), UNKNOWN, "nobody added this type");
 
     // The outer link decides, even if a function would be asked earlier about the inner one.
     let outer_is_known = AnyError::from(io::Error::new(ErrorKind::ConnectionReset, Answered(501)));
@@ -178,4 +179,63 @@ async fn the_kind_of_the_error_is_inferred_in_an_expression() {
     }
 
     assert_eq!(connect(&Cell::new(0)).await.unwrap(), 3);
+}
+
+/// An enum whose variant forwards `source` past the error that it contains.
+#[derive(Debug, thiserror::Error)]
+enum StoreError {
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error("no such key")]
+    NoSuchKey,
+}
+
+/// An error of a client library.
+#[derive(Debug, thiserror::Error)]
+#[error("status {0}")]
+struct ClientError(u16);
+
+fn client(link: &(dyn Error + 'static)) -> Option<Classification> {
+    link.downcast_ref().map(|ClientError(status)| http::status(*status))
+}
+
+// Rule P7.
+#[test]
+fn one_line_makes_the_error_in_a_transparent_variant_known() {
+    const BLIND: ChainPolicy = ChainPolicy::new().also(client);
+    const POLICY: ChainPolicy = BLIND.also(|link| match link.downcast_ref()? {
+        StoreError::Client(error) => client(error),
+        StoreError::NoSuchKey => None,
+    });
+
+    let error = || anyhow::Error::from(StoreError::from(ClientError(502))).context("while reading");
+    assert_eq!(BLIND.evaluate_error(&error()), UNKNOWN, "thiserror's `source` skips the error in the variant");
+    assert_eq!(POLICY.evaluate_error(&error()), RETRY_SERVER);
+    assert_eq!(POLICY.evaluate_error(&anyhow::Error::from(StoreError::NoSuchKey)), UNKNOWN);
+}
+
+// Rule P7.
+#[test]
+fn one_line_makes_a_typed_context_known() {
+    const CHAIN: ChainPolicy = ChainPolicy::new().also(chain::typed::<Busy>).idempotent(true);
+
+    let anyhow_first = CHAIN.whole_first(|error: &anyhow::Error| error.downcast_ref::<Busy>().map(Classification::of));
+    let eyre_first = CHAIN.whole_first(|error: &eyre::Report| error.downcast_ref::<Busy>().map(Classification::of));
+    let judge = |error| anyhow_first.evaluate(&anyhow::Result::<()>::Err(error));
+
+    let busy = RetryDirective::retry(RetryErrorType::Throttling).after(Some(secs(7)));
+    let by_anyhow = anyhow::Error::from(Answered(404)).context(Busy).context("while reading");
+    assert_eq!(CHAIN.evaluate_error(&by_anyhow), UNKNOWN, "the context is hidden from the chain");
+    assert_eq!(judge(by_anyhow), busy);
+    assert_eq!(judge(anyhow::Error::from(refused()).context("while connecting")), RETRY_OTHER);
+    assert_eq!(judge(anyhow::anyhow!("no such table")), UNKNOWN);
+    let unknown = Err::<(), _>(anyhow::anyhow!("no such table"));
+    assert_eq!(anyhow_first.unknown_error(&unknown).unwrap().to_string(), "no such table");
+    let maybe = |_: &anyhow::Error| Some(Classification::new(RetrySafety::Maybe));
+    assert_eq!(CHAIN.whole_first(maybe).evaluate(&unknown), RETRY_OTHER, "`idempotent` applies to it");
+    let by_eyre = eyre::Report::from(Answered(404)).wrap_err(Busy).wrap_err("while reading");
+    assert_eq!(CHAIN.evaluate_error(&by_eyre), UNKNOWN, "the context is hidden from the chain");
+    assert_eq!(eyre_first.evaluate(&Err::<(), _>(by_eyre)), busy);
+    assert_eq!(eyre_first.evaluate(&eyre::Ok(7)), RetryDirective::succeed());
+    assert!(format!("{eyre_first:?}").starts_with("WholeFirst { chain: ChainPolicy { added: 1,"), "{eyre_first:?}");
 }
