@@ -7,6 +7,7 @@
 //! | redis 1 | [`redis1`] | `redis::RedisError` |
 //! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
+//! | reqwest-middleware 0.5 | [`reqwest_middleware05`] | `reqwest_middleware::Error` |
 //! | sqlx 0.9 | [`sqlx09`] | `sqlx::Error` |
 //! | tokio-postgres 0.7 | [`tokio_postgres07`] | `tokio_postgres::Error` |
 //! | tonic 0.14 | [`tonic014`] | `tonic::Status` |
@@ -66,6 +67,8 @@ mod reqwest;
 pub mod reqwest012;
 #[cfg(feature = "reqwest013")]
 pub mod reqwest013;
+#[cfg(feature = "reqwest_middleware05")]
+pub mod reqwest_middleware05;
 #[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07", feature = "ureq3"))]
 mod resolve;
 #[cfg(feature = "sqlx09")]

@@ -9,6 +9,7 @@
 //! | Was the client still connecting ([`ConnectError`])? Its code is UNAVAILABLE. | yes | timeout if it timed out | other | nothing was sent | a closed port, an unknown host, a full backlog |
 //! | Did a timeout of this client strike ([`TimeoutExpired`])? Its code is CANCELLED. | maybe | timeout | other | the server may have acted | a server that never answers |
 //! | Did the connection break ([`hyper1`])? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
+//! | Did the server's timeout strike? It answers CANCELLED with the text `Timeout expired`, which is tonic's own. | maybe | timeout | other | the server may have acted | `Server::timeout`, and `Request::set_timeout`, which both sides enforce |
 //! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
 //!
 //! Two things that a server can send count, too:
@@ -18,9 +19,6 @@
 //! - A `grpc-retry-pushback-ms` that is negative, malformed or there twice: no retry ([`grpc_pushback`]).
 //!
 //! [`otlp`] is the same with the codes as OpenTelemetry reads them.
-//!
-//! A tonic server with a timeout of its own answers CANCELLED when it strikes. This is not retried: prefer a timeout of
-//! the client, by `Endpoint::timeout` or `attempt_timeout`.
 //!
 //! # Use
 //!
@@ -57,7 +55,7 @@ use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};
 use retry_core::{ChainPolicy, RetrySafety};
 use std::error::Error;
 use std::time::Duration;
-use tonic::{ConnectError, Status, TimeoutExpired};
+use tonic::{Code, ConnectError, Status, TimeoutExpired};
 use tonic_types::StatusExt;
 
 crate::client_error::of_client!("tonic", Status);
@@ -127,8 +125,17 @@ fn local_link(link: &(dyn Error + 'static)) -> Option<Classification> {
     link.is::<TimeoutExpired>().then_some(Classification::new(RetrySafety::Maybe).with_timeout())
 }
 
+/// The text of tonic's own timeout, with which its server answers.
+const SERVER_TIMEOUT: &str = "Timeout expired";
+
 /// Classifies the answer of a server.
 fn answer(status: &Status, table: fn(i32, Option<Duration>) -> Classification) -> Classification {
+    let is_timeout = status.code() == Code::Cancelled && status.message() == SERVER_TIMEOUT;
+    let table = |code, delay| match table(code, delay) {
+        verdict if !is_timeout => verdict,
+        verdict if verdict.is_retry_safe() == RetrySafety::No => verdict.with_safety(RetrySafety::Maybe).with_timeout(),
+        verdict => verdict.with_timeout(),
+    };
     let details = status.get_details_retry_info().and_then(|info| info.retry_delay);
     let mut pushbacks = status.metadata().get_all("grpc-retry-pushback-ms").iter();
     let code = status.code().into();

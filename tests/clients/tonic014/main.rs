@@ -13,10 +13,11 @@ use retry_core::{
     StandardRetryStrategy, retry, retryable,
 };
 use server::{Asked, GrpcServer, ask, endpoint, failure, raw_server};
+use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
-use tonic::{Code, Status};
+use tonic::{Code, Request, Status};
 use tonic_health::pb::health_client::HealthClient;
 
 /// A timeout that strikes in the tests that wait for it.
@@ -138,12 +139,42 @@ async fn a_timeout_of_the_client_may_be_retried() {
     assert_local(&status, Code::Cancelled, UNKNOWN.with_timeout());
 }
 
+// Rules H2, H6.
 #[tokio::test]
-async fn a_timeout_of_the_server_is_an_answer() {
+async fn a_timeout_of_a_tonic_server_may_be_retried() {
     let server = GrpcServer::start_with_timeout(SOON).await;
     let status = ask(&server.client(), Asked { stall: true, ..Asked::default() }).await.unwrap_err();
+    assert!(status.source().is_none(), "the server has answered");
+    assert_local(&status, Code::Cancelled, UNKNOWN.with_timeout());
+}
+
+/// Both sides enforce the header that `Request::set_timeout` sends. The client loses the race if its thread is busy.
+// Rules H2, H6.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_timeout_of_a_request_that_the_server_enforces_first_may_be_retried() {
+    let server = GrpcServer::start().await;
+    let mut client = server.client();
+    let mut request = Request::new(Asked { stall: true, ..Asked::default() }.into_request());
+    request.set_timeout(SOON);
+    let busy = async {
+        tokio::time::sleep(SOON / 4).await;
+        std::thread::sleep(2 * SOON);
+    };
+    let (answer, ()) = tokio::join!(client.check(request), busy);
+    let status = answer.unwrap_err();
+    assert!(status.source().is_none(), "the client was first: {status:?}");
+    assert_local(&status, Code::Cancelled, UNKNOWN.with_timeout());
+}
+
+// Rule H6.
+#[tokio::test]
+async fn a_cancelled_call_with_another_text_is_not_retried() {
+    let server = GrpcServer::start().await;
+    let status = ask(&server.client(), Asked { code: 1, ..Asked::default() }).await.unwrap_err();
     assert_eq!((status.code(), tonic014::classify(&status)), (Code::Cancelled, FINAL), "{status:?}");
-    assert_eq!(tonic014::otlp(&status), UNSENT);
+    // The text of another code says nothing.
+    let aborted = Status::new(Code::Aborted, "Timeout expired");
+    assert_eq!(tonic014::classify(&aborted), grpc(10, None));
 }
 
 // Rules H3, H6.

@@ -32,6 +32,10 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    pub(crate) fn into_request(self) -> HealthCheckRequest {
+        HealthCheckRequest { service: self.into_text() }
+    }
+
     fn into_text(self) -> String {
         let optional = |number: Option<String>| number.unwrap_or_default();
         let (delay, times) = (self.delay.map(|delay| delay.to_string()), self.times.map(|times| times.to_string()));
@@ -123,7 +127,7 @@ pub(crate) fn endpoint(address: SocketAddr) -> Endpoint {
 
 /// Makes one call and returns what came of it.
 pub(crate) async fn ask(client: &HealthClient<Channel>, asked: Asked<'_>) -> Result<(), Status> {
-    client.clone().check(HealthCheckRequest { service: asked.into_text() }).await.map(drop)
+    client.clone().check(asked.into_request()).await.map(drop)
 }
 
 /// Makes one call that must fail, and returns its error.
