@@ -648,8 +648,8 @@ fn a_closure_for_the_end() {
                         .await;
                     let __settled = ::retry_core::__private::decide(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
                         ::retry_core::__private::judge(&__outcome),
+                        &mut __operation,
                     );
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),

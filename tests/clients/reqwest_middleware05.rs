@@ -65,7 +65,7 @@ async fn verdict(builder: ClientBuilder, url: &str) -> Option<Classification> {
     verdict
 }
 
-// Rules H1, H11.
+// Rules H1, H12.
 #[tokio::test]
 async fn an_error_of_reqwest_is_found_inside() {
     let refused = format!("http://{}/", refused_address());
@@ -81,7 +81,7 @@ async fn an_error_of_reqwest_is_found_inside() {
     assert_eq!(reqwest_middleware05::policy().evaluate(&outcome), RetryDirective::retry(RetryErrorType::Timeout));
 }
 
-// Rules H2, H3, H11.
+// Rules H2, H3, H12.
 #[tokio::test]
 async fn each_kind_of_error_of_reqwest_is_classified_as_without_middleware() {
     let reset = Server::start(Reaction::SendAndReset(""));
@@ -101,7 +101,7 @@ async fn each_kind_of_error_of_reqwest_is_classified_as_without_middleware() {
     }
 }
 
-// Rule H11.
+// Rule H12.
 #[tokio::test]
 async fn an_error_of_a_middleware_is_looked_into() {
     let refused = |path: &str| format!("http://{}/{path}", refused_address());
@@ -120,7 +120,7 @@ async fn read(client: &ClientWithMiddleware, url: &str) -> reqwest_middleware::R
     get(client, url).await
 }
 
-// Rules H9, H11.
+// Rules H9, H12.
 #[tokio::test]
 async fn a_request_is_retried_until_the_server_is_well() {
     let answers = [Reaction::Answer(503, "", ""), Reaction::SendAndReset(""), Reaction::Answer(200, "", "found")];
