@@ -4,7 +4,7 @@ use crate::report::{Plot, Report, Spread, Table, quantile_of};
 use retry_core::RetryErrorType::{self, Conflict, ServerSide, Throttling, Timeout};
 use retry_core::config::RetryMode;
 use retry_core::strategy::{HintLimit, Refund, StandardRetrySettings};
-use retry_core::{BackoffStrategy, ExponentialBackoff, RetryConfig, StandardRetryStrategy, TokenBucket};
+use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, RetryConfig, StandardRetryStrategy, TokenBucket};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -82,7 +82,9 @@ impl Parts<'_> {
             (Some(limit), Some(accepted)) => limit.min(accepted),
             (limit, accepted) => limit.or(accepted)?,
         };
-        Some(longest.max(asked))
+        let is_random = matches!(self.backoff.jitter_setting(), Jitter::Full | Jitter::Equal);
+        let jitter = if is_random { self.settings.hint_jitter.most(asked) } else { Duration::ZERO };
+        Some(if asked > longest { asked.saturating_add(jitter) } else { longest })
     }
 
     fn schedule(&self) -> (Table, Plot) {
@@ -221,8 +223,8 @@ mod tests {
         assert_eq!(value("other", "attempts, at most"), Some(4.0));
         assert_eq!(value("other", "waits end after, s"), Some(0.6));
         assert_eq!(value("conflict", "waits end after, s"), Some(0.14));
-        assert_eq!(value("other", "waits that the server asks for end after, s"), Some(900.0));
-        assert_eq!(value("other", "operation ends after, s"), Some(908.0));
+        assert_eq!(value("other", "waits that the server asks for end after, s"), Some(915.0));
+        assert_eq!(value("other", "operation ends after, s"), Some(923.0));
         assert_eq!(value("timeout", "full quota is empty after retries"), Some(5.0));
         assert_eq!(value("conflict", "full quota is empty after retries"), None);
         let schedule = report.table("schedule").unwrap();
@@ -238,7 +240,7 @@ mod tests {
         let value = |class, measure| bounds.value(&[class], measure).unwrap().mid;
         assert_eq!(value("throttling", "attempts, at most"), Some(9.0));
         assert_eq!(value("throttling", "waits end after, s"), Some(0.0));
-        assert_eq!(value("throttling", "waits that the server asks for end after, s"), Some(2400.0));
+        assert_eq!(value("throttling", "waits that the server asks for end after, s"), Some(2440.0));
         assert_eq!(value("throttling", "full quota is empty after retries"), None);
         assert_eq!(value("throttling", "quota drains above failures of, %"), None);
         assert_eq!(value("other", "attempts, at most"), Some(5.0));

@@ -28,13 +28,15 @@ fn results_beside_other_crates_are_from_the_same_code_as_those_without() {
 #[cfg(feature = "peers")]
 #[test]
 fn results_beside_other_crates_are_from_the_current_code() {
-    use lab::scenario::{Plan, copy, layers};
+    use lab::scenario::{Plan, copy, layers, restart};
     use lab::study::OneByOne;
 
     // Of the services in a row, those of this library only, because it takes longer.
-    for (scenario, workers, policies) in
-        [(copy::SCENARIO, Some(64), lab::peers::policies()), (layers::SCENARIO, None, Vec::new())]
-    {
+    for (scenario, workers, policies) in [
+        (copy::SCENARIO, Some(64), lab::peers::policies()),
+        (restart::SCENARIO, None, lab::peers::policies()),
+        (layers::SCENARIO, None, Vec::new()),
+    ] {
         let (name, committed) = (scenario.name, report("peers", scenario.name));
         let mut options = vec![("max_attempts".to_owned(), committed.options["max_attempts"].clone())];
         options.extend(workers.map(|workers| ("workers".to_owned(), vec![workers].into())));

@@ -19,6 +19,7 @@ mod events;
 mod forms;
 mod forwarding;
 mod global_observer;
+mod hint_jitter;
 mod hygiene;
 mod long_polling;
 mod manual_timer;

@@ -2,7 +2,7 @@
 
 use crate::support::{ByHand, Failed, Flaky, millis, secs};
 use retry_core::backoff::{ConstantBackoff, LinearBackoff, NoBackoff};
-use retry_core::strategy::{ForeignToken, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
+use retry_core::strategy::{ForeignToken, HintJitter, HintLimit, Ready, Refund, RetryCosts, StandardRetrySettings};
 use retry_core::{
     BackoffStrategy, Clock, ErrorFault, ErrorInfo, ExponentialBackoff, Failure, Jitter, RetryError, RetryErrorType,
     RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokenBucket,
@@ -203,7 +203,7 @@ fn all_attempts_are_made_if_retries_cost_nothing() {
     assert_eq!(longest().max_attempts(u32::MAX).settings().max_attempts, u32::MAX);
 }
 
-// Rules C1, N1, N2, N3, N4, N5, N6, N7, N8, N9, N12, N13.
+// Rules C1, N1, N2, N3, N4, N5, N6, N7, N8, N9, N12, N13, N14.
 #[test]
 fn all_settings_can_be_set_and_read_back() {
     let read = |strategy: StandardRetryStrategy| {
@@ -215,7 +215,7 @@ fn all_settings_can_be_set_and_read_back() {
         let bases = [RetryErrorType::Throttling, RetryErrorType::Conflict, RetryErrorType::Other]
             .map(|error_type| backoff.base(error_type));
         let refunds = (settings.first_refund, settings.retry_refund);
-        let hints = (settings.hint_limit, settings.max_retry_after);
+        let hints = (settings.hint_limit, settings.max_retry_after, settings.hint_jitter);
         (settings.max_attempts, bases, backoff.cap(), strategy.quota().capacity(), costs, refunds, hints)
     };
     let (one, twenty, cap) = (secs(1), millis(20), secs(20));
@@ -228,18 +228,26 @@ fn all_settings_can_be_set_and_read_back() {
             500,
             ([5, 10, 0], 5),
             (1, Refund::Amount(1)),
-            (HintLimit::Unlimited, Some(secs(300)))
+            (HintLimit::Unlimited, Some(secs(300)), HintJitter::new(10, secs(5)))
         )
     );
     assert_eq!(
         read(StandardRetryStrategy::aws_2_0()),
-        (3, [one, twenty, one], cap, 500, ([5, 10, 0], 5), (1, Refund::LastCost), (HintLimit::MaxBackoff, None))
+        (
+            3,
+            [one, twenty, one],
+            cap,
+            500,
+            ([5, 10, 0], 5),
+            (1, Refund::LastCost),
+            (HintLimit::MaxBackoff, None, HintJitter::NONE)
+        )
     );
     let beyond = HintLimit::BeyondBackoff(secs(5));
     let fifty = Duration::from_millis(50);
     assert_eq!(
         read(StandardRetryStrategy::aws_2_1()),
-        (3, [one, twenty, fifty], cap, 500, ([5, 14, 0], 14), (1, Refund::LastCost), (beyond, None))
+        (3, [one, twenty, fifty], cap, 500, ([5, 14, 0], 14), (1, Refund::LastCost), (beyond, None, HintJitter::NONE))
     );
     let own = StandardRetryStrategy::new()
         .max_attempts(7)
@@ -251,6 +259,7 @@ fn all_settings_can_be_set_and_read_back() {
         .refunds(4, Refund::Amount(6))
         .hint_limit(HintLimit::MaxBackoff)
         .max_retry_after(Some(secs(8)))
+        .hint_jitter(HintJitter::new(30, secs(2)))
         .jitter(Jitter::Equal);
     assert_eq!(own.backoff_strategy().jitter_setting(), Jitter::Equal);
     assert_eq!(
@@ -262,7 +271,7 @@ fn all_settings_can_be_set_and_read_back() {
             70,
             ([2, 3, 4], 1),
             (4, Refund::Amount(6)),
-            (HintLimit::MaxBackoff, Some(secs(8)))
+            (HintLimit::MaxBackoff, Some(secs(8)), HintJitter::new(30, secs(2)))
         )
     );
 }
@@ -543,7 +552,8 @@ fn a_backoff_that_names_no_longest_delay_cuts_no_hint() {
         }
     }
 
-    let settings = StandardRetrySettings::new().hint_limit(HintLimit::MaxBackoff).max_retry_after(None);
+    let settings = StandardRetrySettings::new().max_retry_after(None);
+    let settings = settings.hint_limit(HintLimit::MaxBackoff).hint_jitter(HintJitter::NONE);
     let strategy = StandardRetryStrategy::from_parts(settings, Unbounded, TokenBucket::new(10));
     for (hint, delay) in [(secs(2), secs(3)), (secs(4), secs(4)), (Duration::MAX, Duration::MAX)] {
         let token = strategy.acquire_initial_token(CLOCK).unwrap();

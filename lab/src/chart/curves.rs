@@ -1,7 +1,7 @@
 //! The pictures with lines.
 
 use super::lines::{Drawn, Panel};
-use super::looks::{AWS, BLUE, GREY, INK, LIMITERS, RED, YOURS, look, spread, standard};
+use super::looks::{AWS, BLUE, GREEN, GREY, INK, LIMITERS, RED, YOURS, look, spread, standard};
 use super::parts::{Missing, centred, drawn, line, lines, option, panel, plot, table, value};
 use super::scale::{fixed, number};
 use super::svg::Look;
@@ -56,6 +56,54 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
         number(most)
     );
     Ok(drawn(&title, &subtitle, &[left, right], 350.0, &notes))
+}
+
+/// A restart: how many calls are lost, and how long the others take.
+pub(super) fn restart(report: &Report) -> Result<String, Missing> {
+    let (lost, time) = (plot(report, "lost")?, plot(report, "time")?);
+    let shown = [
+        ("full jitter", BLUE),
+        ("equal jitter", GREEN),
+        ("no jitter", GREY),
+        ("new(), as shipped", Look { dashes: "6 3", ..BLUE }),
+    ];
+    let series = |plot| -> Result<Vec<Drawn<'_>>, Missing> {
+        let mut all = lines(plot, &shown.map(|(name, _)| (name, Some(name))))?;
+        for (drawn, (_, look)) in all.iter_mut().zip(shown) {
+            drawn.look = look;
+        }
+        Ok(all)
+    };
+    let names = ("seconds that the server is away", "lost calls, %");
+    let left = Panel { lines: series(lost)?, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
+    let names = ("seconds that the server is away", "seconds of a call that is not lost");
+    let right = Panel { lines: series(time)?, ..panel(names, (460.0, 616.0), (98.0, 310.0)) };
+    let at = |name| -> Result<f64, Missing> {
+        let line = line(lost, name)?;
+        Ok(line.points.iter().find(|point| (point.x - 0.7).abs() < 1e-9).and_then(|point| point.y.mid).unwrap_or(0.0))
+    };
+    let (full, equal) = (at("full jitter")?, at("equal jitter")?);
+    let title = if full > 2.0 * equal && full > 1.0 {
+        format!("A server is away for 0.7 s: full jitter loses {full:.0} % of the calls, equal jitter {}", part(equal))
+    } else {
+        "A server is away for a short time: lost calls with each jitter".to_owned()
+    };
+    let (base, attempts) = (option(report, "base_ms"), option(report, "max_attempts"));
+    let notes = [
+        format!(
+            "Calls begin at random times while the server is away, and make up to {} attempts. The base of the backoff is {} ms.",
+            number(attempts),
+            number(base)
+        ),
+        "new(), as shipped: the same with full jitter, and a base of 1 s.".to_owned(),
+        format!("Shares and means of {} runs.", report.seeds),
+    ];
+    Ok(drawn(&title, "A server refuses all requests while it restarts", &[left, right], 350.0, &notes))
+}
+
+/// Writes a share. It is "none" below half a percent.
+fn part(percent: f64) -> String {
+    if percent < 0.5 { "none".to_owned() } else { format!("{percent:.0} %") }
 }
 
 /// Returns the last median of a line.

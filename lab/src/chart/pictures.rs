@@ -1,6 +1,6 @@
 //! The picture of each scenario, by its name.
 
-use super::curves::{changing, contention, layers, partial};
+use super::curves::{changing, contention, layers, partial, restart};
 use super::fleets::{fleet, fleet_limit};
 use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
@@ -16,6 +16,7 @@ use crate::report::Report;
 pub fn picture(report: &Report) -> Result<String, Missing> {
     match report.scenario.as_str() {
         "contention" => contention(report),
+        "restart" => restart(report),
         "copy" => copy(report),
         "outage" => outage(report),
         "partial" => partial(report),

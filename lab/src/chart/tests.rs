@@ -5,8 +5,8 @@ use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
-const NAMES: [&str; 9] =
-    ["changing", "contention", "copy", "layers", "many", "outage", "partial", "fleet", "fleet_limit"];
+const NAMES: [&str; 10] =
+    ["changing", "contention", "copy", "layers", "many", "outage", "partial", "fleet", "fleet_limit", "restart"];
 
 /// Returns the committed results, in the order of [`NAMES`].
 fn reports() -> Vec<Report> {
@@ -20,6 +20,7 @@ fn reports() -> Vec<Report> {
         include_str!("../../results/full/partial.json"),
         include_str!("../../results/full/fleet.json"),
         include_str!("../../results/full/fleet_limit.json"),
+        include_str!("../../results/full/restart.json"),
     ];
     files.map(|file| serde_json::from_str(file).unwrap()).into()
 }
@@ -184,6 +185,11 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             |report| set_rows(report, "shared", 80.0),
             "Many processes on one limit: a limiter each, or a shared one",
         ),
+        (
+            "A server is away for 0.7 s: full jitter loses ",
+            |report| set_line(report, "equal jitter", 50.0),
+            "A server is away for a short time: lost calls with each jitter",
+        ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
         let title = |report: &Report| {
@@ -213,6 +219,7 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
         let (old, new) = ("adaptive, no quota", "yours");
         let (old, is_renamed) = match name {
             "contention" => ("new(), as shipped", true),
+            "restart" => ("new(), as shipped", false),
             "layers" | "partial" => ("no retries", false),
             "outage" => ("aws_2_1()", true),
             "fleet" => ("one, 28 each", false),

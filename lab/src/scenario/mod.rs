@@ -11,6 +11,7 @@ pub mod many;
 pub mod outage;
 pub mod partial;
 pub mod per_second;
+pub mod restart;
 
 use crate::report::{Plot, Report, Table};
 use crate::strategies::Policy;
@@ -43,6 +44,7 @@ impl Scenario {
 /// All scenarios.
 pub const SCENARIOS: &[Scenario] = &[
     contention::SCENARIO,
+    restart::SCENARIO,
     copy::SCENARIO,
     outage::SCENARIO,
     partial::SCENARIO,

@@ -1,5 +1,5 @@
 use super::partial::{drain_rate, drift};
-use super::{Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, layers, many, outage, partial};
+use super::{Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, layers, many, outage, partial, restart};
 use crate::report::{Report, Spread};
 use crate::settings as arithmetic;
 use crate::strategies::Policy;
@@ -39,6 +39,7 @@ fn median(report: &Report, table: &str, keys: &[&str], measure: &str) -> f64 {
 fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
     let small = [
         ("contention", json!({ "clients": [10], "seeds": 2 })),
+        ("restart", json!({ "away_s": [0.7], "seeds": 3 })),
         ("copy", json!({ "tasks": 300, "workers": [16], "seeds": 2 })),
         ("outage", json!({ "quotas": [1], "stall_after_s": 5, "stall_s": 3, "duration_s": 30 })),
         ("partial", json!({ "operations": 200, "drain_operations": 200, "drain_steps": 3, "seeds": 2 })),
@@ -62,6 +63,20 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(report, serde_json::from_str(&text).unwrap(), "the report survives JSON");
     }
+}
+
+#[test]
+fn equal_jitter_rides_out_half_of_the_longest_delays_and_full_jitter_nothing_for_sure() {
+    let report = study(restart::SCENARIO, &json!({ "away_s": [0.2, 0.7, 0.75, 1.4, 1.6] }));
+    let lost = |policy, away| median(&report, "restart", &[policy, away], "lost calls, %");
+    // The longest delays are 0.1, 0.2, 0.4 and 0.8 s.
+    for away in ["0.2", "0.7", "0.75"] {
+        assert!(lost("equal jitter", away) < 1e-9 && lost("no jitter", away) < 1e-9);
+    }
+    assert!(lost("full jitter", "0.7") > 10.0, "{}", lost("full jitter", "0.7"));
+    assert!(lost("no jitter", "1.4") < 1e-9 && lost("no jitter", "1.6") > 0.0);
+    assert!(lost("equal jitter", "1.4") > 0.0 && lost("equal jitter", "1.4") < lost("full jitter", "1.4"));
+    assert!(lost("new(), as shipped", "0.7") < lost("full jitter", "0.7") / 10.0, "its base is 1 s");
 }
 
 #[test]

@@ -35,6 +35,10 @@ impl BackoffStrategy for ConstantBackoff {
     fn max_backoff(&self) -> Duration {
         self.delay
     }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.jittered.random_part(most)
+    }
 }
 
 /// A backoff without delays: a retry only waits if the server asks for it.
@@ -49,6 +53,10 @@ impl BackoffStrategy for NoBackoff {
     }
 
     fn max_backoff(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn random_part(&self, _most: Duration) -> Duration {
         Duration::ZERO
     }
 }

@@ -132,4 +132,8 @@ impl BackoffStrategy for ExponentialBackoff {
     fn max_backoff(&self) -> Duration {
         self.cap
     }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.jittered.random_part(most)
+    }
 }

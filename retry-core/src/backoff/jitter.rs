@@ -1,6 +1,6 @@
 //! Jitter: the random part of a delay.
 
-use super::arithmetic::{Factor, Rounding};
+use super::arithmetic::{Factor, Rounding, nanos};
 use crate::support::InvalidSetting;
 use crate::support::random::RandomNumbers;
 use std::time::Duration;
@@ -96,6 +96,21 @@ impl Jittered {
         };
         Duration::from_nanos(nanos)
     }
+
+    /// Returns a uniformly random part of a time, or zero if the jitter is not random.
+    pub(crate) fn random_part(&self, most: Duration) -> Duration {
+        if self.spread.is_zero() { Duration::ZERO } else { random_part(most, &self.random) }
+    }
+}
+
+/// Returns a uniformly random part of a time. Under a test guard it is zero, so that a test sees the exact waits that its
+/// server asks for.
+pub(super) fn random_part(most: Duration, random: &RandomNumbers) -> Duration {
+    #[cfg(feature = "test")]
+    if crate::support::session::current().is_some() {
+        return Duration::ZERO;
+    }
+    Duration::from_nanos(Factor::ONE.random_part(random.next()).times(nanos(most), Rounding::Down))
 }
 
 /// The jitter settings of a backoff.

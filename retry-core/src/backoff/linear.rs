@@ -57,4 +57,8 @@ impl BackoffStrategy for LinearBackoff {
     fn max_backoff(&self) -> Duration {
         self.cap
     }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.jittered.random_part(most)
+    }
 }

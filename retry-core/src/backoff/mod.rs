@@ -14,6 +14,7 @@ pub use jitter::Jitter;
 pub use linear::LinearBackoff;
 
 use crate::policy::RetryErrorType;
+use crate::support::random::RandomNumbers;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,16 @@ pub trait BackoffStrategy {
     fn max_backoff(&self) -> Duration {
         Duration::MAX
     }
+
+    /// Returns a random part of a time, from zero up to `most`. The
+    /// [`HintJitter`](crate::strategy::HintJitter) of a strategy adds it to a wait that the server asks for.
+    ///
+    /// The default draws from the random numbers of the process. The backoffs of this module draw from their own, which can
+    /// have a seed, and return zero if their jitter is not random.
+    fn random_part(&self, most: Duration) -> Duration {
+        static RANDOM: RandomNumbers = RandomNumbers::new();
+        jitter::random_part(most, &RANDOM)
+    }
 }
 
 /// Pointers to backoffs forward to them.
@@ -44,6 +55,10 @@ macro_rules! forward_backoff {
 
             fn max_backoff(&self) -> Duration {
                 (**self).max_backoff()
+            }
+
+            fn random_part(&self, most: Duration) -> Duration {
+                (**self).random_part(most)
             }
         }
     )+};

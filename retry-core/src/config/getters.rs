@@ -46,6 +46,16 @@ impl RetryConfig {
         self.hint_limit
     }
 
+    /// Returns the percentage of a wait that the server asks for, up to which a random part is added to it.
+    pub const fn hint_jitter_percent_setting(&self) -> Option<u32> {
+        self.hint_jitter_percent
+    }
+
+    /// Returns the longest time that is added to a wait that the server asks for.
+    pub const fn hint_jitter_at_most_setting(&self) -> Option<Duration> {
+        self.hint_jitter_at_most
+    }
+
     /// Returns the base of the backoff.
     pub const fn base_setting(&self) -> Option<Duration> {
         self.base
@@ -130,6 +140,8 @@ impl RetryConfig {
             max_attempts: self.max_attempts.or(other.max_attempts),
             max_retry_after: self.max_retry_after.or(other.max_retry_after),
             hint_limit: self.hint_limit.or(other.hint_limit),
+            hint_jitter_percent: self.hint_jitter_percent.or(other.hint_jitter_percent),
+            hint_jitter_at_most: self.hint_jitter_at_most.or(other.hint_jitter_at_most),
             base: self.base.or(other.base),
             cap: self.cap.or(other.cap),
             throttling_base: self.throttling_base.or(other.throttling_base),

@@ -9,13 +9,15 @@ use crate::support::InvalidSetting;
 use std::time::Duration;
 
 /// The keys, as paths. In each group, plain values come before groups, as TOML wants them.
-pub(super) const KEYS: [&str; 22] = [
+pub(super) const KEYS: [&str; 24] = [
     "preset",
     "mode",
     "max_attempts",
     "max_retry_after",
     "hint_limit",
     "hint_limit.beyond_backoff",
+    "hint_jitter.percent",
+    "hint_jitter.at_most",
     "backoff.base",
     "backoff.cap",
     "backoff.throttling_base",
@@ -35,8 +37,8 @@ pub(super) const KEYS: [&str; 22] = [
 ];
 
 /// The groups of keys, as paths. `hint_limit` is a key, too.
-pub(super) const GROUPS: [&str; 7] =
-    ["hint_limit", "backoff", "quota", "quota.refill", "quota.costs", "quota.refunds", "paced"];
+pub(super) const GROUPS: [&str; 8] =
+    ["hint_limit", "hint_jitter", "backoff", "quota", "quota.refill", "quota.costs", "quota.refunds", "paced"];
 
 const NUMBER: &str = "a whole number from 0 to 4294967295";
 const TIME: &str = "a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms";
@@ -119,6 +121,8 @@ impl Reader {
                 });
             }
             "hint_limit.beyond_backoff" => config.hint_limit = Some(HintLimit::BeyondBackoff(time()?)),
+            "hint_jitter.percent" => config.hint_jitter_percent = Some(number()?),
+            "hint_jitter.at_most" => config.hint_jitter_at_most = Some(time()?),
             "backoff.base" => config.base = Some(time()?),
             "backoff.cap" => config.cap = Some(time()?),
             "backoff.throttling_base" => config.throttling_base = Some(time()?),
@@ -237,6 +241,8 @@ impl RetryConfig {
                 HintLimit::BeyondBackoff(excess) => Some(Value::time(excess)),
                 HintLimit::Unlimited | HintLimit::MaxBackoff => None,
             },
+            "hint_jitter.percent" => self.hint_jitter_percent.map(Value::Number),
+            "hint_jitter.at_most" => self.hint_jitter_at_most.map(Value::time),
             "backoff.base" => self.base.map(Value::time),
             "backoff.cap" => self.cap.map(Value::time),
             "backoff.throttling_base" => self.throttling_base.map(Value::time),

@@ -26,7 +26,7 @@ pub use preset::RetryPreset;
 use crate::backoff::Jitter;
 use crate::policy::RetryErrorType;
 use crate::quota::TokenBucket;
-use crate::strategy::{HintLimit, MaxAttempts, Refund, RetryCosts, StandardRetryStrategy};
+use crate::strategy::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts, StandardRetryStrategy};
 use crate::support::InvalidSetting;
 use keys::Costs;
 use std::time::Duration;
@@ -73,6 +73,7 @@ use std::time::Duration;
 /// max_attempts = 4            # the first attempt included
 /// max_retry_after = "2m"      # the longest wait that the server may ask for, or "unlimited"
 /// hint_limit = "max_backoff"  # "unlimited", "max_backoff" or { beyond_backoff = "5s" }
+/// hint_jitter = { percent = 10, at_most = "5s" } # a random part above a wait that the server asks for
 ///
 /// [store.backoff]
 /// base = "100ms"
@@ -118,6 +119,8 @@ pub struct RetryConfig {
     #[expect(clippy::option_option, reason = "a setting that is not set is not the same as no limit")]
     max_retry_after: Option<Option<Duration>>,
     hint_limit: Option<HintLimit>,
+    hint_jitter_percent: Option<u32>,
+    hint_jitter_at_most: Option<Duration>,
     base: Option<Duration>,
     cap: Option<Duration>,
     throttling_base: Option<Duration>,
@@ -144,6 +147,8 @@ impl RetryConfig {
             max_attempts: None,
             max_retry_after: None,
             hint_limit: None,
+            hint_jitter_percent: None,
+            hint_jitter_at_most: None,
             base: None,
             cap: None,
             throttling_base: None,
@@ -197,6 +202,15 @@ impl RetryConfig {
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.hint_limit = Some(hint_limit);
+        self
+    }
+
+    /// Sets the random part that is added to a wait that the server asks for; see
+    /// [`StandardRetryStrategy::hint_jitter`].
+    #[must_use]
+    pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
+        self.hint_jitter_percent = Some(hint_jitter.percent());
+        self.hint_jitter_at_most = Some(hint_jitter.at_most());
         self
     }
 

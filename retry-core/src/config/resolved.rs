@@ -4,7 +4,7 @@ use super::{RetryConfig, RetryMode};
 use crate::backoff::ExponentialBackoff;
 use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
-use crate::strategy::{RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::strategy::{HintJitter, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
 use std::time::Duration;
 
 /// All settings of a strategy.
@@ -55,6 +55,10 @@ fn configured(mut settings: StandardRetrySettings, config: &RetryConfig) -> Stan
     settings.max_attempts = config.max_attempts_setting().unwrap_or(settings.max_attempts);
     settings.max_retry_after = config.max_retry_after.unwrap_or(settings.max_retry_after);
     settings.hint_limit = config.hint_limit.unwrap_or(settings.hint_limit);
+    settings.hint_jitter = HintJitter::new(
+        config.hint_jitter_percent.unwrap_or(settings.hint_jitter.percent()),
+        config.hint_jitter_at_most.unwrap_or(settings.hint_jitter.at_most()),
+    );
     settings.first_refund = config.first_refund.unwrap_or(settings.first_refund);
     settings.retry_refund = config.retry_refund.unwrap_or(settings.retry_refund);
     let cost = |set: Option<u32>, of| set.unwrap_or(settings.costs.of(of));

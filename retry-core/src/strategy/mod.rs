@@ -24,7 +24,9 @@ pub use paced::{PacedRetryStrategy, PacedRetryToken};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;
-pub use standard::{HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken};
+pub use standard::{
+    HintJitter, HintLimit, Refund, RetryCosts, StandardRetrySettings, StandardRetryStrategy, StandardRetryToken,
+};
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};

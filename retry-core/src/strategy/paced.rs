@@ -40,7 +40,7 @@ use crate::time::Clock;
 /// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and counts
 ///   against a [limit of its own](PacedRetryStrategy::max_throttled). The quota protects a server that is in trouble, and a
 ///   server that throttles protects itself.
-/// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %. If it is longer than
+/// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %, at most 5 s. If it is longer than
 ///   1.5 s, it holds back the whole strategy, so that the other operations need not get the same answer.
 /// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.4 s until the
 ///   first rejection.

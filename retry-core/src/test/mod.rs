@@ -101,7 +101,7 @@
 //!   once. The skipped time is added to the clock that strategies see, and counts against `max_time`. To sleep the
 //!   waits, use [`TestGuard::real_time`].
 //! - **Time limits of attempts** are not skipped, so attempts can use real sockets. Tokio's paused time works as well.
-//! - **Jitter** comes from a fixed seed.
+//! - **Jitter** comes from a fixed seed. A wait that the server asks for is exact: no random part is added to it.
 //!
 //! Guards nest. The inner guard starts with fresh state, and the outer guard continues when the inner one is dropped.
 //!

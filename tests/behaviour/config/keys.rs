@@ -2,7 +2,7 @@
 
 use crate::support::{millis, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
-use retry_core::strategy::{HintLimit, Refund};
+use retry_core::strategy::{HintJitter, HintLimit, Refund};
 use retry_core::{BackoffStrategy, Jitter, RetryConfig, RetryErrorType, StandardRetryStrategy};
 use serde_json::{Value, json};
 
@@ -85,6 +85,20 @@ fn rows() -> Vec<Row> {
         time(
             "hint_limit.beyond_backoff",
             vec![(json!("5s"), |s| s.settings().hint_limit == HintLimit::BeyondBackoff(secs(5)))],
+        ),
+        number(
+            "hint_jitter.percent",
+            vec![
+                (json!(25), |s| s.settings().hint_jitter == HintJitter::new(25, secs(5))),
+                (json!("0"), |s| s.settings().hint_jitter.most(secs(100)).is_zero()),
+            ],
+        ),
+        time(
+            "hint_jitter.at_most",
+            vec![
+                (json!("9s"), |s| s.settings().hint_jitter == HintJitter::new(10, secs(9))),
+                (json!("0s"), |s| s.settings().hint_jitter.most(secs(100)).is_zero()),
+            ],
         ),
         time(
             "backoff.base",

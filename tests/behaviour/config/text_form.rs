@@ -4,7 +4,7 @@ use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
 use retry_core::config::{ConfigSource, RetryMode, RetryPreset};
-use retry_core::strategy::{HintLimit, Refund, RetryCosts};
+use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_core::{Jitter, RetryConfig};
 use serde::Deserialize;
 use serde_json::{from_str, json, to_value};
@@ -24,6 +24,7 @@ fn every_setting() -> RetryConfig {
         .unwrap()
         .max_retry_after(Some(secs(120)))
         .hint_limit(HintLimit::BeyondBackoff(secs(5)))
+        .hint_jitter(HintJitter::new(20, secs(3)))
         .backoff(millis(100), secs(20))
         .throttling_base(millis(1500))
         .conflict_base(millis(30))
@@ -44,6 +45,7 @@ mode = "adaptive"
 max_attempts = 4
 max_retry_after = "2m"
 hint_limit = { beyond_backoff = "5s" }
+hint_jitter = { percent = 20, at_most = "3s" }
 
 [backoff]
 base = "100ms"
@@ -70,6 +72,7 @@ max_attempts: 4
 max_retry_after: 2m
 hint_limit:
   beyond_backoff: 5s
+hint_jitter: { percent: 20, at_most: 3s }
 backoff:
   base: 100ms
   cap: 20s
@@ -97,6 +100,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
         "max_attempts": 4,
         "max_retry_after": "2m",
         "hint_limit": { "beyond_backoff": "5s" },
+        "hint_jitter": { "percent": 20, "at_most": "3s" },
         "backoff": {
             "base": "100ms", "cap": "20s", "throttling_base": "1500ms", "conflict_base": "30ms", "jitter": "equal",
         },
@@ -182,7 +186,7 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
     assert_eq!(error.key().as_deref(), Some("store.retry.quota.refil"));
     assert_eq!(error.suggestion().as_deref(), Some("store.retry.quota.refill"));
     assert!(error.setting().is_none());
-    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced";
+    let keys = "preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced";
     assert_eq!(
         read("wrong.retry").unwrap_err().to_string(),
         format!(r#"file "conf/settings.toml": invalid wrong.retry "7": expected a group of the keys {keys}"#)
@@ -219,7 +223,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         (r#"{"quota": {"cost": {}}}"#, "unknown key quota.cost: did you mean quota.costs?"),
         (
             r#"{"colour": "red"}"#,
-            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced",
+            "unknown key colour: expected one of preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced",
         ),
         (
             r#"{"quota": {"costs": {"colour": 1}}}"#,
@@ -227,7 +231,7 @@ fn an_unknown_key_is_an_error_with_a_suggestion() {
         ),
         (
             r#"{"": 1}"#,
-            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced",
+            "unknown key : expected one of preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced",
         ),
     ] {
         assert_eq!(error(json), line);
@@ -253,7 +257,7 @@ fn a_setting_is_given_once_and_a_refill_as_a_whole() {
     );
     assert_eq!(
         error("[1]"),
-        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, backoff, quota, paced"#
+        r#"invalid settings "a list": expected a group of the keys preset, mode, max_attempts, max_retry_after, hint_limit, hint_jitter, backoff, quota, paced"#
     );
 }
 
@@ -304,6 +308,7 @@ proptest! {
         bases in prop::array::uniform2(prop::option::of(times())),
         hint in prop::option::of(prop::option::of(times())),
         hint_limit in prop::option::of(hint_limits()),
+        hint_jitter in prop::option::of((any::<u32>(), times())),
         jitter in prop::option::of(jitters()),
         quota in prop::option::of((any::<u32>(), any::<u32>(), times().prop_filter("a period", |time| !time.is_zero()))),
         refunds in prop::option::of((any::<u32>(), prop::option::of(any::<u32>()))),
@@ -316,6 +321,9 @@ proptest! {
         config = if let Some(base) = bases[1] { config.conflict_base(base) } else { config };
         config = if let Some(max) = hint { config.max_retry_after(max) } else { config };
         config = if let Some(limit) = hint_limit { config.hint_limit(limit) } else { config };
+        if let Some((percent, at_most)) = hint_jitter {
+            config = config.hint_jitter(HintJitter::new(percent, at_most));
+        }
         config = if let Some(jitter) = jitter { config.try_jitter(jitter).unwrap() } else { config };
         if let Some((capacity, amount, every)) = quota {
             config = config.quota_capacity(capacity).try_quota_refill(amount, every).unwrap();

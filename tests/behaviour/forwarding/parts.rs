@@ -83,16 +83,25 @@ impl BackoffStrategy for Probe {
     fn max_backoff(&self) -> Duration {
         secs(19)
     }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.called("random_part", most);
+        secs(29)
+    }
 }
 
 #[test]
 fn a_pointer_to_a_backoff_forwards_every_method() {
-    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> ((Duration, Duration), Vec<String>) {
-        probe.trace(|| (backoff.compute_next_backoff_delay(3, RetryErrorType::Conflict), backoff.max_backoff()))
+    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> ([Duration; 3], Vec<String>) {
+        probe.trace(|| {
+            let delay = backoff.compute_next_backoff_delay(3, RetryErrorType::Conflict);
+            [delay, backoff.max_backoff(), backoff.random_part(secs(7))]
+        })
     }
 
     let probe = Arc::new(Probe::default());
-    let expected = ((secs(11), secs(19)), vec!["backoff (3, Conflict)".to_owned()]);
+    let calls = ["backoff (3, Conflict)", "random_part 7s"].map(str::to_owned);
+    let expected = ([secs(11), secs(19), secs(29)], calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&B");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<B>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn BackoffStrategy>, &probe), expected, "Box<dyn>");

@@ -22,6 +22,9 @@ use std::time::Duration;
 
 /// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
 const STRETCH: f64 = 0.1;
+
+/// The longest time by which such a wait is stretched.
+const LONGEST_STRETCH: Duration = Duration::from_secs(5);
 /// The lowest rate from elsewhere, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
 
@@ -157,14 +160,15 @@ impl PacedLimiter {
         self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, self.has_ramp()))
     }
 
-    /// Returns a wait that the server asks for, stretched by up to [`STRETCH`]. It saturates.
+    /// Returns a wait that the server asks for, stretched by up to [`STRETCH`] and [`LONGEST_STRETCH`]. It saturates.
     fn stretched(&self, wait: Duration) -> Duration {
         if wait.is_zero() {
             return wait;
         }
         let part = f64::from(u32::try_from(self.stretch.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX);
         let factor = STRETCH.mul_add(part, 1.0);
-        Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(wait)
+        let stretched = Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX);
+        stretched.clamp(wait, wait.saturating_add(LONGEST_STRETCH))
     }
 }
 

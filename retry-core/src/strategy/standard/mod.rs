@@ -1,12 +1,14 @@
 //! The standard strategy: a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 
 mod costs;
+mod hint_jitter;
 mod hint_limit;
 mod max_attempts;
 mod settings;
 mod token;
 
 pub use costs::{Refund, RetryCosts};
+pub use hint_jitter::HintJitter;
 pub use hint_limit::HintLimit;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
@@ -49,6 +51,7 @@ use std::time::Duration;
 /// | [refund](StandardRetryStrategy::refunds) for a success at the first attempt | 1 | 1 | 1 |
 /// | refund for a success after a retry | 1 | the cost of the last retry | the cost of the last retry |
 /// | [minimum delay](StandardRetryStrategy::hint_limit) if the server asks for a wait | that wait | that wait, at most 20 s | that wait, at most the backoff plus 5 s |
+/// | [jitter](StandardRetryStrategy::hint_jitter) above that wait | up to a tenth of it, at most 5 s | none | none |
 /// | [longest wait](StandardRetryStrategy::max_retry_after) that the server can ask for; a longer one ends the operation | 5 min | no limit | no limit |
 /// | [refill](StandardRetryStrategy::quota_refill) of the quota over time | none | none | none |
 ///
@@ -210,6 +213,15 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.settings = self.settings.hint_limit(hint_limit);
+        self
+    }
+
+    /// Sets the random part that is added to a wait that the server asks for, after it is cut to the
+    /// [limit](StandardRetryStrategy::hint_limit). [`max_retry_after`](StandardRetryStrategy::max_retry_after) judges the
+    /// wait without it.
+    #[must_use]
+    pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
+        self.settings = self.settings.hint_jitter(hint_jitter);
         self
     }
 

@@ -1,6 +1,6 @@
 //! The settings of the standard strategy, except those of its backoff and its quota.
 
-use super::{HintLimit, MaxAttempts, Refund, RetryCosts};
+use super::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts};
 use crate::support::InvalidSetting;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub struct StandardRetrySettings {
     pub retry_refund: Refund,
     /// The limit to which a wait that the server asks for is cut.
     pub hint_limit: HintLimit,
+    /// The random part that is added to a wait that the server asks for.
+    pub hint_jitter: HintJitter,
     /// The longest wait that the server can ask for; `None` means no limit. A longer one ends the operation.
     pub max_retry_after: Option<Duration>,
 }
@@ -35,6 +37,7 @@ impl StandardRetrySettings {
             first_refund: 1,
             retry_refund: Refund::Amount(1),
             hint_limit: HintLimit::Unlimited,
+            hint_jitter: HintJitter::new(10, Duration::from_secs(5)),
             max_retry_after: Some(Duration::from_secs(5 * 60)),
         }
     }
@@ -47,6 +50,7 @@ impl StandardRetrySettings {
             first_refund: 1,
             retry_refund: Refund::LastCost,
             hint_limit: HintLimit::MaxBackoff,
+            hint_jitter: HintJitter::NONE,
             max_retry_after: None,
         }
     }
@@ -99,6 +103,13 @@ impl StandardRetrySettings {
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.hint_limit = hint_limit;
+        self
+    }
+
+    /// Sets the random part that is added to a wait that the server asks for.
+    #[must_use]
+    pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
+        self.hint_jitter = hint_jitter;
         self
     }
 

@@ -227,8 +227,15 @@ fn delay_with_hint(
         return Err(RetryError::RetryAfterTooLong);
     }
     let computed = backoff.compute_next_backoff_delay(retry, error_type);
-    let delay = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
-    Ok((delay, if delay > computed { DelaySource::RetryAfter } else { DelaySource::Backoff }))
+    let wait = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
+    if wait <= computed {
+        return Ok((computed, DelaySource::Backoff));
+    }
+    let part = match settings.hint_jitter.most(wait) {
+        Duration::ZERO => Duration::ZERO,
+        most => backoff.random_part(most),
+    };
+    Ok((wait.saturating_add(part), DelaySource::RetryAfter))
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
