@@ -279,6 +279,23 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
     assert_eq!(closure_told.take(), [(told[1].clone(), secs(3 + 1))]);
 }
 
+// Rule R20.
+#[tokio::test(start_paused = true)]
+async fn the_end_is_reported_after_the_wait() {
+    type End = (u32, Option<RetryError>, Duration);
+
+    #[retryable(strategy = strategy, long_polling, on_end = |report| {
+        ended.set(Some((report.attempts, report.reason, report.elapsed)));
+    })]
+    async fn poll(strategy: &StandardRetryStrategy, ended: &Cell<Option<End>>) -> Result<(), Failed> {
+        Err(Failed::SAFE)
+    }
+
+    let ended = Cell::new(None);
+    assert_eq!(poll(&paying_for(1), &ended).await, Err(Failed::SAFE));
+    assert_eq!(ended.get(), Some((2, Some(RetryError::QuotaExhausted), secs(1 + 2))));
+}
+
 // Rules M9, R20.
 #[test]
 fn functions_that_block_wait_too() {
