@@ -155,5 +155,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         }
         table.add(vec![name.to_owned(), format!("{away}")], values.to_vec());
     }
-    Ok(Report::new(SCENARIO, values, options.seeds, vec![table], vec![lost, time]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![lost, time]))
 }
