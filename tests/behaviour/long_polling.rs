@@ -240,7 +240,7 @@ impl Observer for Events {
 // Rules O1, O3, R20.
 #[tokio::test(start_paused = true)]
 async fn the_wait_is_told_and_the_operation_stops_after_it() {
-    #[retryable(strategy = strategy, long_polling, observer = events, on_retry = |_, event| told.push(event.kind.clone()))]
+    #[retryable(strategy = strategy, long_polling, observer = events, on_retry = |_, event| told.push(event.kind))]
     async fn attribute(
         strategy: &StandardRetryStrategy,
         events: &Events,
@@ -271,12 +271,12 @@ async fn the_wait_is_told_and_the_operation_stops_after_it() {
     let closure_told = RefCell::new(Vec::new());
     let attempt = || ready(Err::<(), _>(Failed::THROTTLED));
     let call = retry(&strategy, attempt).long_polling().observer(&events).on_retry(|_, event| {
-        closure_told.borrow_mut().push((event.kind.clone(), started.elapsed()));
+        closure_told.borrow_mut().push((event.kind, started.elapsed()));
     });
     assert_eq!(call.run().await, Err(Failed::THROTTLED));
     let stopped = ("1 stopped QuotaExhausted Some(Throttling) Some(0)".to_owned(), secs(1));
     assert_eq!(events.0.take().last(), Some(&stopped));
-    assert_eq!(closure_told.take(), [(told[1].clone(), secs(3 + 1))]);
+    assert_eq!(closure_told.take(), [(told[1], secs(3 + 1))]);
 }
 
 // Rule R20.

@@ -501,7 +501,7 @@ proptest! {
             let elapsed = script.started.elapsed();
             assert!(elapsed <= limits.max_time, "{elapsed:?} of {:?}", limits.max_time);
             check(&log.0.borrow(), outcome.is_ok(), &script, outcome.as_ref().ok());
-            let events: Vec<_> = log.0.borrow().iter().map(|event| (event.attempt, event.elapsed, event.kind.clone())).collect();
+            let events: Vec<_> = log.0.borrow().iter().map(|event| (event.attempt, event.elapsed, event.kind)).collect();
             (outcome.ok(), elapsed, events, script.begun.into_inner())
         }));
         assert_eq!(attribute, closure, "both forms behave in the same way");

@@ -3,7 +3,6 @@
 use super::OperationId;
 use crate::policy::RetryErrorType;
 use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// An event of an operation.
@@ -33,7 +32,7 @@ pub struct Event {
 }
 
 /// The kind of an [`Event`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
     /// The strategy refused the initial token. The operation makes one attempt, and the strategy doesn't learn its
@@ -61,8 +60,9 @@ pub enum EventKind {
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     UnknownError {
         /// The texts of the error and of its sources, at most 8 of them with at most 200 bytes each, in one line. `None` if
-        /// the policy does not return the [error](crate::RetryPolicy::unknown_error).
-        chain: Option<Arc<str>>,
+        /// the policy does not return the [error](crate::RetryPolicy::unknown_error). A text stays in memory until the
+        /// process ends.
+        chain: Option<&'static str>,
     },
     /// An attempt failed, according to the policy. An `Ok` can be a failure, too.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]

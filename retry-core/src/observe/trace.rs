@@ -109,14 +109,14 @@ mod with_tracing {
             EventKind::AttemptStarted => {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
-            EventKind::UnknownError { ref chain } => event!(
+            EventKind::UnknownError { chain } => event!(
                 level,
                 "unknown_error",
                 operation,
                 operation_id,
                 strategy,
                 attempt,
-                chain = chain.as_deref(),
+                chain,
                 "nothing classifies this error, so it is not retried; add a link to the policy, as in \
                 `ChainPolicy::new().also(chain::typed::<MyError>)`"
             ),

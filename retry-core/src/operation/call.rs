@@ -149,7 +149,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             trace::emit(level, operation, self.strategy.name().as_ref(), attempt, &kind);
         }
         if let Some(beginning) = O::beginning(&observed.own) {
-            self.tell_observer(beginning, attempt, kind.clone());
+            self.tell_observer(beginning, attempt, kind);
         }
         observed.global.tell(|started| self.event(Beginning::new(observed.own.operation_id(), started), attempt, kind));
     }

@@ -4,7 +4,6 @@ use crate::classify::chain;
 use std::error::Error;
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 /// The maximum number of links in a text.
 const MAX_LINKS: usize = 8;
@@ -16,13 +15,15 @@ const MAX_BYTES: usize = 200;
 ///
 /// The texts come from code that may never have run before, because a final error need not be displayed. So they are
 /// bounded, and a panic in them ends the text and nothing else.
+///
+/// The text is never freed, so that events can be copied freely. There are as many texts as warnings.
 #[cold]
-pub(crate) fn text_of(error: &(dyn Error + 'static)) -> Arc<str> {
+pub(crate) fn text_of(error: &(dyn Error + 'static)) -> &'static str {
     let mut text = String::new();
     if catch_unwind(AssertUnwindSafe(|| write_links(&mut text, error))).is_err() {
         text.push_str("(its text panicked)");
     }
-    text.into()
+    Box::leak(text.into_boxed_str())
 }
 
 fn write_links(text: &mut String, error: &(dyn Error + 'static)) {

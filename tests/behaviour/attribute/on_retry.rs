@@ -86,7 +86,7 @@ async fn a_success_is_no_reason_to_call_it_and_neither_is_an_ok_that_is_retried(
     attempt_timeout = millis(400),
     context = context,
     policy = |outcome| retry_core::RetryPolicy::evaluate(&retry_core::StandardRetryPolicy::new(), outcome),
-    on_retry = |error, event| told.push((*error, event.kind.clone(), context.attempt()))
+    on_retry = |error, event| told.push((*error, event.kind, context.attempt()))
 )]
 async fn limited(
     strategy: &StandardRetryStrategy,
@@ -132,7 +132,7 @@ fn a_blocking_function_calls_it_too_also_where_its_time_ends() {
         blocking,
         max_time = "5s",
         context = context,
-        on_retry = |error, event| told.push((*error, event.kind.clone(), context.attempt()))
+        on_retry = |error, event| told.push((*error, event.kind, context.attempt()))
     )]
     fn slow(strategy: &Recorder, time: &Noted, told: &mut Vec<(Error, EventKind, u32)>) -> Result<u32, Error> {
         time.timer.advance(secs(3));

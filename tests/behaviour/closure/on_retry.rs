@@ -68,7 +68,7 @@ async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
             SAFE
         }
     });
-    let call = call.max_time(millis(1500)).on_retry(|error: &Error, event| calls.push((*error, event.kind.clone())));
+    let call = call.max_time(millis(1500)).on_retry(|error: &Error, event| calls.push((*error, event.kind)));
     assert_eq!(call.run().await, SAFE);
     let kinds: Vec<_> = calls.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["retry_scheduled", "stopped"]);
@@ -83,7 +83,7 @@ async fn on_retry_gets_the_returned_error_when_max_time_ends_the_call() {
 async fn on_retry_is_called_when_the_strategy_refused_the_initial_token() {
     let (strategy, mut calls) = (Recorder::new().refusing_initial_token(RetryError::Refused), Vec::new());
     let call = retry(&strategy, async || Err::<(), _>(Failed::SAFE));
-    let _ = call.on_retry(|_, event| calls.push(event.kind.clone())).run().await;
+    let _ = call.on_retry(|_, event| calls.push(event.kind)).run().await;
     let (reason, error_type) = (RetryError::Refused, Some(RetryErrorType::Other));
     assert_eq!(calls, [EventKind::Stopped { reason, error_type, quota: None, send_rate: None }]);
 }
