@@ -211,7 +211,7 @@ impl<Q: RetryQuota> RetryQuota for Counted<Q> {
         self.quota.available()
     }
 
-    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         self.quota.note_refusal(cost, strategy);
     }
 }

@@ -4,8 +4,8 @@ use crate::support::{ByHand, Failed, poll_once, secs};
 use retry_core::config::RetryMode;
 use retry_core::strategy::RetryCosts;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy,
-    TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryQuota, RetryStrategy, ScopedRetryStrategy,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -247,7 +247,7 @@ fn without_a_subscriber_for_warnings_nothing_is_noted() {
 #[test]
 fn a_quota_of_the_users_own_is_told_of_a_refusal() {
     #[derive(Default)]
-    struct Empty(Mutex<Vec<(u32, Option<&'static str>)>>);
+    struct Empty(Mutex<Vec<(u32, Option<String>)>>);
     impl RetryQuota for Empty {
         fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
             false
@@ -256,11 +256,46 @@ fn a_quota_of_the_users_own_is_told_of_a_refusal() {
         fn available(&self) -> u32 {
             0
         }
-        fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
-            self.0.lock().unwrap().push((cost, strategy));
+        fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
+            self.0.lock().unwrap().push((cost, strategy.map(str::to_owned)));
         }
     }
     let strategy = StandardRetryStrategy::new().name("store").with_quota(Empty::default());
     assert!(fail(&strategy).is_none());
-    assert_eq!(*strategy.quota().0.lock().unwrap(), [(5, Some("store"))]);
+    assert_eq!(*strategy.quota().0.lock().unwrap(), [(5, Some("store".to_owned()))]);
+}
+
+// Rules O6, Q10.
+#[test]
+fn the_quota_of_a_scope_warns_with_the_name_of_the_scope() {
+    let subscribed = Subscribed::new();
+    let store = || StandardRetryStrategy::new().name("store").quota_capacity(9);
+    let tenants = ScopedRetryStrategy::new(store).named_by(|tenant: &u32| format!("store-{tenant}"));
+    let (first, second) = (tenants.scope(&1), tenants.scope(&2));
+    for scope in [&first, &second] {
+        while fail(scope).is_some() {}
+    }
+    let exhausted = |name: &str| format!("quota_exhausted strategy={name:?} capacity=9");
+    assert_eq!(subscribed.take(), [exhausted("store-1"), exhausted("store-2")]);
+    for scope in [&second, &first] {
+        for _ in 0..9 {
+            let token = scope.acquire_initial_token(CLOCK).unwrap();
+            scope.record_success(token, &Success::default(), CLOCK).unwrap();
+        }
+    }
+    let recovered = |name: &str| format!("quota_recovered strategy={name:?} capacity=9");
+    assert_eq!(subscribed.take(), [recovered("store-2"), recovered("store-1")]);
+
+    // Of nested scopes, the outer one gives the name, as in events.
+    static TENANTS: ScopedRetryStrategy<u32, StandardRetryStrategy> =
+        ScopedRetryStrategy::new(|| StandardRetryStrategy::new().quota_capacity(9)).named_by(|_| "tenant".to_owned());
+    let regions = ScopedRetryStrategy::new(|| TENANTS.scope(&1)).named_by(|region: &u32| format!("region-{region}"));
+    while fail(&regions.scope(&7)).is_some() {}
+    assert_eq!(subscribed.take(), [exhausted("region-7")]);
+
+    // A scope without a name, and a strategy in no scope, have the name of the strategy.
+    let (plain, single) = (ScopedRetryStrategy::new(store).scope(&1), store());
+    while fail(&plain).is_some() {}
+    while fail(&single).is_some() {}
+    assert_eq!(subscribed.take(), [exhausted("store"), exhausted("store")]);
 }

@@ -117,7 +117,7 @@ impl RetryQuota for Empty {
         0
     }
 
-    fn note_refusal(&self, cost: u32, _: Option<&'static str>) {
+    fn note_refusal(&self, cost: u32, _: Option<&str>) {
         self.refusals.fetch_add(cost, Ordering::Relaxed);
     }
 }

@@ -37,7 +37,7 @@ struct Rare {
     /// The level before the capacity became 0, if it is 0 and was not at the start.
     before_zero: Option<Level>,
     /// The name of the strategy whose retry was refused when the bucket ran dry.
-    strategy: Option<&'static str>,
+    strategy: Option<quota_events::KeptName>,
 }
 
 /// An amount and a period.
@@ -218,16 +218,19 @@ impl Balance {
 
     /// Warns that the bucket ran dry, unless it has warned already and not recovered since.
     #[cold]
-    pub(super) fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+    pub(super) fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         if !quota_events::are_enabled() || self.refused.load(Ordering::Relaxed) > 0 {
             return;
         }
+        let name = strategy.and_then(quota_events::KeptName::keep);
         {
             let mut rare = self.rare();
             if self.refused.load(Ordering::Relaxed) > 0 {
+                drop(rare);
+                _ = name.and_then(quota_events::KeptName::take);
                 return;
             }
-            rare.strategy = strategy;
+            rare.strategy = name;
             self.refused.store(cost, Ordering::Relaxed);
         }
         // The level is written, though not changed, so that a refund sees that the bucket is dry, or is seen here.
@@ -245,6 +248,7 @@ impl Balance {
             }
             rare.strategy.take()
         };
-        quota_events::recovered(strategy, self.level().capacity());
+        let strategy = strategy.and_then(quota_events::KeptName::take);
+        quota_events::recovered(strategy.as_deref(), self.level().capacity());
     }
 }

@@ -162,7 +162,7 @@ impl RetryQuota for TokenBucket {
         self.with_balance(|balance| balance.level().available())
     }
 
-    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         self.with_balance(|balance| balance.note_refusal(cost, strategy));
     }
 }

@@ -31,7 +31,7 @@ pub trait RetryQuota {
     ///
     /// A strategy calls it directly after the refusal. [`TokenBucket`] warns by it that it ran dry. The default does
     /// nothing.
-    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         let _ = (cost, strategy);
     }
 }
@@ -55,7 +55,7 @@ macro_rules! forward_quota {
                 (**self).available()
             }
 
-            fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+            fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
                 (**self).note_refusal(cost, strategy);
             }
         }

@@ -1,5 +1,7 @@
 //! The names of strategies.
 
+use crate::quota::RetryQuota;
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -67,4 +69,39 @@ impl fmt::Debug for StrategyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }
+}
+
+thread_local! {
+    /// The name of the scope that decides on this thread. The strategy in it does not know the name, but its quota may have
+    /// to warn.
+    static SCOPE: RefCell<Option<StrategyName>> = const { RefCell::new(None) };
+}
+
+/// Puts the former name back when a decision is over, even if it panics.
+struct Former(Option<StrategyName>);
+
+impl Drop for Former {
+    fn drop(&mut self) {
+        let _ = SCOPE.try_with(|scope| scope.replace(self.0.take()));
+    }
+}
+
+/// Lets a strategy decide in a scope of this name, if it has one. If scopes are nested, the name of the outer one counts,
+/// which events carry as well.
+pub(super) fn within_scope<R>(name: Option<&StrategyName>, decide: impl FnOnce() -> R) -> R {
+    let name = name.filter(|_| scope().is_none());
+    let _former = name.and_then(|name| SCOPE.try_with(|scope| Former(scope.replace(Some(name.clone())))).ok());
+    decide()
+}
+
+/// Returns the name of the scope that decides on this thread.
+fn scope() -> Option<StrategyName> {
+    SCOPE.try_with(|scope| scope.borrow().clone()).ok().flatten()
+}
+
+/// Tells a quota that it refused a retry of the strategy of this name, or of the scope that the strategy is in.
+#[cold]
+pub(super) fn note_refusal(quota: &impl RetryQuota, cost: u32, strategy: Option<&str>) {
+    let scope = scope();
+    quota.note_refusal(cost, scope.as_ref().map(StrategyName::as_str).or(strategy));
 }

@@ -1,5 +1,6 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
+use super::name::within_scope;
 use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
@@ -93,7 +94,7 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         clock: &dyn Clock,
     ) -> Result<S::Token, RetryError> {
         let failure = failure.switched_by(&self.switch);
-        let token = self.strategy.refresh_retry_token(token, &failure, clock)?;
+        let token = within_scope(self.name.as_ref(), || self.strategy.refresh_retry_token(token, &failure, clock))?;
         if failure.retries_enabled() {
             return Ok(token);
         }

@@ -1,5 +1,8 @@
 //! The warnings of a quota that ran dry, as events of the crate `tracing`.
 
+#[cfg(feature = "tracing")]
+pub(crate) use kept::KeptName;
+
 /// Whether there can be warnings at all.
 pub(crate) const EXIST: bool = cfg!(feature = "tracing");
 
@@ -20,6 +23,68 @@ pub(crate) fn exhausted(strategy: Option<&str>, capacity: u32) {
 #[cfg(feature = "tracing")]
 pub(crate) fn recovered(strategy: Option<&str>, capacity: u32) {
     tracing::warn!(name: "quota_recovered", target: "retry_core", strategy, capacity, "the retry quota has recovered");
+}
+
+/// The names in the warnings of quotas that are dry.
+#[cfg(feature = "tracing")]
+mod kept {
+    use crate::support::sync::{Mutex, PoisonError};
+    use std::collections::VecDeque;
+
+    /// The number of names that are kept. If more quotas are dry at the same time, the oldest ones recover without a name.
+    const MOST: usize = 1024;
+
+    static NAMES: Mutex<Names> = Mutex::new(Names { last: 0, kept: VecDeque::new() });
+
+    /// The kept names with their numbers, in ascending order.
+    #[derive(Debug)]
+    struct Names {
+        last: u64,
+        kept: VecDeque<(u64, Box<str>)>,
+    }
+
+    /// The number of a name. A quota can be a static, so it must not have a destructor, and can't own the name of a scope.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct KeptName(u64);
+
+    impl KeptName {
+        /// Keeps a name.
+        #[expect(clippy::unnecessary_wraps, reason = "without the feature there is no name")]
+        pub(crate) fn keep(name: &str) -> Option<Self> {
+            let name = Box::from(name);
+            let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+            names.last += 1;
+            let number = names.last;
+            if names.kept.len() == MOST {
+                names.kept.pop_front();
+            }
+            names.kept.push_back((number, name));
+            Some(Self(number))
+        }
+
+        /// Removes the name and returns it, unless it was replaced by later ones.
+        pub(crate) fn take(self) -> Option<Box<str>> {
+            let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+            let index = names.kept.binary_search_by_key(&self.0, |(number, _)| *number).ok()?;
+            names.kept.remove(index).map(|(_, name)| name)
+        }
+    }
+}
+
+/// Without the feature, there is no warning and no name.
+#[cfg(not(feature = "tracing"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeptName {}
+
+#[cfg(not(feature = "tracing"))]
+impl KeptName {
+    pub(crate) const fn keep(_: &str) -> Option<Self> {
+        None
+    }
+
+    pub(crate) const fn take(self) -> Option<Box<str>> {
+        match self {}
+    }
 }
 
 #[cfg(not(feature = "tracing"))]

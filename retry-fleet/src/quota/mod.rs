@@ -204,7 +204,7 @@ impl RetryQuota for FleetQuota {
         self.stock.level().available
     }
 
-    fn note_refusal(&self, cost: u32, strategy: Option<&'static str>) {
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         #[cfg(feature = "test")]
         if retry_core::test::is_active() {
             return self.alone.note_refusal(cost, strategy);

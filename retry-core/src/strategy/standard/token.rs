@@ -4,6 +4,7 @@ use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::quota::RetryQuota;
+use crate::strategy::name::note_refusal;
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::time::Clock;
 use std::num::NonZeroU32;
@@ -121,7 +122,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
         let cost = settings.costs.of(error_type);
         if !self.quota.try_acquire(cost, clock) {
-            self.quota.note_refusal(cost, self.name);
+            note_refusal(&self.quota, cost, self.name);
             return Err(RetryError::QuotaExhausted);
         }
         Ok(token.next(delay, delay_source, cost))
