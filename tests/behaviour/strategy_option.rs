@@ -189,6 +189,18 @@ async fn the_adaptive_strategy_may_be_set_by_name() {
     assert!(started.elapsed() > std::time::Duration::from_millis(500), "the limit applies to first attempts, too");
 }
 
+// Rules L7, M8.
+#[tokio::test(start_paused = true)]
+async fn the_paced_strategy_may_be_set_by_name() {
+    #[retryable(strategy = "paced")]
+    async fn own(flaky: &Flaky) -> Outcome<u32> {
+        flaky.call()
+    }
+
+    // Throttled attempts do not count against the maximum of five.
+    assert_eq!(own(&Flaky::new(6, Failed::THROTTLED)).await, Ok(7));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_element_or_a_field_of_a_static_needs_no_borrow() {
     static STRATEGIES: [StandardRetryStrategy; 2] = [const { StandardRetryStrategy::new().max_attempts(2) }; 2];

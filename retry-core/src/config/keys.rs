@@ -101,7 +101,7 @@ impl Reader {
                 config.preset = Some(preset);
             }
             "mode" => {
-                let value = RetryMode::named(text).ok_or_else(|| invalid(RetryMode::NAMES))?;
+                let value = RetryMode::named(text).ok_or_else(|| invalid(RetryMode::names()))?;
                 config.mode = Some(Sourced { value, source: source.clone() });
             }
             "max_attempts" => {

@@ -3,6 +3,7 @@
 use crate::support::InvalidSetting;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// The kind of strategy that a [`RetryConfig`](crate::RetryConfig) creates.
 ///
@@ -34,6 +35,16 @@ pub enum RetryMode {
 }
 
 impl RetryMode {
+    /// The modes of this library's own settings.
+    const ALL: [Self; 4] = [Self::Standard, Self::Adaptive, Self::Paced, Self::Off];
+
+    /// The names of modes in AWS's environment and files.
+    const OF_AWS: [(&str, Self); 3] = [
+        (Self::Standard.as_str(), Self::Standard),
+        (Self::Adaptive.as_str(), Self::Adaptive),
+        ("legacy", Self::Standard),
+    ];
+
     /// Returns the name: `standard`, `adaptive`, `paced` or `off`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,25 +55,38 @@ impl RetryMode {
         }
     }
 
-    /// The names of this library's own settings.
-    pub(super) const NAMES: &str = "standard, adaptive, paced or off";
+    /// Returns the names of this library's own settings, for messages.
+    pub(super) fn names() -> &'static str {
+        static NAMES: LazyLock<String> = LazyLock::new(|| listed(RetryMode::ALL.map(RetryMode::as_str)));
+        &NAMES
+    }
+
+    /// Returns the names in AWS's environment and files, for messages.
+    fn names_of_aws() -> &'static str {
+        static NAMES: LazyLock<String> = LazyLock::new(|| listed(RetryMode::OF_AWS.map(|(name, _)| name)));
+        &NAMES
+    }
 
     /// Parses a mode of this library's own settings.
     pub(super) fn named(name: &str) -> Option<Self> {
-        let own = [Self::Paced, Self::Off].into_iter().find(|mode| name.trim().eq_ignore_ascii_case(mode.as_str()));
+        let own = Self::ALL.into_iter().find(|mode| name.trim().eq_ignore_ascii_case(mode.as_str()));
         own.or_else(|| name.parse().ok())
     }
+}
+
+/// Returns names as a list in a sentence.
+fn listed<const N: usize>(names: [&str; N]) -> String {
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) }
 }
 
 impl FromStr for RetryMode {
     type Err = InvalidSetting;
 
     fn from_str(text: &str) -> Result<Self, InvalidSetting> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "standard" | "legacy" => Ok(Self::Standard),
-            "adaptive" => Ok(Self::Adaptive),
-            _ => Err(InvalidSetting::new("retry_mode", text, "standard, adaptive or legacy")),
-        }
+        let named = Self::OF_AWS.into_iter().find(|(name, _)| text.trim().eq_ignore_ascii_case(name));
+        let invalid = || InvalidSetting::new("retry_mode", text, Self::names_of_aws());
+        named.map(|(_, mode)| mode).ok_or_else(invalid)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::limits::{Limits, read_deadline, read_limit};
-use crate::retryable::strategy::{OWN, Own, is_made_here};
+use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -203,21 +203,25 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
         }
     }
     if no_strategy {
-        diagnostics.error_here(
+        let own = own_names().enumerate().map(|(at, name)| match at {
+            0 => format!("strategy = \"{name}\""),
+            _ => format!("\"{name}\""),
+        });
+        diagnostics.error_here(format!(
             "`#[retryable]` needs a strategy: `#[retryable(strategy = STORE)]` names a static, field or argument, \
-             and `strategy = \"standard\"` or `\"adaptive\"` makes one for this function alone",
-        );
+             and {} makes one for this function alone",
+            choices(own)
+        ));
     }
     read
 }
 
 fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Strategy> {
-    let names = || OWN.iter().map(|(name, _)| *name);
-    let built_in = choices(names().map(|name| format!("strategy = \"{name}\"")));
+    let built_in = choices(own_names().map(|name| format!("strategy = \"{name}\"")));
     match option.value() {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
             let name = text.value();
-            if names().any(|own| own == name) || nearest(&name, names()).is_some() {
+            if own_names().any(|own| own == name) || nearest(&name, own_names()).is_some() {
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
             let message = format!(
@@ -226,7 +230,7 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             diagnostics.error(text, message);
             None
         }
-        Some(Expr::Path(path)) if names().any(|own| path.path.is_ident(own)) => {
+        Some(Expr::Path(path)) if own_names().any(|own| path.path.is_ident(own)) => {
             diagnostics.error(path, format!("a built-in strategy stands in quotes: {built_in}"));
             None
         }

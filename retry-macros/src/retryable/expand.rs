@@ -266,6 +266,7 @@ fn with_strategy(retried: &RetriedFunction, name: &Ident, private: &TokenStream)
             let ty = match own {
                 Own::Standard => quote!(#crate_path::StandardRetryStrategy),
                 Own::Adaptive => quote!(#crate_path::AdaptiveRetryStrategy),
+                Own::Paced => quote!(#crate_path::PacedRetryStrategy),
             };
             let own = Ident::new("__RETRYABLE_STRATEGY", Span::mixed_site());
             (quote!(static #own: #ty = #ty::new();), quote!(#private::call(&#name, &#own)))

@@ -26,10 +26,17 @@ pub(super) enum Dependency {
 pub(super) enum Own {
     Standard,
     Adaptive,
+    Paced,
 }
 
 /// The values of `strategy` that are texts.
-pub(super) const OWN: [(&str, Own); 2] = [("standard", Own::Standard), ("adaptive", Own::Adaptive)];
+pub(super) const OWN: [(&str, Own); 3] =
+    [("standard", Own::Standard), ("adaptive", Own::Adaptive), ("paced", Own::Paced)];
+
+/// Returns the names of the values of `strategy` that are texts.
+pub(super) fn own_names() -> impl Iterator<Item = &'static str> {
+    OWN.iter().map(|(name, _)| *name)
+}
 
 impl Dependency {
     /// Classifies an expression. `locals` are the names that the function binds besides its arguments.
