@@ -2,8 +2,8 @@
 //!
 //! `AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=7 cargo run --example from_environment`
 
-use retry_core::config::{ConfigSource, ConfiguredStrategy};
-use retry_core::{ConfigError, RetryConfig, RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::config::{ConfigSource, ConfiguredStrategy, RetryPreset};
+use retry_core::{ConfigError, RetryConfig, RetryInfo, retryable};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -22,7 +22,7 @@ static CONFIG: LazyLock<Result<RetryConfig, ConfigError>> =
 
 static STORE: LazyLock<ConfiguredStrategy> = LazyLock::new(|| {
     let config = CONFIG.as_ref().unwrap_or(const { &RetryConfig::new() });
-    config.build_on(StandardRetryStrategy::aws_2_1())
+    config.clone().preset(RetryPreset::Aws21).build()
 });
 
 #[retryable(strategy = STORE)]

@@ -38,9 +38,8 @@ impl Watch {
             Ok(text) if text == self.text => {}
             Ok(text) => {
                 self.text = text;
-                match read(&self.path, &self.text) {
+                match read(&self.path, &self.text).and_then(apply) {
                     Ok(config) => {
-                        STORE.apply(&config, &TokioTimer);
                         print_changes(&self.config, &config);
                         self.config = config;
                     }
@@ -55,6 +54,11 @@ impl Watch {
 fn read(path: &Path, text: &str) -> Result<RetryConfig, Box<dyn Error>> {
     let document = toml::Deserializer::parse(text).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(RetryConfig::from_file_section(path, "store", document)?)
+}
+
+fn apply(config: RetryConfig) -> Result<RetryConfig, Box<dyn Error>> {
+    STORE.apply(&config, &TokioTimer)?;
+    Ok(config)
 }
 
 fn print_changes(before: &RetryConfig, after: &RetryConfig) {

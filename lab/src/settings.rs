@@ -21,8 +21,13 @@ const LISTED: u32 = 10;
 /// Returns the meaning of settings as a report with the tables `schedule` and `bounds`.
 ///
 /// `settings` are shown as the report's options. `attempt_timeout` is the longest time of an attempt, if there is a limit.
+///
+/// # Panics
+///
+/// Never: the default strategy has all settings.
 pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Duration>) -> Report {
-    let configured = config.build_on(StandardRetryStrategy::new().seed(0));
+    let configured =
+        config.build_on(StandardRetryStrategy::new().seed(0)).expect("the default strategy has all settings");
     let backoff = configured.backoff_strategy();
     let max_throttled = (configured.mode() == RetryMode::Paced).then(|| configured.paced_max_throttled().max(1));
     let parts = Parts { settings: configured.settings(), max_throttled, backoff: &backoff, quota: configured.quota() };

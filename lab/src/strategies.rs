@@ -46,8 +46,14 @@ impl Policy {
     }
 
     /// Creates a policy from settings at run time, over [`StandardRetryStrategy::new()`].
+    ///
+    /// # Panics
+    ///
+    /// Never: the default strategy has all settings.
     pub fn configured(name: impl Into<String>, config: RetryConfig) -> Self {
-        Self::strategy(name, move |seed| config.build_on(StandardRetryStrategy::new().seed(seed)))
+        Self::strategy(name, move |seed| {
+            config.build_on(StandardRetryStrategy::new().seed(seed)).expect("the default strategy has all settings")
+        })
     }
 
     /// Returns the name.

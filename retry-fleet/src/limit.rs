@@ -1,9 +1,10 @@
 //! The limit of a fleet, as one process sees it.
 
 use crate::protocol::{LimitCall, LimitReply, Post, Step};
+use retry_core::Clock;
 use retry_core::limit::{GoodputEstimator, PacedAnswers};
+use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
-use retry_core::{Clock, PacedRetryStrategy};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::time::Duration;
@@ -45,7 +46,7 @@ trait Paced {
 
 struct Strategy<S>(S);
 
-impl<B, Q, S: Deref<Target = PacedRetryStrategy<B, Q>>> Paced for Strategy<S> {
+impl<S: Deref<Target: PacedStrategy>> Paced for Strategy<S> {
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers {
         struct At(Timestamp);
         impl Clock for At {
@@ -93,14 +94,7 @@ pub(crate) struct LimitPart {
 }
 
 impl LimitPart {
-    pub(crate) fn new<B, Q>(
-        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
-        now: Timestamp,
-    ) -> Self
-    where
-        B: 'static,
-        Q: 'static,
-    {
+    pub(crate) fn new(strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static, now: Timestamp) -> Self {
         Self {
             strategy: Box::new(Strategy(strategy)),
             rate: None,

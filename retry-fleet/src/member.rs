@@ -6,7 +6,7 @@ use crate::protocol::{Call, Reply};
 use crate::quota::{FleetQuota, QuotaPart};
 use crate::random::Random;
 use crate::switch::FleetSwitch;
-use retry_core::PacedRetryStrategy;
+use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
@@ -113,10 +113,7 @@ impl Member {
 
     /// Sets the strategy whose sends are limited together with those of the other processes.
     #[must_use]
-    pub fn limit<B: 'static, Q: 'static>(
-        mut self,
-        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
         self.limit = Some(LimitPart::new(strategy, self.called_at));
         self
     }

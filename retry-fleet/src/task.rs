@@ -5,7 +5,8 @@ use crate::quota::FleetQuota;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
 use crate::switch::FleetSwitch;
-use retry_core::{Clock, PacedRetryStrategy, TokioTimer};
+use retry_core::strategy::PacedStrategy;
+use retry_core::{Clock, TokioTimer};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::future::poll_fn;
@@ -59,12 +60,10 @@ impl<S: Store> Fleet<S> {
     }
 
     /// Shares the limit of a server among the processes: one rejection teaches all. The strategy is a static or an `Arc`, and
-    /// each process limits its own sends to its share.
+    /// each process limits its own sends to its share. It is a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy), or a
+    /// [`ConfiguredStrategy`](retry_core::config::ConfiguredStrategy), whose sends are limited while its mode is `paced`.
     #[must_use]
-    pub fn limit<B: 'static, Q: 'static>(
-        mut self,
-        strategy: impl Deref<Target = PacedRetryStrategy<B, Q>> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
         self.member = self.member.limit(strategy);
         self
     }

@@ -5,6 +5,7 @@ mod file;
 mod keys;
 mod live;
 mod live_limits;
+mod parts;
 mod process;
 mod sources;
 mod text_form;
@@ -49,7 +50,7 @@ fn variables<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<OsStr
 }
 
 fn in_mode(mode: RetryMode) -> ConfiguredStrategy {
-    RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)))
+    RetryConfig::new().mode(mode).build_on(StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))).unwrap()
 }
 
 const MODES: [RetryMode; 2] = [RetryMode::Standard, RetryMode::Adaptive];
@@ -63,7 +64,7 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
         (backoff.base(RetryErrorType::Other), backoff.base(RetryErrorType::Throttling), backoff.cap())
     };
 
-    let silent = RetryConfig::new().build_on(preset());
+    let silent = RetryConfig::new().build_on(preset()).unwrap();
     assert!(silent.mode() == RetryMode::Standard);
     assert_eq!(silent.settings(), preset().settings());
     assert_eq!(bases(&silent), (millis(50), secs(1), secs(20)));
@@ -78,7 +79,7 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
         .throttling_base(millis(300))
         .max_retry_after(Some(secs(9)))
         .quota_capacity(42);
-    let strategy = full.build_on(preset());
+    let strategy = full.build_on(preset()).unwrap();
     let settings = strategy.settings();
     assert!(strategy.mode() == RetryMode::Adaptive);
     assert_eq!((settings.max_attempts, settings.max_retry_after), (7, Some(secs(9))));
@@ -87,9 +88,9 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
     assert_eq!(settings.hint_limit, HintLimit::BeyondBackoff(secs(5)), "a setting that is not set is that of the base");
     assert_eq!(settings.costs, preset().settings().costs);
 
-    let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset());
+    let backoff_alone = RetryConfig::new().backoff(millis(10), secs(2)).build_on(preset()).unwrap();
     assert_eq!(bases(&backoff_alone), (millis(10), secs(1), secs(2)), "the preset's base after throttling is kept");
-    let throttling_alone = RetryConfig::new().throttling_base(secs(3)).build_on(preset());
+    let throttling_alone = RetryConfig::new().throttling_base(secs(3)).build_on(preset()).unwrap();
     assert_eq!(bases(&throttling_alone), (millis(50), secs(3), secs(20)));
 }
 

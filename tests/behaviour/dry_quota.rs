@@ -157,7 +157,7 @@ fn every_strategy_and_every_pointer_to_a_quota_warns() {
     check(&subscribed, standard(), "");
     check(&subscribed, AdaptiveRetryStrategy::over(named()), name);
     for mode in [RetryMode::Standard, RetryMode::Adaptive] {
-        check(&subscribed, RetryConfig::new().mode(mode).build_on(named()), name);
+        check(&subscribed, RetryConfig::new().mode(mode).build_on(named()).unwrap(), name);
     }
     check(&subscribed, StandardRetryStrategy::new().with_quota(&QUOTA), "");
     check(&subscribed, StandardRetryStrategy::new().with_quota(Arc::new(TokenBucket::new(7))), "");
@@ -168,13 +168,13 @@ fn every_strategy_and_every_pointer_to_a_quota_warns() {
 #[test]
 fn so_does_a_larger_capacity_that_is_applied_while_it_runs() {
     let subscribed = Subscribed::new();
-    let strategy = RetryConfig::new().quota_capacity(4).build_on(StandardRetryStrategy::new().name("store"));
+    let strategy = RetryConfig::new().quota_capacity(4).build_on(StandardRetryStrategy::new().name("store")).unwrap();
     for _ in 0..2 {
         assert!(fail(&strategy).is_none(), "a retry costs more than 4");
         assert_eq!(subscribed.take(), [r#"quota_exhausted strategy="store" capacity=4"#]);
-        strategy.apply(&RetryConfig::new().quota_capacity(20), CLOCK);
+        strategy.apply(&RetryConfig::new().quota_capacity(20), CLOCK).unwrap();
         assert_eq!(subscribed.take(), [r#"quota_recovered strategy="store" capacity=20"#]);
-        strategy.apply(&RetryConfig::new().quota_capacity(4), CLOCK);
+        strategy.apply(&RetryConfig::new().quota_capacity(4), CLOCK).unwrap();
         assert_eq!(subscribed.take(), [""; 0]);
     }
 }
@@ -190,25 +190,25 @@ fn a_change_of_the_capacity_or_of_the_costs_ends_the_refusal_of_what_can_never_b
     assert!(fail(&strategy).is_none());
     assert_eq!(subscribed.take(), [exhausted(4)]);
     // The same settings change nothing.
-    strategy.apply(&costs(5), CLOCK);
+    strategy.apply(&costs(5), CLOCK).unwrap();
     assert!(fail(&strategy).is_none());
     assert_eq!(subscribed.take(), [""; 0]);
     // A smaller quota is full, and warns of the next refusal.
-    strategy.apply(&costs(5).quota_capacity(3), CLOCK);
+    strategy.apply(&costs(5).quota_capacity(3), CLOCK).unwrap();
     assert_eq!(subscribed.take(), [recovered(3)]);
     assert!(fail(&strategy).is_none());
     assert!(fail(&strategy).is_none());
     assert_eq!(subscribed.take(), [exhausted(3)]);
     // Lower costs, which it can pay once.
-    strategy.apply(&costs(2).quota_capacity(3), CLOCK);
+    strategy.apply(&costs(2).quota_capacity(3), CLOCK).unwrap();
     assert_eq!(subscribed.take(), [recovered(3)]);
     assert!(fail(&strategy).is_some());
     assert!(fail(&strategy).is_none());
     assert_eq!(subscribed.take(), [exhausted(3)]);
     // A bucket that is not full has not recovered.
-    strategy.apply(&costs(9).quota_capacity(6), CLOCK);
+    strategy.apply(&costs(9).quota_capacity(6), CLOCK).unwrap();
     assert_eq!(subscribed.take(), [""; 0]);
-    strategy.apply(&costs(9).quota_capacity(0), CLOCK);
+    strategy.apply(&costs(9).quota_capacity(0), CLOCK).unwrap();
     assert_eq!(subscribed.take(), [""; 0]);
 }
 

@@ -237,11 +237,11 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
 }
 
 fn in_adaptive_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
-    RetryConfig::new().mode(RetryMode::Adaptive).build_on(standard)
+    RetryConfig::new().mode(RetryMode::Adaptive).build_on(standard).unwrap()
 }
 
 fn in_paced_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
-    RetryConfig::new().mode(RetryMode::Paced).paced_ramp(false).paced_max_throttled(2).build_on(standard)
+    RetryConfig::new().mode(RetryMode::Paced).paced_ramp(false).paced_max_throttled(2).build_on(standard).unwrap()
 }
 
 // Rule R16.
@@ -260,7 +260,7 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
         "Now, quota Some(486)",
     ];
     assert_eq!(expected, listed);
-    assert_eq!(life(&RetryConfig::new().build_on(standard())), expected);
+    assert_eq!(life(&RetryConfig::new().build_on(standard()).unwrap()), expected);
 
     // The limiter starts with the throttled response, which is the last failure above.
     let limited = life(&AdaptiveRetryStrategy::over(standard()));

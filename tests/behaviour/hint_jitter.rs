@@ -110,10 +110,10 @@ fn it_is_a_setting() {
     assert_eq!(config.hint_jitter_percent_setting(), Some(50));
     assert_eq!(config.hint_jitter_at_most_setting(), Some(secs(7)));
     let preset = RetryConfig::new().preset(RetryPreset::Aws20);
-    let strategy = preset.clone().hint_jitter(half).build_on(new());
+    let strategy = preset.clone().hint_jitter(half).build_on(new()).unwrap();
     assert_eq!(strategy.settings().hint_jitter, half);
     assert_eq!(preset.build().settings().hint_jitter, HintJitter::NONE);
-    strategy.apply(&RetryConfig::new(), &TokioTimer);
+    strategy.apply(&RetryConfig::new(), &TokioTimer).unwrap();
     assert_eq!(strategy.settings().hint_jitter, StandardRetrySettings::new().hint_jitter);
 }
 
@@ -180,7 +180,7 @@ fn it_is_added_by_every_strategy() {
     assert_spread(spread(&PacedRetryStrategy::over(new()), hint), hint, most);
     assert_spread(spread(&ErasedStrategy::new(new()), hint), hint, most);
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
-        assert_spread(spread(&RetryConfig::new().mode(mode).build_on(new()), hint), hint, most);
+        assert_spread(spread(&RetryConfig::new().mode(mode).build_on(new()).unwrap(), hint), hint, most);
     }
     // The paced strategy has a stretch of its own for throttled attempts.
     let paced = PacedRetryStrategy::over(new()).ramp(false);

@@ -95,7 +95,7 @@ async fn the_wait_is_that_of_each_strategy() {
     assert_eq!(both(|| SCOPES.scope(&1), 9, Failed::SAFE).await, refused);
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
         let config = RetryConfig::new().mode(mode).paced_ramp(false);
-        assert_eq!(both(|| config.build_on(paying_for(0)), 9, Failed::SAFE).await, refused, "{mode}");
+        assert_eq!(both(|| config.build_on(paying_for(0)).unwrap(), 9, Failed::SAFE).await, refused, "{mode}");
     }
 
     // A strategy that does not say how long.
@@ -107,7 +107,7 @@ async fn the_wait_is_that_of_each_strategy() {
 async fn throttled_attempts_of_the_paced_strategy_do_not_lengthen_the_wait() {
     let paced = || PacedRetryStrategy::over(paying_for(0)).ramp(false);
     let config = RetryConfig::new().mode(RetryMode::Paced).paced_ramp(false);
-    let configured = || config.build_on(paying_for(0));
+    let configured = || config.build_on(paying_for(0)).unwrap();
     let wait = async |strategy: &dyn Fn() -> ErasedStrategy| {
         let (attempts, failed) = (Cell::new(0), Cell::new(None));
         let attempt = || {

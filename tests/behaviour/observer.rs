@@ -261,9 +261,9 @@ async fn wrappers_of_a_strategy_do_not_change_the_events() {
     assert_eq!(events(ErasedStrategy::new(adaptive())).await, plain);
     assert_eq!(events(ScopedRetryStrategy::<u64, _>::new(adaptive).scope(&7)).await, plain);
     let config = RetryConfig::new().mode(RetryMode::Adaptive);
-    assert_eq!(events(config.build_on(standard())).await, plain);
+    assert_eq!(events(config.build_on(standard()).unwrap()).await, plain);
     let config = RetryConfig::new().mode(RetryMode::Standard);
-    assert_eq!(events(config.build_on(standard())).await, events(standard()).await);
+    assert_eq!(events(config.build_on(standard()).unwrap()).await, events(standard()).await);
 }
 
 // Rules O5, R15.

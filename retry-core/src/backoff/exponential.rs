@@ -136,4 +136,8 @@ impl BackoffStrategy for ExponentialBackoff {
     fn random_part(&self, most: Duration) -> Duration {
         self.jittered.random_part(most)
     }
+
+    fn as_exponential(&self) -> Option<&ExponentialBackoff> {
+        Some(self)
+    }
 }

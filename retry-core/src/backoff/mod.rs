@@ -43,6 +43,12 @@ pub trait BackoffStrategy {
         static RANDOM: RandomNumbers = RandomNumbers::new();
         jitter::random_part(most, &RANDOM)
     }
+
+    /// Returns the exponential backoff whose settings a [`RetryConfig`](crate::RetryConfig) can replace. The default is
+    /// `None`, which means that the settings of this backoff are those of the code.
+    fn as_exponential(&self) -> Option<&ExponentialBackoff> {
+        None
+    }
 }
 
 /// Pointers to backoffs forward to them.
@@ -59,6 +65,10 @@ macro_rules! forward_backoff {
 
             fn random_part(&self, most: Duration) -> Duration {
                 (**self).random_part(most)
+            }
+
+            fn as_exponential(&self) -> Option<&ExponentialBackoff> {
+                (**self).as_exponential()
             }
         }
     )+};

@@ -1,15 +1,15 @@
 //! A strategy whose settings can change while it runs.
 
-use super::mode_limiter::ModeLimiter;
-use super::resolved::Resolved;
-use super::{RetryConfig, RetryMode};
-use crate::backoff::ExponentialBackoff;
-use crate::limit::{LazyWaker, Ready};
-use crate::policy::Success;
+use super::parts::ConfigLimiter;
+use super::resolved::{BucketSettings, Resolved};
+use super::{ConfigError, ModeLimiter, RetryConfig, RetryMode};
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{LazyWaker, PacedAnswers, PacedLimiter, Ready};
+use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::{
-    Failure, ForeignToken, LimitedRetryStrategy, LimitedRetryToken, RetryError, RetryStrategy, RetryToken,
-    StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, StrategyName,
+    Failure, ForeignToken, LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, RetryError, RetryStrategy,
+    RetryToken, StandardRetrySettings, StandardRetryToken, StrategyName,
 };
 use crate::support::Shared;
 use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
@@ -21,11 +21,14 @@ use std::time::Duration;
 ///
 /// [`RetryConfig::build`] creates it, and [`apply`](ConfiguredStrategy::apply) gives it other settings. A success at the
 /// first attempt costs one relaxed load more than with the strategy of its mode.
+///
+/// [`RetryConfig::build_on`] keeps the backoff `B`, the quota `Q` and the limiter `L` that code chose. With [`ModeLimiter`],
+/// the limit is that of the mode.
 #[derive(Debug)]
-pub struct ConfiguredStrategy {
+pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeLimiter> {
     /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
     /// identifies tokens, so they stay valid, too. Its own settings are not used.
-    limited: LimitedRetryStrategy<ModeLimiter>,
+    limited: LimitedRetryStrategy<L, B, Q>,
     /// What a setting is that a configuration does not set.
     base: Resolved,
     /// The settings at the start, which are also those of a test's copy.
@@ -46,7 +49,7 @@ struct Live {
 }
 
 /// The token of a [`ConfiguredStrategy`].
-pub type ConfiguredToken = LimitedRetryToken<ModeLimiter>;
+pub type ConfiguredToken<L = ModeLimiter> = LimitedRetryToken<L>;
 
 impl Live {
     fn new(settings: &Arc<Resolved>) -> Self {
@@ -69,20 +72,48 @@ fn now(clock: &dyn Clock) -> Timestamp {
     clock.now()
 }
 
-impl ConfiguredStrategy {
-    pub(super) fn new(config: &RetryConfig, standard: StandardRetryStrategy) -> Self {
-        let base = Resolved::of(&standard);
+/// The backoff in effect: the one of the settings, or else the one that code chose.
+struct InEffect<'a, B> {
+    settings: Option<&'a ExponentialBackoff>,
+    chosen: &'a B,
+}
+
+impl<B: BackoffStrategy> BackoffStrategy for InEffect<'_, B> {
+    #[inline]
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
+        match self.settings {
+            Some(backoff) => backoff.compute_next_backoff_delay(retry_attempt, error_type),
+            None => self.chosen.compute_next_backoff_delay(retry_attempt, error_type),
+        }
+    }
+
+    fn max_backoff(&self) -> Duration {
+        self.settings.map_or_else(|| self.chosen.max_backoff(), BackoffStrategy::max_backoff)
+    }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.settings.map_or_else(|| self.chosen.random_part(most), |backoff| backoff.random_part(most))
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
+    /// Creates the strategy. Settings that its parts do not have are ignored.
+    pub(super) fn new(config: &RetryConfig, mut limited: LimitedRetryStrategy<L, B, Q>) -> Self {
+        let base = Resolved::of(&mut limited);
         let start = Arc::new(base.configured_by(config));
-        let mut standard = standard;
-        if (start.capacity, start.refill) != (base.capacity, base.refill) {
-            standard = standard.with_bucket(start.capacity, start.refill);
+        if let Some(settings) = start.bucket.filter(|bucket| base.bucket != Some(*bucket)) {
+            let BucketSettings { capacity, refill, .. } = settings;
+            match limited.standard_mut().quota_mut().as_own_bucket() {
+                Some(bucket) => *bucket = TokenBucket::configured(capacity, refill),
+                None => reconfigure(limited.standard().quota(), settings, None, true),
+            }
         }
         if start.mode == RetryMode::Off {
-            standard = standard.disabled();
+            limited.standard_mut().disable_at_start();
         }
+        limited.limiter_mut().start_with(start.mode, start.pace());
         let live = Shared::new(Live::new(&start));
-        let limiter = ModeLimiter::new(start.mode, start.paced, base.backoff.random_numbers());
-        Self { limited: LimitedRetryStrategy::from_parts(standard, limiter), base, start, live }
+        Self { limited, base, start, live }
     }
 
     /// Gives the strategy other settings while it runs. A value that is not set in the configuration is that of the
@@ -108,28 +139,42 @@ impl ConfiguredStrategy {
     /// use retry_core::{RetryConfig, RetryQuota, TokioTimer};
     ///
     /// let store = RetryConfig::new().quota_capacity(100).build();
-    /// store.apply(&RetryConfig::new().quota_capacity(50).mode(RetryMode::Off), &TokioTimer);
+    /// store.apply(&RetryConfig::new().quota_capacity(50).mode(RetryMode::Off), &TokioTimer)?;
     /// assert_eq!((store.quota().available(), store.is_enabled()), (50, false));
-    /// store.apply(&RetryConfig::new(), &TokioTimer);
+    /// store.apply(&RetryConfig::new(), &TokioTimer)?;
     /// assert_eq!((store.quota().available(), store.is_enabled()), (500, true));
+    /// # Ok::<(), retry_core::ConfigError>(())
     /// ```
-    pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`RetryConfig::build_on`]. Then nothing changes. A strategy of
+    /// [`RetryConfig::build`] has all settings, so there is no error.
+    pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) -> Result<(), ConfigError> {
+        config.check(&self.base)?;
         let next = Arc::new(self.base.configured_by(config));
-        let now = now(clock);
+        let (now, bucket) = (now(clock), self.quota().as_bucket());
         self.with_live(|live| {
             // The lock makes two changes follow each other, so that the parts of one are not mixed with the other's.
             let mut settings = live.settings();
             let costs_change = settings.settings.costs != next.settings.costs;
-            self.quota().reconfigure(next.capacity, next.refill, now, costs_change);
+            if let Some((bucket, of)) = bucket.zip(next.bucket)
+                && (of.is_own || settings.bucket != next.bucket)
+            {
+                bucket.reconfigure(of.capacity, of.refill, Some(now), costs_change);
+            }
             live.first_refund.store(next.settings.first_refund, Ordering::Relaxed);
             let (was_off, is_off) = (settings.mode == RetryMode::Off, next.mode == RetryMode::Off);
             if was_off != is_off {
                 self.set_enabled(!is_off);
             }
-            self.limited.limiter().change(next.mode, next.paced);
+            self.limited.limiter().change(next.mode, next.pace());
             *settings = next;
         });
-        self.quota().note_change();
+        if let Some(bucket) = bucket {
+            bucket.note_change();
+        }
+        Ok(())
     }
 
     /// Returns the mode, which is [`RetryMode::Off`] while the retries of this strategy are off, for whatever reason.
@@ -142,23 +187,18 @@ impl ConfiguredStrategy {
         self.resolved().settings
     }
 
-    /// Returns a backoff with the settings in effect.
-    pub fn backoff_strategy(&self) -> ExponentialBackoff {
-        self.resolved().backoff.copy()
-    }
-
     /// Returns whether the mode `paced` begins with a ramp.
     pub fn paced_ramp(&self) -> bool {
-        self.resolved().paced.has_ramp
+        self.resolved().pace().has_ramp
     }
 
     /// Returns the maximum number of attempts of an operation that may be throttled in the mode `paced`.
     pub fn paced_max_throttled(&self) -> u32 {
-        self.resolved().paced.max_throttled
+        self.resolved().pace().max_throttled
     }
 
     /// Returns the quota that retries are paid from.
-    pub fn quota(&self) -> &TokenBucket {
+    pub fn quota(&self) -> &Q {
         self.limited.standard().quota()
     }
 
@@ -195,48 +235,96 @@ impl ConfiguredStrategy {
             self.limited.standard().refund_retry(&self.resolved().settings, token);
         }
     }
+
+    fn in_effect<'a>(&'a self, settings: &'a Resolved) -> InEffect<'a, B> {
+        InEffect { settings: settings.backoff.as_ref(), chosen: self.limited.standard().backoff_strategy() }
+    }
 }
 
-impl RetryStrategy for ConfiguredStrategy {
-    type Token = ConfiguredToken;
+impl<Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<ExponentialBackoff, Q, L> {
+    /// Returns a backoff with the settings in effect.
+    pub fn backoff_strategy(&self) -> ExponentialBackoff {
+        let settings = self.resolved();
+        settings.backoff.as_ref().unwrap_or_else(|| self.limited.standard().backoff_strategy()).copy()
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q> {
+    /// Sends at a rate that comes from elsewhere, while the mode is `paced`; see
+    /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
+    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.limited.limiter().paced().pace_at(rate, is_cut, clock)
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q, PacedLimiter> {
+    /// Sends at a rate that comes from elsewhere; see
+    /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
+    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.limited.pace_at(rate, is_cut, clock)
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> PacedStrategy for ConfiguredStrategy<B, Q> {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.pace_at(rate, is_cut, clock)
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota> PacedStrategy for ConfiguredStrategy<B, Q, PacedLimiter> {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.pace_at(rate, is_cut, clock)
+    }
+}
+
+/// Changes a bucket while it is in use.
+fn reconfigure(quota: &impl RetryQuota, settings: BucketSettings, now: Option<Timestamp>, costs_change: bool) {
+    if let Some(bucket) = quota.as_bucket() {
+        bucket.reconfigure(settings.capacity, settings.refill, now, costs_change);
+        bucket.note_change();
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
+    type Token = ConfiguredToken<L>;
 
     #[inline]
-    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ConfiguredToken, RetryError> {
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         self.limited.acquire_initial_token(clock)
     }
 
     fn refresh_retry_token(
         &self,
-        token: ConfiguredToken,
+        token: Self::Token,
         failure: &Failure,
         clock: &dyn Clock,
-    ) -> Result<ConfiguredToken, RetryError> {
-        let Resolved { settings, backoff, .. } = &*self.resolved();
-        self.limited.judge(settings, backoff, token, failure, clock)
+    ) -> Result<Self::Token, RetryError> {
+        let resolved = self.resolved();
+        self.limited.judge(&resolved.settings, &self.in_effect(&resolved), token, failure, clock)
     }
 
     #[inline]
-    fn record_success(&self, token: ConfiguredToken, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         let token = self.limited.learn_success(token, *success, clock)?;
         // With a full quota, the amount of the refund makes no difference, so it is not read.
-        if !self.quota().is_full() {
+        if !self.quota().as_bucket().is_some_and(TokenBucket::is_full) {
             self.refund(&token);
         }
         Ok(())
     }
 
     #[inline]
-    fn ready(&self, token: &mut ConfiguredToken, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         self.limited.ready(token, clock, waker)
     }
 
-    fn release(&self, token: ConfiguredToken) {
+    fn release(&self, token: Self::Token) {
         self.limited.release(token);
     }
 
-    fn refused_delay(&self, token: &ConfiguredToken, failure: &Failure) -> Duration {
-        let Resolved { settings, backoff, .. } = &*self.resolved();
-        self.limited.delay_of(settings, backoff, token, failure)
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        let resolved = self.resolved();
+        self.limited.delay_of(&resolved.settings, &self.in_effect(&resolved), token, failure)
     }
 
     fn quota_level(&self) -> Option<u32> {

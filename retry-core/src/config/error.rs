@@ -19,6 +19,7 @@ use std::path::PathBuf;
 /// profile "default" in the file "/home/me/.aws/config": the file is malformed: line 3 has no `=`
 /// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
+/// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in code and has no such setting
 /// ```
 #[derive(Debug)]
 pub struct ConfigError {
@@ -58,8 +59,21 @@ pub(super) enum Problem {
     Repeated(&'static str),
     /// A key that another key of its group needs.
     Missing(&'static str),
+    /// A setting of a part that was chosen in code.
+    Chosen(Chosen),
     Unreadable(io::Error),
     Malformed(String),
+}
+
+/// A setting that a configuration can't set, because of the part that was chosen in code.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) key: &'static str,
+    pub(super) value: String,
+    /// The part: `backoff`, `quota` or `limit`.
+    pub(super) part: &'static str,
+    /// What the configuration may say, if anything.
+    pub(super) expected: Option<&'static str>,
 }
 
 impl From<InvalidSetting> for Problem {
@@ -100,6 +114,14 @@ impl Problem {
             }
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
             Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
+            Self::Chosen(Chosen { key, value, part, expected: None }) => write!(
+                f,
+                "the key {} {value:?} can't be set: the {part} was chosen in code and has no such setting",
+                full(key)
+            ),
+            Self::Chosen(Chosen { key, value, part, expected: Some(expected) }) => {
+                write!(f, "invalid {} {value:?}: the {part} was chosen in code, so expected {expected}", full(key))
+            }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }
@@ -123,7 +145,6 @@ impl ConfigError {
     }
 
     /// Sets the section that the keys are in.
-    #[cfg(feature = "serde")]
     pub(super) fn in_section(self, section: &str) -> Self {
         Self { section: section.to_owned(), ..self }
     }
@@ -152,6 +173,7 @@ impl ConfigError {
             Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
                 join(&self.section, key)
             }
+            Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,
         })
     }
@@ -160,6 +182,15 @@ impl ConfigError {
     pub fn suggestion(&self) -> Option<String> {
         match &*self.problem {
             Problem::Unknown { suggestion, .. } => suggestion.as_ref().map(|key| join(&self.section, key)),
+            _ => None,
+        }
+    }
+
+    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota` or `limit`.
+    /// It is `None` for other errors.
+    pub fn part(&self) -> Option<&'static str> {
+        match &*self.problem {
+            Problem::Chosen(chosen) => Some(chosen.part),
             _ => None,
         }
     }

@@ -159,6 +159,7 @@ impl RetryConfig {
             retry_refund: self.retry_refund.or(other.retry_refund),
             ramp: self.ramp.or(other.ramp),
             max_throttled: self.max_throttled.or(other.max_throttled),
+            origins: self.origins.or(other.origins),
         }
     }
 }

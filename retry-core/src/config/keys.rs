@@ -76,6 +76,7 @@ impl Value {
 pub(super) struct Reader {
     config: RetryConfig,
     read: Vec<&'static str>,
+    sources: Vec<(&'static str, ConfigSource)>,
     refill_amount: Option<u32>,
     refill_every: Option<Duration>,
 }
@@ -89,6 +90,7 @@ impl Reader {
             return Err(Problem::Repeated(setting));
         }
         self.read.push(setting);
+        self.sources.push((key, source.clone()));
 
         let invalid = |expected| Problem::from(InvalidSetting::new(key, text, expected));
         let number = || text.trim().parse::<u32>().map_err(|_| invalid(NUMBER));
@@ -160,6 +162,11 @@ impl Reader {
             (Some(_), None) => return Err(Problem::Missing("quota.refill.every")),
             (None, Some(_)) => return Err(Problem::Missing("quota.refill.amount")),
         };
+        for (key, source) in self.sources {
+            if let Some(value) = self.config.value(key) {
+                self.config.origins.add(key, value.into_text(), source);
+            }
+        }
         Ok(self.config)
     }
 }

@@ -9,6 +9,8 @@ mod getters;
 mod keys;
 mod mode;
 mod mode_limiter;
+mod origins;
+mod parts;
 mod prefix;
 mod preset;
 #[cfg(feature = "aws-config")]
@@ -21,6 +23,8 @@ mod text_form;
 pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
+pub use mode_limiter::ModeLimiter;
+pub use parts::{ConfigBase, ConfigLimiter, ConfiguredOn};
 pub use preset::RetryPreset;
 
 use crate::backoff::Jitter;
@@ -29,6 +33,8 @@ use crate::quota::TokenBucket;
 use crate::strategy::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts, StandardRetryStrategy};
 use crate::support::InvalidSetting;
 use keys::Costs;
+use origins::Origins;
+use resolved::Resolved;
 use std::time::Duration;
 
 /// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
@@ -47,7 +53,7 @@ use std::time::Duration;
 ///     .try_max_attempts(from_command_line())?
 ///     .backoff(Duration::from_millis(100), Duration::from_secs(5));
 ///
-/// let strategy = config.build_on(StandardRetryStrategy::aws_2_1());
+/// let strategy = config.build_on(StandardRetryStrategy::aws_2_1())?;
 /// assert_eq!(strategy.mode(), RetryMode::Adaptive);
 /// assert_eq!(strategy.settings().max_attempts, 4);
 ///
@@ -133,6 +139,7 @@ pub struct RetryConfig {
     retry_refund: Option<Refund>,
     ramp: Option<bool>,
     max_throttled: Option<u32>,
+    origins: Origins,
 }
 
 /// A fixed factor of a jitter is from 0 to 1, so it is equal to itself.
@@ -161,6 +168,7 @@ impl RetryConfig {
             retry_refund: None,
             ramp: None,
             max_throttled: None,
+            origins: Origins::new(),
         }
     }
 
@@ -308,15 +316,45 @@ impl RetryConfig {
 
     /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here.
     pub fn build(&self) -> ConfiguredStrategy {
-        self.build_on(StandardRetryStrategy::new())
+        ConfiguredStrategy::new(self, StandardRetryStrategy::new().into_limited())
     }
 
     /// Creates a new strategy. `base` supplies the values that are not set here.
     ///
     /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is no
-    /// setting.
-    pub fn build_on(&self, base: StandardRetryStrategy) -> ConfiguredStrategy {
-        ConfiguredStrategy::new(self, base)
+    /// setting. Parts that it was given in code are kept: its backoff, its quota and its limit. Their settings are set, if
+    /// they have them:
+    ///
+    /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](crate::ExponentialBackoff), also by a pointer;
+    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`], also by a pointer. A bucket by a pointer may
+    ///   be that of other strategies, too: it is changed while it is in use, and not by a preset;
+    /// - the keys `paced.*`, except in an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
+    ///
+    /// ```
+    /// use retry_core::config::RetryMode;
+    /// use retry_core::quota::NoQuota;
+    /// use retry_core::{PacedRetryStrategy, RetryConfig, StandardRetryStrategy};
+    ///
+    /// let config = RetryConfig::new().try_max_attempts(4)?;
+    /// let strategy = config.build_on(PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(NoQuota)))?;
+    /// assert_eq!((strategy.mode(), strategy.settings().max_attempts), (RetryMode::Paced, 4));
+    ///
+    /// let config = config.quota_capacity(100).mode(RetryMode::Adaptive);
+    /// let error = config.build_on(PacedRetryStrategy::new()).unwrap_err();
+    /// assert_eq!((error.part(), error.key().as_deref()), (Some("limit"), Some("mode")));
+    /// let error = config.build_on(StandardRetryStrategy::new().with_quota(NoQuota)).unwrap_err();
+    /// assert_eq!((error.part(), error.key().as_deref()), (Some("quota"), Some("quota.capacity")));
+    /// # Ok::<(), retry_core::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a part of `base` has no such setting, or if the mode is not that of its limit. A mode from the
+    /// environment or the shared config file of AWS is no error: code comes before them.
+    pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
+        let mut limited = base.into_limited();
+        self.check(&Resolved::of(&mut limited))?;
+        Ok(ConfiguredStrategy::new(self, limited))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The limiter of a configured strategy: that of its mode, which can change.
 
 use super::RetryMode;
+use super::parts::ConfigLimiter;
 use crate::limit::{
     AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, Sealed,
     SendLimiter, Unpaid,
@@ -11,7 +12,9 @@ use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU8, Ordering};
 use crate::time::Clock;
 
-/// The limiters of all modes, and the one that is in use. Each of them lives through all changes.
+/// The limiter of a [`ConfiguredStrategy`](super::ConfiguredStrategy) whose mode the configuration chooses.
+///
+/// It has the limiters of all modes, each of which lives through all changes.
 #[derive(Debug)]
 pub struct ModeLimiter {
     adaptive: AdaptiveLimiter,
@@ -83,10 +86,15 @@ impl ModePlace {
 }
 
 impl ModeLimiter {
-    pub(super) fn new(mode: RetryMode, paced: PaceSettings, random: RandomNumbers) -> Self {
-        let start = limit_of(mode);
-        let paced = PacedLimiter::new(random).starting_with(paced);
-        Self { adaptive: AdaptiveLimiter::new(), paced, start, limit: Shared::new(AtomicU8::new(start)) }
+    /// Creates the limiters, of which none is in use.
+    pub(super) fn new(random: RandomNumbers) -> Self {
+        let (adaptive, paced) = (AdaptiveLimiter::new(), PacedLimiter::new(random));
+        Self { adaptive, paced, start: NONE, limit: Shared::new(AtomicU8::new(NONE)) }
+    }
+
+    /// Returns the limiter of the mode `paced`.
+    pub(super) const fn paced(&self) -> &PacedLimiter {
+        &self.paced
     }
 
     #[inline]
@@ -97,23 +105,6 @@ impl ModeLimiter {
     #[inline]
     fn limit(&self) -> u8 {
         self.with_limit(|limit| limit.load(Ordering::Relaxed))
-    }
-
-    /// Takes over other settings. The mode `off` keeps the limiter that is in use.
-    pub(super) fn change(&self, mode: RetryMode, paced: PaceSettings) {
-        self.paced.change(paced);
-        if mode != RetryMode::Off {
-            self.with_limit(|limit| limit.store(limit_of(mode), Ordering::Relaxed));
-        }
-    }
-
-    /// Returns the mode, apart from [`RetryMode::Off`].
-    pub(super) fn mode(&self) -> RetryMode {
-        match self.limit() {
-            ADAPTIVE => RetryMode::Adaptive,
-            PACED => RetryMode::Paced,
-            _ => RetryMode::Standard,
-        }
     }
 
     /// Returns the place of an operation with this number of throttled attempts.
@@ -145,6 +136,38 @@ impl ModeLimiter {
             }
             ModePlace::Paced(place) if self.paced.must_ask(place) => self.paced.ask(place, clock, waker),
             _ => Ready::Now,
+        }
+    }
+}
+
+impl ConfigLimiter for ModeLimiter {
+    fn chosen_mode(&self) -> Option<RetryMode> {
+        None
+    }
+
+    fn mode(&self) -> RetryMode {
+        match self.limit() {
+            ADAPTIVE => RetryMode::Adaptive,
+            PACED => RetryMode::Paced,
+            _ => RetryMode::Standard,
+        }
+    }
+
+    fn pace(&self) -> Option<PaceSettings> {
+        Some(self.paced.at_start())
+    }
+
+    fn start_with(&mut self, mode: RetryMode, pace: PaceSettings) {
+        self.paced.start_with(pace);
+        self.start = limit_of(mode);
+        self.limit = Shared::new(AtomicU8::new(self.start));
+    }
+
+    /// The mode `off` keeps the limiter that is in use.
+    fn change(&self, mode: RetryMode, pace: PaceSettings) {
+        self.paced.change(pace);
+        if mode != RetryMode::Off {
+            self.with_limit(|limit| limit.store(limit_of(mode), Ordering::Relaxed));
         }
     }
 }

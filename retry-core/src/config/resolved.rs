@@ -1,53 +1,100 @@
 //! All settings of a strategy: those of a configuration, and below them those of the strategy that it is built on.
 
-use super::{RetryConfig, RetryMode};
-use crate::backoff::ExponentialBackoff;
+use super::parts::ConfigLimiter;
+use super::{RetryConfig, RetryMode, RetryPreset};
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
-use crate::strategy::{HintJitter, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::quota::{RetryQuota, TokenBucket};
+use crate::strategy::{HintJitter, LimitedRetryStrategy, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
 use std::time::Duration;
 
-/// All settings of a strategy.
+/// All settings of a strategy. What is `None` belongs to a part that code chose and that has no such settings.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) mode: RetryMode,
+    /// The mode of the limiter that code chose, if it did.
+    pub(super) chosen_mode: Option<RetryMode>,
     pub(super) settings: StandardRetrySettings,
-    pub(super) backoff: ExponentialBackoff,
+    pub(super) backoff: Option<ExponentialBackoff>,
+    pub(super) bucket: Option<BucketSettings>,
+    pub(super) pace: Option<PaceSettings>,
+}
+
+/// The settings of a token bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BucketSettings {
     pub(super) capacity: u32,
     pub(super) refill: Option<(u32, Duration)>,
-    pub(super) paced: PaceSettings,
+    /// Whether the strategy owns the bucket. If it does not, other strategies may use it, too.
+    pub(super) is_own: bool,
+}
+
+impl BucketSettings {
+    fn of(bucket: &TokenBucket, is_own: bool) -> Self {
+        let (capacity, refill) = bucket.at_start();
+        Self { capacity, refill, is_own }
+    }
 }
 
 impl Resolved {
     /// Returns the settings that a strategy was constructed with.
-    pub(super) fn of(strategy: &StandardRetryStrategy) -> Self {
-        let (capacity, refill) = strategy.quota().at_start();
+    pub(super) fn of<L, B, Q>(strategy: &mut LimitedRetryStrategy<L, B, Q>) -> Self
+    where
+        L: ConfigLimiter,
+        B: BackoffStrategy,
+        Q: RetryQuota,
+    {
+        let is_own = strategy.standard_mut().quota_mut().as_own_bucket().is_some();
+        let (standard, chosen_mode) = (strategy.standard(), strategy.limiter().chosen_mode());
         Self {
-            mode: RetryMode::Standard,
-            settings: strategy.settings(),
-            backoff: strategy.backoff_strategy().copy(),
-            capacity,
-            refill,
-            paced: PaceSettings::DEFAULT,
+            mode: chosen_mode.unwrap_or_default(),
+            chosen_mode,
+            settings: standard.settings(),
+            backoff: standard.backoff_strategy().as_exponential().map(ExponentialBackoff::copy),
+            bucket: standard.quota().as_bucket().map(|bucket| BucketSettings::of(bucket, is_own)),
+            pace: strategy.limiter().pace(),
         }
     }
 
     /// Returns these settings, with those of the configuration in place of them.
     pub(super) fn configured_by(&self, config: &RetryConfig) -> Self {
-        let preset = config.preset.map(|preset| Self::of(&preset.strategy()));
-        let Self { settings, backoff, capacity, refill, .. } = preset.as_ref().unwrap_or(self);
+        let preset = config.preset.map(RetryPreset::strategy);
+        let settings = preset.as_ref().map_or(self.settings, StandardRetryStrategy::settings);
         Self {
-            mode: config.mode_setting().unwrap_or(self.mode),
-            settings: configured(*settings, config),
-            // The seed is no setting, so a preset does not replace it.
-            backoff: configured_backoff(backoff.seeded_as(&self.backoff), config),
-            capacity: config.quota_capacity.unwrap_or(*capacity),
-            refill: config.quota_refill.or(*refill),
-            paced: PaceSettings {
-                has_ramp: config.ramp.unwrap_or(self.paced.has_ramp),
-                max_throttled: config.max_throttled.unwrap_or(self.paced.max_throttled),
+            mode: match (config.mode_setting(), self.chosen_mode) {
+                (Some(RetryMode::Off), _) => RetryMode::Off,
+                (_, Some(chosen)) => chosen,
+                (mode, None) => mode.unwrap_or(self.mode),
             },
+            chosen_mode: self.chosen_mode,
+            settings: configured(settings, config),
+            backoff: self.backoff.as_ref().map(|own| {
+                let backoff = preset.as_ref().map_or(own, StandardRetryStrategy::backoff_strategy);
+                // The seed is no setting, so a preset does not replace it.
+                configured_backoff(backoff.seeded_as(own), config)
+            }),
+            bucket: self.bucket.map(|own| {
+                // A preset does not change a bucket that other strategies may use, too.
+                let preset = preset.as_ref().filter(|_| own.is_own).map(StandardRetryStrategy::quota);
+                let BucketSettings { capacity, refill, is_own } =
+                    preset.map_or(own, |bucket| BucketSettings::of(bucket, own.is_own));
+                BucketSettings {
+                    capacity: config.quota_capacity.unwrap_or(capacity),
+                    refill: config.quota_refill.or(refill),
+                    is_own,
+                }
+            }),
+            pace: self.pace.map(|own| PaceSettings {
+                has_ramp: config.ramp.unwrap_or(own.has_ramp),
+                max_throttled: config.max_throttled.unwrap_or(own.max_throttled),
+            }),
         }
+    }
+
+    /// Returns the settings of the mode `paced`.
+    pub(super) fn pace(&self) -> PaceSettings {
+        self.pace.unwrap_or(PaceSettings::DEFAULT)
     }
 }
 

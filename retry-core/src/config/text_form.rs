@@ -106,7 +106,9 @@ impl RetryConfig {
                 return Ok(Self::new());
             }
         }
-        from_node(node, &source).map_err(error)
+        let mut config = from_node(node, &source).map_err(error)?;
+        config.origins.set_section(section);
+        Ok(config)
     }
 }
 

@@ -14,10 +14,9 @@ pub(crate) use limiter::Sealed;
 pub use limiter::SendLimiter;
 #[doc(hidden)]
 pub use limiter::{FailedSend, Unpaid};
-pub(crate) use paced::PaceSettings;
-#[doc(hidden)]
-pub use paced::PacedPlace;
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter};
+#[doc(hidden)]
+pub use paced::{PaceSettings, PacedPlace};
 pub use ready::Ready;
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;

@@ -127,9 +127,15 @@ impl Balance {
     ///
     /// A retry that was refused may have another cost after the change, if `costs_change`, or never be paid for, if the
     /// capacity changes. So a full bucket has then recovered from the refusal, and can warn anew.
-    pub(super) fn reconfigure(&self, capacity: u32, refill: Option<Refill>, now: Timestamp, costs_change: bool) {
+    pub(super) fn reconfigure(
+        &self,
+        capacity: u32,
+        refill: Option<Refill>,
+        now: Option<Timestamp>,
+        costs_change: bool,
+    ) {
         let mut rare = self.rare();
-        let due = rare.due(now);
+        let due = now.map_or(0, |now| rare.due(now));
         let before = self.level().capacity();
         // With a capacity of 0 there is no proportion, so the level before it is kept for the next change.
         let kept = rare.before_zero.take();

@@ -113,13 +113,14 @@ impl TokenBucket {
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
     /// refund of another thread counts either before the change, in proportion, or after it, in full. Under a test
-    /// guard that sets the capacity, that one is kept. A period of the refill counts by the settings at its end. Call
+    /// guard that sets the capacity, that one is kept. A period of the refill counts by the settings at its end; without a
+    /// time, no period is settled. Call
     /// [`note_change`](TokenBucket::note_change) afterwards, without a lock.
     pub(crate) fn reconfigure(
         &self,
         capacity: u32,
         refill: Option<(u32, Duration)>,
-        now: Timestamp,
+        now: Option<Timestamp>,
         costs_change: bool,
     ) {
         let refill = refill.map(|(amount, every)| Refill { amount, every });
@@ -164,5 +165,14 @@ impl RetryQuota for TokenBucket {
 
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         self.with_balance(|balance| balance.note_refusal(cost, strategy));
+    }
+
+    #[inline]
+    fn as_bucket(&self) -> Option<&TokenBucket> {
+        Some(self)
+    }
+
+    fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
+        Some(self)
     }
 }

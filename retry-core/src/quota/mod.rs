@@ -34,6 +34,18 @@ pub trait RetryQuota {
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         let _ = (cost, strategy);
     }
+
+    /// Returns the bucket whose capacity and refill a [`RetryConfig`](crate::RetryConfig) can set. The default is `None`,
+    /// which means that the settings of this quota are those of the code.
+    fn as_bucket(&self) -> Option<&TokenBucket> {
+        None
+    }
+
+    /// Returns the bucket if the quota owns it, to set what it begins with.
+    #[doc(hidden)]
+    fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
+        None
+    }
 }
 
 /// Pointers to quotas forward to them.
@@ -57,6 +69,10 @@ macro_rules! forward_quota {
 
             fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
                 (**self).note_refusal(cost, strategy);
+            }
+
+            fn as_bucket(&self) -> Option<&TokenBucket> {
+                (**self).as_bucket()
             }
         }
     )+};

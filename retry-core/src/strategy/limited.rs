@@ -39,8 +39,12 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
         &self.limiter
     }
 
-    pub(super) const fn limiter_mut(&mut self) -> &mut L {
+    pub(crate) const fn limiter_mut(&mut self) -> &mut L {
         &mut self.limiter
+    }
+
+    pub(crate) const fn standard_mut(&mut self) -> &mut StandardRetryStrategy<B, Q> {
+        &mut self.standard
     }
 
     /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`]. While they are off,

@@ -20,7 +20,7 @@ pub use error::{ForeignToken, RetryError};
 pub use failure::Failure;
 pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use name::StrategyName;
-pub use paced::{PacedRetryStrategy, PacedRetryToken};
+pub use paced::{PacedRetryStrategy, PacedRetryToken, PacedStrategy};
 pub use scoped::{Scope, ScopedRetryStrategy};
 pub use share::{Operations, Share};
 pub(crate) use standard::MaxAttempts;

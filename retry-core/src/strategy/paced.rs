@@ -134,3 +134,15 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
         self.limiter().pace_at(rate, is_cut, clock)
     }
 }
+
+/// A strategy whose rate of sends can come from elsewhere, such as a share of the limit of many processes.
+pub trait PacedStrategy {
+    /// Sends at this rate from now on; see [`PacedRetryStrategy::pace_at`].
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers;
+}
+
+impl<B, Q> PacedStrategy for PacedRetryStrategy<B, Q> {
+    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
+        self.pace_at(rate, is_cut, clock)
+    }
+}

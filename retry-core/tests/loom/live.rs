@@ -38,7 +38,7 @@ fn refunded_during_a_change(amount: u32) -> u32 {
     let strategy = with_balance(5);
     let other = Arc::clone(&strategy);
     let thread = thread::spawn(move || other.quota().refund(amount));
-    strategy.apply(&settings(20), &ByHand::default());
+    strategy.apply(&settings(20), &ByHand::default()).unwrap();
     thread.join().unwrap();
     let left = strategy.quota().available();
     strategy.quota().refund(20);
@@ -65,7 +65,7 @@ fn a_payment_and_a_change_of_the_capacity_do_not_mix() {
             assert!(other.quota().available() <= 10, "never above either capacity, never below zero");
             paid
         });
-        strategy.apply(&settings(5), &ByHand::default());
+        strategy.apply(&settings(5), &ByHand::default()).unwrap();
         let paid = thread.join().unwrap();
         let left = strategy.quota().available();
         // 6 of 10 are 3 of 5, which do not pay 4; and 2 of 10 are 1 of 5.
@@ -81,7 +81,7 @@ fn payments_refunds_and_a_change_stay_within_the_capacity() {
         let (payer, giver) = (Arc::clone(&strategy), Arc::clone(&strategy));
         let payer = thread::spawn(move || u32::from(payer.quota().try_acquire(5, &ByHand::default())) * 5);
         let giver = thread::spawn(move || giver.quota().refund(3));
-        strategy.apply(&settings(4), &ByHand::default());
+        strategy.apply(&settings(4), &ByHand::default()).unwrap();
         let paid = payer.join().unwrap();
         giver.join().unwrap();
         let left = strategy.quota().available();
@@ -115,7 +115,7 @@ fn token_while_the_mode_changes(mode: RetryMode) {
             assert_eq!(token.attempt(), 2);
             other.record_success(token, &Success::default(), &clock).unwrap();
         });
-        strategy.apply(&settings(10).mode(mode).paced_ramp(false), &ByHand::default());
+        strategy.apply(&settings(10).mode(mode).paced_ramp(false), &ByHand::default()).unwrap();
         thread.join().unwrap();
         assert_eq!(strategy.quota().available(), 10);
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
@@ -131,8 +131,10 @@ fn two_changes_at_once_do_not_mix() {
         let strategy = shared(settings(10).build());
         let other = Arc::clone(&strategy);
         let one = settings(20).try_max_attempts(2).unwrap().mode(RetryMode::Off);
-        let thread = thread::spawn(move || other.apply(&one, &ByHand::default()));
-        strategy.apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive), &ByHand::default());
+        let thread = thread::spawn(move || other.apply(&one, &ByHand::default()).unwrap());
+        strategy
+            .apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive), &ByHand::default())
+            .unwrap();
         thread.join().unwrap();
         let now = (strategy.settings().max_attempts, strategy.quota().available(), strategy.mode());
         let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive)];
@@ -157,8 +159,8 @@ fn a_place_in_the_queue_of_one_limiter_is_left_while_the_mode_changes() {
             let _ = other.ready(&mut waiting, &*time, None);
             waiting
         });
-        strategy.apply(&settings(10), &ByHand::default());
-        strategy.apply(&paced(), &ByHand::default());
+        strategy.apply(&settings(10), &ByHand::default()).unwrap();
+        strategy.apply(&paced(), &ByHand::default()).unwrap();
         strategy.release(thread.join().unwrap());
         clock.advance(Duration::from_secs(10));
         let mut next = strategy.acquire_initial_token(&*clock).unwrap();
@@ -176,7 +178,7 @@ fn each_period_counts_once_while_a_retry_asks_and_the_refill_changes() {
         clock.advance(Duration::from_secs(3));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || other.quota().try_acquire(30, &*time));
-        strategy.apply(&refilled(1), &*clock);
+        strategy.apply(&refilled(1), &*clock).unwrap();
         assert!(thread.join().unwrap(), "three periods have ended before both");
         assert_eq!(strategy.quota().available(), 0);
         clock.advance(Duration::from_secs(2));
@@ -193,7 +195,7 @@ fn a_refill_that_begins_while_a_retry_asks_counts_from_the_change_on() {
         assert!(strategy.quota().try_acquire(100, &*clock));
         let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
         let thread = thread::spawn(move || other.quota().try_acquire(1, &*time));
-        strategy.apply(&settings(100).try_quota_refill(10, Duration::from_secs(1)).unwrap(), &*clock);
+        strategy.apply(&settings(100).try_quota_refill(10, Duration::from_secs(1)).unwrap(), &*clock).unwrap();
         assert!(!thread.join().unwrap());
         clock.advance(Duration::from_secs(4));
         assert!(strategy.quota().try_acquire(40, &*clock));

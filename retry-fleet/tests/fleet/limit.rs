@@ -2,7 +2,9 @@
 
 use crate::limit_world::{Counts, GREEDY, World};
 use crate::support::at;
-use retry_core::PacedRetryStrategy;
+use retry_core::config::RetryMode;
+use retry_core::time::ManualTimer;
+use retry_core::{PacedRetryStrategy, RetryConfig};
 use retry_fleet::Member;
 use retry_fleet::protocol::{Call, LimitCall, LimitReply, Post, Reply};
 use retry_fleet::store::MemoryStore;
@@ -17,6 +19,21 @@ fn outcome(counts: &Counts, seconds: std::ops::Range<usize>, rate: f64) -> (f64,
     let squares: f64 = sums.iter().map(|(accepted, _)| f64::from(*accepted).powi(2)).sum();
     let processes = f64::from(u32::try_from(sums.len()).unwrap());
     (rejected / (accepted + rejected), accepted * accepted / (processes * squares), accepted / (f64::from(time) * rate))
+}
+
+// Rules C24, F8.
+#[test]
+fn the_limit_of_a_fleet_can_be_that_of_a_configured_strategy() {
+    let mode = |mode| RetryConfig::new().mode(mode);
+    let strategy = Arc::new(mode(RetryMode::Paced).build());
+    let mut member = Member::new("orders", "one", at(0)).limit(Arc::clone(&strategy));
+    let call = member.call(at(0), false);
+    assert_eq!((call.limit.is_some(), strategy.send_rate()), (true, Some(10.0)), "a newcomer");
+    // The rate of the fleet is kept for the mode.
+    strategy.apply(&mode(RetryMode::Standard), &ManualTimer::new()).unwrap();
+    assert_eq!(strategy.send_rate(), None);
+    strategy.apply(&mode(RetryMode::Paced), &ManualTimer::new()).unwrap();
+    assert_eq!(strategy.send_rate(), Some(10.0));
 }
 
 // Rules F8, F9.

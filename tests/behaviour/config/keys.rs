@@ -229,9 +229,9 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!(from_variable(key, &text).unwrap(), config, "{key} = {text}");
             // A running strategy takes the same settings.
             let strategy = RetryConfig::new().build();
-            strategy.apply(&config, &retry_core::TokioTimer);
+            strategy.apply(&config, &retry_core::TokioTimer).unwrap();
             assert!(check(&strategy), "{key} = {text}");
-            strategy.apply(&RetryConfig::new(), &retry_core::TokioTimer);
+            strategy.apply(&RetryConfig::new(), &retry_core::TokioTimer).unwrap();
             assert_eq!(strategy.settings(), StandardRetryStrategy::new().settings());
             assert_eq!((strategy.quota().capacity(), strategy.quota().refill_setting()), (500, None));
             assert_eq!(strategy.mode(), RetryMode::Standard);
@@ -342,7 +342,7 @@ fn paced_and_off_are_no_modes_in_the_environment_and_the_files_of_aws() {
 fn a_preset_keeps_the_seed_of_the_strategy_that_it_is_built_on() {
     let delays = |seed| {
         let config: RetryConfig = serde_json::from_value(json!({ "preset": "aws_2_1" })).unwrap();
-        let backoff = config.build_on(StandardRetryStrategy::new().seed(seed)).backoff_strategy();
+        let backoff = config.build_on(StandardRetryStrategy::new().seed(seed)).unwrap().backoff_strategy();
         let delay = |retry| backoff.compute_next_backoff_delay(retry, RetryErrorType::ServerSide);
         [delay(0), delay(1), delay(2)]
     };

@@ -33,11 +33,11 @@ fn second(strategy: &ConfiguredStrategy) -> ConfiguredToken {
 #[test]
 fn a_token_stays_valid_over_every_change_of_mode() {
     for (from, to) in MODES.into_iter().flat_map(|from| MODES.map(|to| (from, to))) {
-        let strategy = mode(RetryMode::Standard).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
-        strategy.apply(&mode(if from == RetryMode::Off { RetryMode::Standard } else { from }), CLOCK);
+        let strategy = mode(RetryMode::Standard).build_on(StandardRetryStrategy::new().jitter(Jitter::None)).unwrap();
+        strategy.apply(&mode(if from == RetryMode::Off { RetryMode::Standard } else { from }), CLOCK).unwrap();
         let [fails, mut succeeds, released] = [(); 3].map(|()| second(&strategy));
-        strategy.apply(&mode(from), CLOCK);
-        strategy.apply(&mode(to), CLOCK);
+        strategy.apply(&mode(from), CLOCK).unwrap();
+        strategy.apply(&mode(to), CLOCK).unwrap();
         assert_eq!(strategy.mode(), to);
         assert_eq!(strategy.quota().available(), 485, "one quota goes on");
 
@@ -60,13 +60,14 @@ fn a_token_stays_valid_over_every_change_of_mode() {
 // Rule C19.
 #[tokio::test(start_paused = true)]
 async fn an_operation_is_judged_by_the_settings_of_the_moment_of_its_failure() {
-    let strategy = RetryConfig::new().build_on(StandardRetryStrategy::new().jitter(Jitter::None));
+    let strategy = RetryConfig::new().build_on(StandardRetryStrategy::new().jitter(Jitter::None)).unwrap();
     let flaky = Flaky::new(u32::MAX, Failed::SAFE);
     let mut call = pin!(retry(&strategy, || async { flaky.call() }).run());
     poll_once(call.as_mut());
     let costs = RetryCosts::new(20);
     strategy
-        .apply(&RetryConfig::new().try_max_attempts(3).unwrap().backoff(millis(3), secs(1)).retry_costs(costs), CLOCK);
+        .apply(&RetryConfig::new().try_max_attempts(3).unwrap().backoff(millis(3), secs(1)).retry_costs(costs), CLOCK)
+        .unwrap();
     let began = tokio::time::Instant::now();
     assert_eq!(call.await, Err(Failed::SAFE));
     assert_eq!(flaky.calls(), 3);
@@ -79,7 +80,7 @@ async fn an_operation_is_judged_by_the_settings_of_the_moment_of_its_failure() {
 fn a_success_gives_back_what_the_new_settings_say() {
     let strategy = RetryConfig::new().build();
     let (first, after) = (strategy.acquire_initial_token(CLOCK).unwrap(), second(&strategy));
-    strategy.apply(&RetryConfig::new().refunds(2, Refund::LastCost).quota_capacity(500), CLOCK);
+    strategy.apply(&RetryConfig::new().refunds(2, Refund::LastCost).quota_capacity(500), CLOCK).unwrap();
     strategy.record_success(first, &Success::default(), CLOCK).unwrap();
     assert_eq!(strategy.quota().available(), 497);
     assert!(strategy.quota().try_acquire(100, CLOCK));
@@ -105,7 +106,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
     ] {
         let strategy = capacity(before).build();
         assert!(strategy.quota().try_acquire(spent, CLOCK));
-        strategy.apply(&capacity(after), CLOCK);
+        strategy.apply(&capacity(after), CLOCK).unwrap();
         let quota = strategy.quota();
         assert_eq!((quota.capacity(), quota.available()), (after, available), "{before} {spent} {after}");
         quota.refund(u32::MAX);
@@ -118,7 +119,7 @@ fn the_balance_keeps_its_proportion_to_the_capacity_rounded_down() {
 fn a_refund_is_cut_to_the_new_capacity_and_not_to_the_old_one() {
     let strategy = capacity(10).build();
     let tokens = [second(&strategy), second(&strategy)];
-    strategy.apply(&capacity(1000), CLOCK);
+    strategy.apply(&capacity(1000), CLOCK).unwrap();
     assert_eq!(strategy.quota().available(), 0);
     for token in tokens {
         strategy.release(token);
@@ -137,17 +138,17 @@ fn a_refill_goes_on_unless_it_changes() {
     let strategy = refill(10, secs(10)).build();
     assert!(strategy.quota().try_acquire(100, &clock));
     clock.advance(secs(10));
-    strategy.apply(&refill(10, secs(10)).try_max_attempts(2).unwrap(), &clock);
+    strategy.apply(&refill(10, secs(10)).try_max_attempts(2).unwrap(), &clock).unwrap();
     assert!(strategy.quota().try_acquire(10, &clock), "the period that ended before the change counts");
-    strategy.apply(&refill(20, secs(5)), &clock);
+    strategy.apply(&refill(20, secs(5)), &clock).unwrap();
     assert_eq!(strategy.quota().refill_setting(), Some((20, secs(5))));
     assert!(!strategy.quota().try_acquire(1, &clock));
     clock.advance(secs(5));
     assert!(strategy.quota().try_acquire(20, &clock));
-    strategy.apply(&capacity(100), &clock);
+    strategy.apply(&capacity(100), &clock).unwrap();
     clock.advance(secs(1000));
     assert!(!strategy.quota().try_acquire(1, &clock), "there is no refill any more");
-    strategy.apply(&refill(1, secs(1)), &clock);
+    strategy.apply(&refill(1, secs(1)), &clock).unwrap();
     assert!(!strategy.quota().try_acquire(1, &clock));
     clock.advance(secs(1));
     assert!(strategy.quota().try_acquire(1, &clock));
@@ -161,13 +162,13 @@ fn a_refill_that_begins_counts_from_the_change_on() {
     let strategy = capacity(500).build();
     assert!(strategy.quota().try_acquire(500, &clock));
     clock.advance(secs(50));
-    strategy.apply(&refill(10, secs(1)), &clock);
+    strategy.apply(&refill(10, secs(1)), &clock).unwrap();
     clock.advance(secs(20));
     assert!(strategy.quota().try_acquire(200, &clock), "the periods since the change");
     assert!(!strategy.quota().try_acquire(1, &clock), "and none before it");
     // Nobody asks for an hour.
-    strategy.apply(&capacity(500), &clock);
-    strategy.apply(&refill(10, secs(1)), &clock);
+    strategy.apply(&capacity(500), &clock).unwrap();
+    strategy.apply(&refill(10, secs(1)), &clock).unwrap();
     clock.advance(secs(3600));
     assert!(strategy.quota().try_acquire(500, &clock));
 }
@@ -180,13 +181,13 @@ fn what_was_due_before_a_change_is_settled_by_the_settings_before() {
     let strategy = refill(10, secs(1)).build();
     assert!(strategy.quota().try_acquire(500, &clock));
     clock.advance(secs(20));
-    strategy.apply(&refill(1, secs(10)), &clock);
+    strategy.apply(&refill(1, secs(10)), &clock).unwrap();
     assert_eq!(strategy.quota().available(), 200);
     clock.advance(secs(100));
-    strategy.apply(&capacity(250), &clock);
+    strategy.apply(&capacity(250), &clock).unwrap();
     assert_eq!(strategy.quota().available(), 105, "200 and 10 of 500");
     clock.advance(secs(100));
-    strategy.apply(&refill(1, secs(10)), &clock);
+    strategy.apply(&refill(1, secs(10)), &clock).unwrap();
     assert_eq!(strategy.quota().available(), 210, "there was no refill meanwhile");
 }
 
@@ -201,13 +202,13 @@ fn a_period_counts_once_by_the_settings_at_its_end_however_often_they_change() {
     for step in 0..20 {
         clock.advance(millis(500));
         let (amount, every) = if step % 2 == 0 { (7, secs(1)) } else { (10, secs(1)) };
-        strategy.apply(&refill(amount, every), &clock);
+        strategy.apply(&refill(amount, every), &clock).unwrap();
     }
     assert_eq!(strategy.quota().available(), 70, "10 periods that ended with the amount of 7");
     // A clock that is set back gives nothing twice.
     clock.set(secs(50));
     for _ in 0..10 {
-        strategy.apply(&refill(3, secs(1)), &clock);
+        strategy.apply(&refill(3, secs(1)), &clock).unwrap();
     }
     assert_eq!(strategy.quota().available(), 70);
 }
@@ -219,10 +220,10 @@ fn a_drained_quota_is_not_filled_by_a_capacity_of_zero() {
     assert!(strategy.quota().try_acquire(400, CLOCK));
     for between in [&[0][..], &[0, 0], &[0, 1000, 0]] {
         for after in between {
-            strategy.apply(&capacity(*after), CLOCK);
+            strategy.apply(&capacity(*after), CLOCK).unwrap();
         }
         strategy.quota().refund(7);
-        strategy.apply(&capacity(500), CLOCK);
+        strategy.apply(&capacity(500), CLOCK).unwrap();
         assert_eq!(strategy.quota().available(), 100, "{between:?}");
     }
 }
@@ -231,11 +232,11 @@ fn a_drained_quota_is_not_filled_by_a_capacity_of_zero() {
 #[test]
 fn under_a_test_guard_a_refill_begins_after_the_waits_that_were_skipped() {
     let _test = begin();
-    let strategy = capacity(5).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
+    let strategy = capacity(5).build_on(StandardRetryStrategy::new().jitter(Jitter::None)).unwrap();
     let fail = || retry_blocking(&strategy, || Err::<(), _>(Failed::SAFE)).report();
     assert_eq!(fail().attempts, 2);
     // One second was skipped.
-    strategy.apply(&capacity(5).try_quota_refill(5, secs(3600)).unwrap(), CLOCK);
+    strategy.apply(&capacity(5).try_quota_refill(5, secs(3600)).unwrap(), CLOCK).unwrap();
     assert_eq!(fail().attempts, 1);
 }
 
@@ -244,25 +245,25 @@ fn under_a_test_guard_a_refill_begins_after_the_waits_that_were_skipped() {
 fn the_mode_off_is_the_switch_and_other_modes_leave_the_switch_alone() {
     let strategy = mode(RetryMode::Adaptive).build();
     let failure = Failure::of(&Failed::SAFE);
-    strategy.apply(&mode(RetryMode::Off), CLOCK);
+    strategy.apply(&mode(RetryMode::Off), CLOCK).unwrap();
     assert!(!strategy.is_enabled());
     let token = strategy.acquire_initial_token(CLOCK).unwrap();
     assert_eq!(strategy.refresh_retry_token(token, &failure, CLOCK).unwrap_err(), RetryError::Disabled);
     // An operator turns them on in spite of the settings, and the same settings again change nothing.
     strategy.set_enabled(true);
     assert_eq!(strategy.mode(), RetryMode::Adaptive, "the mode from before is kept under the switch");
-    strategy.apply(&mode(RetryMode::Off).quota_capacity(7), CLOCK);
+    strategy.apply(&mode(RetryMode::Off).quota_capacity(7), CLOCK).unwrap();
     assert!(strategy.is_enabled());
-    strategy.apply(&mode(RetryMode::Standard), CLOCK);
+    strategy.apply(&mode(RetryMode::Standard), CLOCK).unwrap();
     strategy.set_enabled(false);
-    strategy.apply(&mode(RetryMode::Adaptive), CLOCK);
+    strategy.apply(&mode(RetryMode::Adaptive), CLOCK).unwrap();
     assert_eq!(strategy.mode(), RetryMode::Off, "a reload does not undo what an operator did");
     strategy.set_enabled(true);
     assert_eq!(strategy.mode(), RetryMode::Adaptive);
 
     let off = mode(RetryMode::Off).build();
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Off, false));
-    off.apply(&RetryConfig::new(), CLOCK);
+    off.apply(&RetryConfig::new(), CLOCK).unwrap();
     assert_eq!((off.mode(), off.is_enabled()), (RetryMode::Standard, true));
 }
 
@@ -279,15 +280,15 @@ fn a_test_changes_settings_for_itself_alone() {
     {
         let _test = begin().quota(50);
         assert_eq!((attempts(), strategy.quota().available()), (4, 35));
-        strategy.apply(&capacity(1000).try_max_attempts(2).unwrap(), CLOCK);
+        strategy.apply(&capacity(1000).try_max_attempts(2).unwrap(), CLOCK).unwrap();
         assert_eq!((attempts(), strategy.quota().available()), (2, 30), "the quota of the guard is kept");
         assert!(!off.is_enabled(), "the switch begins as it was built");
-        off.apply(&mode(RetryMode::Adaptive), CLOCK);
+        off.apply(&mode(RetryMode::Adaptive), CLOCK).unwrap();
         assert_eq!(off.mode(), RetryMode::Adaptive);
     }
     assert_eq!((strategy.settings().max_attempts, strategy.quota().available()), (4, 500));
     assert_eq!(off.mode(), RetryMode::Off);
-    strategy.apply(&RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(10), CLOCK);
+    strategy.apply(&RetryConfig::new().try_max_attempts(3).unwrap().quota_capacity(10), CLOCK).unwrap();
     {
         let _test = begin();
         assert_eq!((attempts(), strategy.quota().capacity()), (4, 500), "a test begins with the settings at the start");
@@ -336,7 +337,7 @@ fn a_change_under_load_loses_nothing() {
         }
         start.wait();
         for i in 0..500 {
-            strategy.apply(&settings(i), CLOCK);
+            strategy.apply(&settings(i), CLOCK).unwrap();
         }
     });
     assert_eq!(granted.into_inner() + refused.into_inner(), THREADS * CALLS);
@@ -359,7 +360,7 @@ fn a_change_of_the_capacity_under_load_stays_within_it() {
             });
         }
         for i in 0..1_000 {
-            strategy.apply(&capacity(if i % 2 == 0 { 60 } else { 600 }).refunds(0, Refund::LastCost), CLOCK);
+            strategy.apply(&capacity(if i % 2 == 0 { 60 } else { 600 }).refunds(0, Refund::LastCost), CLOCK).unwrap();
             assert!(strategy.quota().available() <= 600);
         }
     });

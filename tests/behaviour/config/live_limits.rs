@@ -30,11 +30,11 @@ fn one_limiter_lives_through_changes_of_the_mode() {
     let mut waiting = first();
     assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
 
-    strategy.apply(&mode(RetryMode::Standard), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Standard), &TokioTimer).unwrap();
     assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
     assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "the waiting operation is sent");
 
-    strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer).unwrap();
     assert_eq!(strategy.send_rate(), Some(0.5), "the limiter goes on where it was");
     let mut next = first();
     assert_ne!(strategy.ready(&mut next, &clock, None), Ready::Now);
@@ -42,7 +42,7 @@ fn one_limiter_lives_through_changes_of_the_mode() {
     assert_eq!(strategy.ready(&mut next, &clock, None), Ready::Now, "the operation before it has left the queue");
     strategy.release(waiting);
 
-    strategy.apply(&mode(RetryMode::Off), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Off), &TokioTimer).unwrap();
     assert_ne!(strategy.ready(&mut first(), &clock, None), Ready::Now, "off keeps the limiter");
 }
 
@@ -52,7 +52,7 @@ fn a_failure_that_was_sent_in_the_standard_mode_teaches_the_limiter() {
     let clock = ByHand::at(secs(1000));
     let strategy = RetryConfig::new().build();
     let token = strategy.acquire_initial_token(&clock).unwrap();
-    strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
     assert_eq!(strategy.send_rate(), Some(0.5));
     assert_ne!(strategy.ready(&mut token, &clock, None), Ready::Now, "its retry is limited");
@@ -60,7 +60,7 @@ fn a_failure_that_was_sent_in_the_standard_mode_teaches_the_limiter() {
 
 /// Returns a strategy in the mode `paced` whose limiter lets nothing through at the time of the clock.
 fn pacing(clock: &ByHand) -> ConfiguredStrategy {
-    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
+    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().jitter(Jitter::None)).unwrap();
     let token = strategy.acquire_initial_token(clock).unwrap();
     let throttled = Failed { throttle: true, ..Failed::FATAL };
     strategy.refresh_retry_token(token, &Failure::of(&throttled), clock).unwrap_err();
@@ -73,14 +73,14 @@ fn pacing(clock: &ByHand) -> ConfiguredStrategy {
 fn throttled_attempts_of_the_mode_paced_do_not_count_in_other_modes_either() {
     for other in [RetryMode::Standard, RetryMode::Adaptive] {
         let clock = ByHand::at(secs(1000));
-        let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().jitter(Jitter::None));
+        let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().jitter(Jitter::None)).unwrap();
         let mut token = strategy.acquire_initial_token(&clock).unwrap();
         for attempt in 2..=10 {
             token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
             assert_eq!((token.attempt(), token.delay()), (attempt, secs(0)));
         }
         assert_eq!(strategy.quota().available(), 500, "they cost nothing");
-        strategy.apply(&mode(other), &TokioTimer);
+        strategy.apply(&mode(other), &TokioTimer).unwrap();
         for delay in [1, 2, 4, 8] {
             token = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock).unwrap();
             assert_eq!(token.delay(), secs(delay));
@@ -103,10 +103,10 @@ fn throttled_attempts_are_judged_by_the_settings_of_the_moment() {
         strategy.refresh_retry_token(token, &throttled, &clock).unwrap()
     };
     let (one, other) = (twice(), twice());
-    strategy.apply(&mode(RetryMode::Paced).paced_max_throttled(4), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Paced).paced_max_throttled(4), &TokioTimer).unwrap();
     let one = strategy.refresh_retry_token(one, &throttled, &clock).unwrap();
     assert_eq!(strategy.refresh_retry_token(one, &throttled, &clock).unwrap_err(), RetryError::MaxAttempts);
-    strategy.apply(&mode(RetryMode::Paced).max_retry_after(Some(secs(1))), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Paced).max_retry_after(Some(secs(1))), &TokioTimer).unwrap();
     let long = Failure::of(&Failed::THROTTLED.after(secs(2)));
     assert_eq!(strategy.refresh_retry_token(other, &long, &clock).unwrap_err(), RetryError::RetryAfterTooLong);
 }
@@ -121,13 +121,13 @@ fn the_paced_limiter_lives_through_changes_of_the_mode() {
     for other in [RetryMode::Standard, RetryMode::Adaptive] {
         let mut waiting = first();
         assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
-        strategy.apply(&mode(other), &TokioTimer);
+        strategy.apply(&mode(other), &TokioTimer).unwrap();
         assert_eq!(strategy.send_rate(), None);
         assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
         assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "the waiting operation is sent");
         strategy.record_success(waiting, &Success::default(), &clock).unwrap();
 
-        strategy.apply(&mode(RetryMode::Paced), &TokioTimer);
+        strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
         assert_eq!(strategy.send_rate(), rate, "the limiter goes on where it was");
         let mut next = first();
         assert_ne!(strategy.ready(&mut next, &clock, None), Ready::Now);
@@ -140,9 +140,9 @@ fn the_paced_limiter_lives_through_changes_of_the_mode() {
     // A send that was granted stays granted in any mode.
     let mut waiting = first();
     assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
-    strategy.apply(&mode(RetryMode::Standard), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Standard), &TokioTimer).unwrap();
     assert_eq!(strategy.ready(&mut next, &clock, None), Ready::Now);
-    strategy.apply(&mode(RetryMode::Paced), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
     strategy.release(next);
     assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "it was given back");
 }
@@ -154,13 +154,13 @@ fn an_operation_that_waits_for_one_limiter_waits_for_the_other_one_after_a_chang
     for (from, to) in [(RetryMode::Adaptive, RetryMode::Paced), (RetryMode::Paced, RetryMode::Adaptive)] {
         // Both limiters let nothing through.
         let strategy = limiting(&clock);
-        strategy.apply(&mode(RetryMode::Paced), &TokioTimer);
+        strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
         let token = strategy.acquire_initial_token(&clock).unwrap();
         strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
-        strategy.apply(&mode(from), &TokioTimer);
+        strategy.apply(&mode(from), &TokioTimer).unwrap();
         let mut waiting = strategy.acquire_initial_token(&clock).unwrap();
         assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
-        strategy.apply(&mode(to), &TokioTimer);
+        strategy.apply(&mode(to), &TokioTimer).unwrap();
         assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "{from} to {to}");
         clock.advance(secs(20));
         assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
@@ -173,7 +173,7 @@ fn a_throttling_that_was_sent_in_the_standard_mode_teaches_the_paced_limiter() {
     let clock = ByHand::at(secs(1000));
     let strategy = RetryConfig::new().build();
     let token = strategy.acquire_initial_token(&clock).unwrap();
-    strategy.apply(&mode(RetryMode::Paced), &TokioTimer);
+    strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
     let mut token = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock).unwrap();
     assert!(strategy.send_rate().is_some_and(|rate| rate < 1.0));
     assert_ne!(strategy.ready(&mut token, &clock, None), Ready::Now, "its retry is limited");
@@ -185,7 +185,7 @@ fn the_ramp_begins_with_the_first_operation_in_the_mode_paced() {
     let clock = ByHand::at(secs(1000));
     let strategy = RetryConfig::new().build();
     drop(strategy.acquire_initial_token(&clock));
-    strategy.apply(&RetryConfig::new().mode(RetryMode::Paced), &TokioTimer);
+    strategy.apply(&RetryConfig::new().mode(RetryMode::Paced), &TokioTimer).unwrap();
     assert_eq!(strategy.send_rate(), None);
     let mut token = strategy.acquire_initial_token(&clock).unwrap();
     assert_eq!(strategy.send_rate(), Some(100.0));
@@ -195,7 +195,7 @@ fn the_ramp_begins_with_the_first_operation_in_the_mode_paced() {
 // Rules C19, L7.
 #[tokio::test(start_paused = true)]
 async fn a_change_of_the_mode_loses_no_operation_of_a_job_against_a_limit() {
-    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().seed(1));
+    let strategy = mode(RetryMode::Paced).build_on(StandardRetryStrategy::new().seed(1)).unwrap();
     let (served, rejected) = (AtomicU32::new(0), AtomicU32::new(0));
     let started = tokio::time::Instant::now();
     // 50 requests per second.
@@ -222,10 +222,10 @@ async fn a_change_of_the_mode_loses_no_operation_of_a_job_against_a_limit() {
         // The standard mode is short: its operations have five attempts.
         for (to, lasts) in [(RetryMode::Standard, 200), (RetryMode::Paced, 3000), (RetryMode::Adaptive, 1000)].repeat(5)
         {
-            strategy.apply(&mode(to), &TokioTimer);
+            strategy.apply(&mode(to), &TokioTimer).unwrap();
             tokio::time::sleep(millis(lasts)).await;
         }
-        strategy.apply(&mode(RetryMode::Paced), &TokioTimer);
+        strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
     };
     tokio::join!(changes, worker(), worker(), worker(), worker(), worker(), worker(), worker(), worker());
     assert_eq!(served.into_inner(), 320);

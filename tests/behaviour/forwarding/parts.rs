@@ -4,8 +4,9 @@ use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::Classification;
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
-    BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, Observer, RetryDirective, RetryErrorType, RetryInfo,
-    RetryPolicy, RetryQuota, RetrySafety, StandardRetryStrategy, Timer, TokioTimer, policy_fn, retry,
+    BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, ExponentialBackoff, Observer, RetryDirective, RetryErrorType,
+    RetryInfo, RetryPolicy, RetryQuota, RetrySafety, StandardRetryStrategy, Timer, TokenBucket, TokioTimer, policy_fn,
+    retry,
 };
 use std::borrow::Cow;
 use std::error::Error;
@@ -88,20 +89,26 @@ impl BackoffStrategy for Probe {
         self.called("random_part", most);
         secs(29)
     }
+
+    fn as_exponential(&self) -> Option<&ExponentialBackoff> {
+        static BACKOFF: ExponentialBackoff = ExponentialBackoff::new(Duration::from_secs(13), Duration::from_secs(17));
+        Some(&BACKOFF)
+    }
 }
 
 #[test]
 fn a_pointer_to_a_backoff_forwards_every_method() {
-    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> ([Duration; 3], Vec<String>) {
+    fn trace(backoff: impl BackoffStrategy, probe: &Probe) -> (([Duration; 3], Option<Duration>), Vec<String>) {
         probe.trace(|| {
             let delay = backoff.compute_next_backoff_delay(3, RetryErrorType::Conflict);
-            [delay, backoff.max_backoff(), backoff.random_part(secs(7))]
+            let delays = [delay, backoff.max_backoff(), backoff.random_part(secs(7))];
+            (delays, backoff.as_exponential().map(ExponentialBackoff::cap))
         })
     }
 
     let probe = Arc::new(Probe::default());
     let calls = ["backoff (3, Conflict)", "random_part 7s"].map(str::to_owned);
-    let expected = ([secs(11), secs(19), secs(29)], calls.to_vec());
+    let expected = (([secs(11), secs(19), secs(29)], Some(secs(17))), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&B");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<B>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn BackoffStrategy>, &probe), expected, "Box<dyn>");
@@ -122,22 +129,27 @@ impl RetryQuota for Probe {
     fn available(&self) -> u32 {
         23
     }
+
+    fn as_bucket(&self) -> Option<&TokenBucket> {
+        static BUCKET: TokenBucket = TokenBucket::new(29);
+        Some(&BUCKET)
+    }
 }
 
 #[test]
 fn a_pointer_to_a_quota_forwards_every_method() {
-    fn trace(quota: impl RetryQuota, probe: &Probe) -> ((bool, bool, u32), Vec<String>) {
+    fn trace(quota: impl RetryQuota, probe: &Probe) -> ((bool, bool, u32, Option<u32>), Vec<String>) {
         let clock = ByHand::at(secs(5));
         probe.trace(|| {
             let taken = (quota.try_acquire(4, &clock), quota.try_acquire(5, &clock));
             quota.refund(2);
-            (taken.0, taken.1, quota.available())
+            (taken.0, taken.1, quota.available(), quota.as_bucket().map(TokenBucket::capacity))
         })
     }
 
     let probe = Arc::new(Probe::default());
     let calls = ["try_acquire (4, 5s)", "try_acquire (5, 5s)", "refund 2"].map(str::to_owned);
-    let expected = ((true, false, 23), calls.to_vec());
+    let expected = ((true, false, 23, Some(29)), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");

@@ -434,7 +434,7 @@ fn gives_back<S: RetryStrategy>(name: &str, strategy: &S, is_limited: bool) {
 // Rule W5.
 #[test]
 fn each_strategy_takes_back_what_it_gave_for_an_attempt_that_was_not_sent() {
-    let configured = |mode| RetryConfig::new().mode(mode).paced_ramp(false).build_on(standard());
+    let configured = |mode| RetryConfig::new().mode(mode).paced_ramp(false).build_on(standard()).unwrap();
     gives_back("standard", &standard(), false);
     gives_back("adaptive", &AdaptiveRetryStrategy::over(standard()), true);
     gives_back("paced", &PacedRetryStrategy::over(standard()).ramp(false), true);

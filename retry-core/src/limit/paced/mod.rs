@@ -39,10 +39,11 @@ pub struct PacedLimiter {
 }
 
 /// The settings of a [`PacedLimiter`].
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PaceSettings {
-    pub(crate) has_ramp: bool,
-    pub(crate) max_throttled: u32,
+pub struct PaceSettings {
+    pub has_ramp: bool,
+    pub max_throttled: u32,
 }
 
 impl PaceSettings {
@@ -99,13 +100,6 @@ impl PacedLimiter {
     pub(crate) const fn new(stretch: RandomNumbers) -> Self {
         let start = PaceSettings::DEFAULT;
         Self { start, live: Shared::new(LiveSettings::new(start)), pacer: Shared::new(Pacer::new()), stretch }
-    }
-
-    /// Sets the settings at the start.
-    #[must_use]
-    pub(crate) const fn starting_with(mut self, settings: PaceSettings) -> Self {
-        self.start_with(settings);
-        self
     }
 
     /// Sets the settings at the start.

@@ -246,9 +246,8 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     }
 
     /// Turns the retries off at the start, also in a test's copy.
-    pub(crate) fn disabled(mut self) -> Self {
+    pub(crate) fn disable_at_start(&mut self) {
         self.switch = Switch::starting(false);
-        self
     }
 
     /// Returns whether the retries of this strategy are on; see [`set_enabled`](StandardRetryStrategy::set_enabled).
@@ -264,6 +263,11 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// Returns the backoff.
     pub fn backoff_strategy(&self) -> &B {
         &self.backoff
+    }
+
+    /// Returns the quota, to set what it begins with.
+    pub(crate) fn quota_mut(&mut self) -> &mut Q {
+        &mut self.quota
     }
 
     /// Returns the quota that retries are paid from.
@@ -331,12 +335,6 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
 }
 
 impl<B> StandardRetryStrategy<B, TokenBucket> {
-    /// Replaces the quota by a full one with this capacity and this refill.
-    pub(crate) fn with_bucket(mut self, capacity: u32, refill: Option<(u32, Duration)>) -> Self {
-        self.quota = TokenBucket::configured(capacity, refill);
-        self
-    }
-
     /// Sets the capacity of the quota. The quota is full at the start.
     ///
     /// The capacity limits the number of operations that can wait for a retry at the same time. With the default

@@ -1,0 +1,172 @@
+//! The parts of strategies that code chose, as far as a configuration sets them.
+
+use super::error::{Chosen, Problem};
+use super::resolved::Resolved;
+use super::{ConfigError, ConfigSource, ConfiguredStrategy, ModeLimiter, RetryConfig, RetryMode};
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{AdaptiveLimiter, PaceSettings, PacedLimiter, SendLimiter};
+use crate::quota::RetryQuota;
+use crate::strategy::{LimitedRetryStrategy, StandardRetryStrategy};
+use crate::support::random::RandomNumbers;
+
+/// A strategy that [`RetryConfig::build_on`] can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
+/// [`PacedRetryStrategy`](crate::PacedRetryStrategy). This trait is sealed.
+pub trait ConfigBase: SealedBase {
+    /// The backoff that code chose.
+    type Backoff: BackoffStrategy;
+    /// The quota that code chose.
+    type Quota: RetryQuota;
+    /// The limiter that code chose, or [`ModeLimiter`].
+    type Limiter: ConfigLimiter;
+
+    #[doc(hidden)]
+    fn into_limited(self) -> LimitedRetryStrategy<Self::Limiter, Self::Backoff, Self::Quota>;
+}
+
+/// The strategy that [`RetryConfig::build_on`] makes of an `S`.
+///
+/// ```
+/// use retry_core::config::ConfiguredOn;
+/// use retry_core::{PacedRetryStrategy, RetryConfig};
+/// use std::sync::{Arc, OnceLock};
+///
+/// static TABLE: OnceLock<Arc<ConfiguredOn<PacedRetryStrategy>>> = OnceLock::new();
+///
+/// # let config = RetryConfig::new();
+/// TABLE.set(Arc::new(config.build_on(PacedRetryStrategy::new())?)).unwrap();
+/// # Ok::<(), retry_core::ConfigError>(())
+/// ```
+pub type ConfiguredOn<S> =
+    ConfiguredStrategy<<S as ConfigBase>::Backoff, <S as ConfigBase>::Quota, <S as ConfigBase>::Limiter>;
+
+mod sealed {
+    pub trait SealedBase {}
+}
+use sealed::SealedBase;
+
+impl<B, Q> SealedBase for StandardRetryStrategy<B, Q> {}
+
+impl<B: BackoffStrategy, Q: RetryQuota> ConfigBase for StandardRetryStrategy<B, Q> {
+    type Backoff = B;
+    type Quota = Q;
+    type Limiter = ModeLimiter;
+
+    fn into_limited(self) -> LimitedRetryStrategy<ModeLimiter, B, Q> {
+        let exponential = self.backoff_strategy().as_exponential();
+        let random = exponential.map_or_else(RandomNumbers::new, ExponentialBackoff::random_numbers);
+        LimitedRetryStrategy::from_parts(self, ModeLimiter::new(random))
+    }
+}
+
+impl<L, B, Q> SealedBase for LimitedRetryStrategy<L, B, Q> {}
+
+impl<L: ConfigLimiter, B: BackoffStrategy, Q: RetryQuota> ConfigBase for LimitedRetryStrategy<L, B, Q> {
+    type Backoff = B;
+    type Quota = Q;
+    type Limiter = L;
+
+    fn into_limited(self) -> Self {
+        self
+    }
+}
+
+/// A limiter of a configured strategy. This trait is sealed.
+pub trait ConfigLimiter: SendLimiter {
+    /// Returns the mode that code chose with the limiter, or `None` if the configuration chooses it.
+    #[doc(hidden)]
+    fn chosen_mode(&self) -> Option<RetryMode>;
+
+    /// Returns the mode, apart from [`RetryMode::Off`].
+    #[doc(hidden)]
+    fn mode(&self) -> RetryMode;
+
+    /// Returns the settings of the mode `paced` at the start, or `None` if the limiter has no such settings.
+    #[doc(hidden)]
+    fn pace(&self) -> Option<PaceSettings>;
+
+    /// Sets what the limiter begins with.
+    #[doc(hidden)]
+    fn start_with(&mut self, mode: RetryMode, pace: PaceSettings);
+
+    /// Takes over other settings while the limiter is in use.
+    #[doc(hidden)]
+    fn change(&self, mode: RetryMode, pace: PaceSettings);
+}
+
+impl ConfigLimiter for AdaptiveLimiter {
+    fn chosen_mode(&self) -> Option<RetryMode> {
+        Some(RetryMode::Adaptive)
+    }
+
+    fn mode(&self) -> RetryMode {
+        RetryMode::Adaptive
+    }
+
+    fn pace(&self) -> Option<PaceSettings> {
+        None
+    }
+
+    fn start_with(&mut self, _: RetryMode, _: PaceSettings) {}
+
+    fn change(&self, _: RetryMode, _: PaceSettings) {}
+}
+
+impl ConfigLimiter for PacedLimiter {
+    fn chosen_mode(&self) -> Option<RetryMode> {
+        Some(RetryMode::Paced)
+    }
+
+    fn mode(&self) -> RetryMode {
+        RetryMode::Paced
+    }
+
+    fn pace(&self) -> Option<PaceSettings> {
+        Some(self.at_start())
+    }
+
+    fn start_with(&mut self, _: RetryMode, pace: PaceSettings) {
+        Self::start_with(self, pace);
+    }
+
+    fn change(&self, _: RetryMode, pace: PaceSettings) {
+        Self::change(self, pace);
+    }
+}
+
+impl RetryConfig {
+    /// Checks that each setting is one of a part that `base` has.
+    pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
+        for (key, value) in self.values() {
+            let (part, expected) = match key.split_once('.') {
+                Some(("backoff", _)) if base.backoff.is_none() => ("backoff", None),
+                Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
+                    ("quota", None)
+                }
+                Some(("paced", _)) if base.pace.is_none() => ("limit", None),
+                None if key == "mode" => match base.chosen_mode.filter(|chosen| self.contradicts(*chosen)) {
+                    Some(RetryMode::Adaptive) => ("limit", Some("adaptive or off")),
+                    Some(_) => ("limit", Some("paced or off")),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let value = value.into_text();
+            let (source, section) = self.origins.of(key, &value);
+            let source = self.mode_source().filter(|_| key == "mode").cloned().unwrap_or(source);
+            let problem = Problem::Chosen(Chosen { key, value, part, expected });
+            return Err(ConfigError::new(source, problem).in_section(section));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the mode contradicts the one that code chose. That of AWS's environment and files never does, because
+    /// code comes before them.
+    fn contradicts(&self, chosen: RetryMode) -> bool {
+        let is_of_aws = match self.mode_source() {
+            Some(ConfigSource::Variable(name)) => name == "AWS_RETRY_MODE",
+            Some(ConfigSource::Profile { .. }) => true,
+            _ => false,
+        };
+        !is_of_aws && self.mode_setting().is_some_and(|mode| mode != chosen && mode != RetryMode::Off)
+    }
+}

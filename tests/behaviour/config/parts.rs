@@ -1,0 +1,271 @@
+//! Configured strategies whose backoff, quota or limit code has chosen.
+
+use super::{CLOCK, variables};
+use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::backoff::LinearBackoff;
+use retry_core::config::{ConfiguredStrategy, RetryMode, RetryPreset};
+use retry_core::quota::NoQuota;
+use retry_core::strategy::Ready;
+use retry_core::{
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, ConfigError, ExponentialBackoff, Failure, Jitter,
+    PacedRetryStrategy, RetryConfig, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken,
+    StandardRetryStrategy, TokenBucket,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// A quota that counts what is paid from it.
+#[derive(Debug, Default)]
+struct Counted(AtomicU32);
+
+impl RetryQuota for Counted {
+    fn try_acquire(&self, cost: u32, _: &dyn Clock) -> bool {
+        self.0.fetch_add(cost, Ordering::Relaxed);
+        true
+    }
+
+    fn refund(&self, amount: u32) {
+        self.0.fetch_sub(amount, Ordering::Relaxed);
+    }
+
+    fn available(&self) -> u32 {
+        u32::MAX - self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn read(text: &str) -> RetryConfig {
+    let document = toml::Deserializer::parse(text).unwrap();
+    RetryConfig::from_file_section("settings.toml", "store", document).unwrap()
+}
+
+/// Returns the delays of an operation that fails until it gives up, and the reason.
+fn delays(strategy: &impl RetryStrategy, failure: Failed) -> (Vec<u128>, RetryError) {
+    let (mut delays, mut token) = (Vec::new(), strategy.acquire_initial_token(CLOCK).unwrap());
+    loop {
+        match strategy.refresh_retry_token(token, &Failure::of(&failure), CLOCK) {
+            Ok(next) => {
+                delays.push(next.delay().as_millis());
+                token = next;
+            }
+            Err(reason) => return (delays, reason),
+        }
+    }
+}
+
+fn no_jitter() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::None)
+}
+
+// Rules C22, C19.
+#[test]
+fn a_quota_of_the_users_own_is_kept_and_the_other_settings_are_set() {
+    let quota = Counted::default();
+    let config = read("[store]\nmax_attempts = 3\nbackoff.base = \"10ms\"\nquota.costs.other = 7\nmode = \"standard\"");
+    let strategy = config.build_on(no_jitter().with_quota(&quota)).unwrap();
+    assert_eq!(delays(&strategy, Failed::SAFE), (vec![10, 20], RetryError::MaxAttempts));
+    assert_eq!(quota.0.load(Ordering::Relaxed), 14);
+    strategy.apply(&read("[store]\nmax_attempts = 2"), CLOCK).unwrap();
+    assert_eq!(delays(&strategy, Failed::SAFE), (vec![1000], RetryError::MaxAttempts));
+    assert_eq!((quota.0.load(Ordering::Relaxed), strategy.quota_level()), (19, Some(u32::MAX - 19)));
+}
+
+// Rule C22.
+#[test]
+fn a_backoff_of_the_code_is_kept_and_an_exponential_one_is_set_by_a_pointer_too() {
+    let linear = || LinearBackoff::new(millis(7), secs(1)).jitter(Jitter::None);
+    let config = read("[store]\npreset = \"aws_2_1\"\nmax_attempts = 4");
+    let strategy = config.build_on(StandardRetryStrategy::new().with_backoff(linear())).unwrap();
+    assert_eq!(delays(&strategy, Failed::SAFE), (vec![7, 14, 21], RetryError::MaxAttempts));
+
+    let exponential = Arc::new(ExponentialBackoff::new(secs(1), secs(20)).jitter(Jitter::None));
+    let config = read("[store]\nbackoff.base = \"5ms\"\nmax_attempts = 3");
+    let strategy = config.build_on(StandardRetryStrategy::new().with_backoff(exponential)).unwrap();
+    assert_eq!(delays(&strategy, Failed::SAFE), (vec![5, 10], RetryError::MaxAttempts));
+}
+
+/// A backoff whose methods all differ from the defaults.
+struct Own;
+
+impl BackoffStrategy for Own {
+    fn compute_next_backoff_delay(&self, _: u32, _: RetryErrorType) -> Duration {
+        millis(3)
+    }
+
+    fn max_backoff(&self) -> Duration {
+        millis(40)
+    }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        most / 2
+    }
+}
+
+// Rules C22, R16.
+#[test]
+fn each_method_of_a_backoff_of_the_code_is_used() {
+    let delay = |preset: RetryPreset, failure| {
+        let config = RetryConfig::new().preset(preset).try_max_attempts(2).unwrap();
+        let strategy = config.build_on(StandardRetryStrategy::new().with_backoff(Own)).unwrap();
+        delays(&strategy, failure).0
+    };
+    assert_eq!(delay(RetryPreset::Default, Failed::SAFE), [3]);
+    // A tenth of the wait that the server asks for, of which the backoff takes the half.
+    assert_eq!(delay(RetryPreset::Default, Failed::SAFE.after(secs(10))), [10_500]);
+    // This preset cuts the wait to the longest backoff.
+    assert_eq!(delay(RetryPreset::Aws20, Failed::SAFE.after(secs(10))), [40]);
+}
+
+// Rules C20, C22.
+#[test]
+fn a_bucket_by_a_pointer_is_set_by_its_keys_only() {
+    let bucket = Arc::new(TokenBucket::new(100));
+    let build = |config: RetryConfig| config.build_on(no_jitter().with_quota(Arc::clone(&bucket))).unwrap();
+    assert!(bucket.try_acquire(50, CLOCK));
+    let first = build(RetryConfig::new().preset(RetryPreset::Aws20));
+    assert_eq!((bucket.capacity(), bucket.available()), (100, 50), "the preset says 500");
+    let second = build(read("[store]\nquota = { capacity = 40, refill = { amount = 1, every = \"1s\" } }"));
+    assert_eq!((bucket.capacity(), bucket.available()), (40, 20));
+    assert_eq!(bucket.refill_setting(), Some((1, secs(1))));
+    first.apply(&RetryConfig::new().try_max_attempts(2).unwrap(), CLOCK).unwrap();
+    assert_eq!(bucket.capacity(), 40, "the other strategy has set it");
+    second.apply(&RetryConfig::new().quota_capacity(80), CLOCK).unwrap();
+    assert_eq!((bucket.capacity(), bucket.refill_setting()), (80, None));
+    second.apply(&RetryConfig::new(), CLOCK).unwrap();
+    assert_eq!(bucket.capacity(), 100);
+}
+
+/// Returns how many throttled attempts an operation makes.
+fn throttled_attempts(strategy: &impl RetryStrategy) -> usize {
+    delays(strategy, Failed::THROTTLED).0.len() + 1
+}
+
+// Rules C22, C19, L7.
+#[test]
+fn a_limit_of_the_code_is_kept_and_its_settings_are_set() {
+    let config = read("[store]\npaced = { ramp = false, max_throttled = 3 }\nmode = \"paced\"\nmax_attempts = 9");
+    let strategy = config.build_on(PacedRetryStrategy::over(no_jitter().with_quota(NoQuota))).unwrap();
+    assert_eq!((strategy.mode(), strategy.paced_ramp(), strategy.paced_max_throttled()), (RetryMode::Paced, false, 3));
+    assert_eq!((throttled_attempts(&strategy), strategy.settings().max_attempts), (3, 9));
+    assert!(strategy.send_rate().is_some(), "the throttling began the limit");
+    strategy.apply(&RetryConfig::new().paced_max_throttled(5), CLOCK).unwrap();
+    assert_eq!(throttled_attempts(&strategy), 5);
+
+    // What the code set is kept as well.
+    let strategy = RetryConfig::new().build_on(PacedRetryStrategy::new().ramp(false).max_throttled(2)).unwrap();
+    assert_eq!((strategy.paced_ramp(), throttled_attempts(&strategy)), (false, 2));
+
+    let strategy = RetryConfig::new().build_on(AdaptiveRetryStrategy::over(no_jitter())).unwrap();
+    assert_eq!(strategy.mode(), RetryMode::Adaptive);
+    assert_eq!(throttled_attempts(&strategy), 5);
+    assert_eq!(strategy.send_rate(), Some(0.5));
+}
+
+fn refused<T>(result: Result<T, ConfigError>) -> (&'static str, String, String) {
+    let error = result.err().expect("an error");
+    (error.part().unwrap(), error.key().unwrap(), error.to_string())
+}
+
+// Rules C6, C23.
+#[test]
+fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both() {
+    let own = || no_jitter().with_quota(Counted::default());
+    let linear = || StandardRetryStrategy::new().with_backoff(LinearBackoff::new(millis(7), secs(1)));
+    let file = |text: &str| read(&format!("[store]\n{text}"));
+    let because = |part| format!("can't be set: the {part} was chosen in code and has no such setting");
+
+    let (part, key, text) = refused(file("max_attempts = 2\nquota.capacity = 100").build_on(own()));
+    assert_eq!((part, &*key), ("quota", "store.quota.capacity"));
+    assert_eq!(text, format!("file \"settings.toml\": the key store.quota.capacity \"100\" {}", because("quota")));
+    let refill = file("quota.refill = { amount = 10, every = \"1s\" }").build_on(own());
+    assert_eq!(refused(refill).1, "store.quota.refill.amount");
+    for (key, value) in [("base", "\"1s\""), ("cap", "\"1s\""), ("jitter", "\"none\"")] {
+        let (part, found, _) = refused(file(&format!("backoff.{key} = {value}")).build_on(linear()));
+        assert_eq!((part, found), ("backoff", format!("store.backoff.{key}")));
+    }
+    for key in ["paced.ramp = true", "paced.max_throttled = 4"] {
+        assert_eq!(refused(file(key).build_on(AdaptiveRetryStrategy::new())).0, "limit");
+    }
+    // Of settings in code, there is no file to name. A setting that is set anew comes from code.
+    let (.., text) = refused(RetryConfig::new().quota_capacity(7).build_on(own()));
+    assert_eq!(text, format!("code: the key quota.capacity \"7\" {}", because("quota")));
+    assert_eq!(refused(file("quota.capacity = 100").quota_capacity(7).build_on(own())).2, text);
+    let variables = RetryConfig::from_prefixed_variables("STORE_", [("STORE_QUOTA_CAPACITY", "7")]).unwrap();
+    let combined = variables.or(file("quota.capacity = 100"));
+    assert!(refused(combined.build_on(own())).2.starts_with("environment variable STORE_QUOTA_CAPACITY: "));
+}
+
+// Rules C6, C23.
+#[test]
+fn a_mode_that_contradicts_a_limit_of_the_code_is_an_error() {
+    let text = |base: &str| format!("the limit was chosen in code, so expected {base} or off");
+    let paced = |mode: &str| read(&format!("[store]\nmode = \"{mode}\"")).build_on(PacedRetryStrategy::new());
+    let (part, key, message) = refused(paced("adaptive"));
+    assert_eq!((part, &*key), ("limit", "store.mode"));
+    assert_eq!(message, format!("file \"settings.toml\": invalid store.mode \"adaptive\": {}", text("paced")));
+    assert_eq!(refused(paced("standard")).0, "limit");
+    assert_eq!(paced("paced").unwrap().mode(), RetryMode::Paced);
+    assert_eq!(paced("off").unwrap().mode(), RetryMode::Off);
+    let adaptive = RetryConfig::new().mode(RetryMode::Paced).build_on(AdaptiveRetryStrategy::new());
+    assert_eq!(refused(adaptive).2, format!("code: invalid mode \"paced\": {}", text("adaptive")));
+}
+
+// Rules C3, C23.
+#[test]
+fn code_comes_before_a_mode_of_the_environment_and_the_files_of_aws() {
+    let environment = RetryConfig::new().or_variables(variables(&[("AWS_RETRY_MODE", "standard"), ("HOME", "/none")]));
+    let profile = RetryConfig::new().or_profile("default", Path::new("x.conf"), "[default]\nretry_mode = standard\n");
+    for config in [environment.unwrap(), profile.unwrap()] {
+        let strategy = config.build_on(AdaptiveRetryStrategy::new()).unwrap();
+        assert_eq!(strategy.mode(), RetryMode::Adaptive);
+        strategy.apply(&config, CLOCK).unwrap();
+        assert_eq!(strategy.mode(), RetryMode::Adaptive);
+    }
+}
+
+// Rule C23.
+#[test]
+fn settings_that_are_refused_while_running_change_nothing() {
+    let strategy = RetryConfig::new().build_on(PacedRetryStrategy::over(no_jitter().with_quota(NoQuota))).unwrap();
+    let two = || RetryConfig::new().try_max_attempts(2).unwrap();
+    for (config, part) in [(two().quota_capacity(5), "quota"), (two().mode(RetryMode::Standard), "limit")] {
+        assert_eq!(refused(strategy.apply(&config, CLOCK)).0, part);
+        assert_eq!(strategy.settings().max_attempts, 5);
+    }
+    strategy.apply(&two().mode(RetryMode::Off), CLOCK).unwrap();
+    assert_eq!((strategy.settings().max_attempts, strategy.mode()), (2, RetryMode::Off));
+    strategy.apply(&two(), CLOCK).unwrap();
+    assert_eq!(strategy.mode(), RetryMode::Paced);
+}
+
+/// Returns whether the second attempt of two that begin now has to wait.
+fn waits(strategy: &ConfiguredStrategy, clock: &ByHand) -> bool {
+    let ready = || {
+        let mut token = strategy.acquire_initial_token(clock).unwrap();
+        let ready = strategy.ready(&mut token, clock, None);
+        strategy.release(token);
+        ready
+    };
+    ready();
+    ready() != Ready::Now
+}
+
+// Rule C24.
+#[test]
+fn a_rate_from_elsewhere_limits_a_configured_strategy_in_the_mode_paced() {
+    let clock = ByHand::at(secs(100));
+    let mode = |mode| RetryConfig::new().mode(mode).paced_ramp(false);
+    let strategy = mode(RetryMode::Paced).build();
+    assert!(!waits(&strategy, &clock));
+    strategy.pace_at(Some(10.0), false, &clock);
+    assert_eq!((waits(&strategy, &clock), strategy.send_rate()), (true, Some(10.0)));
+    strategy.apply(&mode(RetryMode::Standard), &clock).unwrap();
+    assert_eq!((waits(&strategy, &clock), strategy.send_rate()), (false, None));
+    strategy.apply(&mode(RetryMode::Paced), &clock).unwrap();
+    assert_eq!(strategy.send_rate(), Some(10.0));
+
+    let chosen = RetryConfig::new().build_on(PacedRetryStrategy::new()).unwrap();
+    chosen.pace_at(Some(20.0), false, &clock);
+    assert_eq!(chosen.send_rate(), Some(20.0));
+}
