@@ -1,5 +1,6 @@
 //! The warnings of a quota that ran dry.
 
+use crate::support::subscribers::subscribe;
 use crate::support::{ByHand, Failed, poll_once, secs};
 use retry_core::config::RetryMode;
 use retry_core::strategy::RetryCosts;
@@ -51,7 +52,7 @@ impl Subscribed {
     fn new() -> Self {
         let warnings = Warnings::default();
         let subscriber = tracing_subscriber::registry().with(warnings.clone());
-        Self(warnings, tracing::subscriber::set_default(subscriber))
+        Self(warnings, subscribe(subscriber))
     }
 
     fn take(&self) -> Vec<String> {
@@ -236,7 +237,7 @@ fn without_a_subscriber_for_warnings_nothing_is_noted() {
     {
         let errors = Warnings::default();
         let layer = errors.clone().with_filter(LevelFilter::ERROR);
-        let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+        let _guard = subscribe(tracing_subscriber::registry().with(layer));
         assert!(fail(&strategy).is_none());
         assert!(errors.0.lock().unwrap().is_empty());
     }

@@ -1,5 +1,6 @@
 //! The `tracing` events of an operation.
 
+use crate::support::subscribers::subscribe;
 use crate::support::{Failed, Flaky, Recorder, secs};
 use retry_core::{Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
@@ -36,7 +37,7 @@ impl<S: Subscriber> Layer<S> for Lines {
 async fn lines(operation: impl Future) -> Vec<String> {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::registry().with(lines.clone());
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let _guard = subscribe(subscriber);
     operation.await;
     std::mem::take(&mut lines.0.lock().unwrap())
 }
@@ -65,7 +66,7 @@ async fn a_success_at_the_first_attempt_is_traced_only() {
 async fn a_subscriber_with_a_filter_gets_warnings_only() {
     let lines = Lines::default();
     let layer = lines.clone().with_filter(LevelFilter::WARN);
-    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    let _guard = subscribe(tracing_subscriber::registry().with(layer));
     let strategy = StandardRetryStrategy::new();
     let call = |flaky: Flaky| {
         let strategy = &strategy;

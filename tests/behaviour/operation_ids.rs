@@ -1,5 +1,6 @@
 //! The id of an operation: one for all that observes the operation, and another one for each other operation.
 
+use crate::support::subscribers::subscribe;
 use crate::support::{Failed, Flaky, run_in_a_process};
 use retry_core::observe::set_global_observer;
 use retry_core::retry::retry_blocking_with_context;
@@ -61,7 +62,8 @@ impl<S: Subscriber> Layer<S> for Seen {
 
 /// Runs an action under a subscriber that records ids.
 fn traced<R>(seen: &Seen, action: impl FnOnce() -> R) -> R {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(seen.clone()), action)
+    let _guard = subscribe(tracing_subscriber::registry().with(seen.clone()));
+    action()
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {

@@ -1,6 +1,7 @@
 //! Errors that nothing classifies: their class, and the warning about them.
 
 use crate::support::run_in_a_process;
+use crate::support::subscribers::subscribe;
 use retry_core::classify::{Classification, chain};
 use retry_core::test::begin;
 use retry_core::tower::RetryLayer;
@@ -79,7 +80,7 @@ impl Warnings {
     }
 
     fn subscribe(&self) -> tracing::subscriber::DefaultGuard {
-        tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
+        subscribe(tracing_subscriber::registry().with(self.clone()))
     }
 }
 
