@@ -269,6 +269,9 @@ fn a_quota_of_the_users_own_is_told_of_a_refusal() {
 // Rules O6, Q10.
 #[test]
 fn the_quota_of_a_scope_warns_with_the_name_of_the_scope() {
+    static TENANTS: ScopedRetryStrategy<u32, StandardRetryStrategy> =
+        ScopedRetryStrategy::new(|| StandardRetryStrategy::new().quota_capacity(9)).named_by(|_| "tenant".to_owned());
+
     let subscribed = Subscribed::new();
     let store = || StandardRetryStrategy::new().name("store").quota_capacity(9);
     let tenants = ScopedRetryStrategy::new(store).named_by(|tenant: &u32| format!("store-{tenant}"));
@@ -288,8 +291,6 @@ fn the_quota_of_a_scope_warns_with_the_name_of_the_scope() {
     assert_eq!(subscribed.take(), [recovered("store-2"), recovered("store-1")]);
 
     // Of nested scopes, the outer one gives the name, as in events.
-    static TENANTS: ScopedRetryStrategy<u32, StandardRetryStrategy> =
-        ScopedRetryStrategy::new(|| StandardRetryStrategy::new().quota_capacity(9)).named_by(|_| "tenant".to_owned());
     let regions = ScopedRetryStrategy::new(|| TENANTS.scope(&1)).named_by(|region: &u32| format!("region-{region}"));
     while fail(&regions.scope(&7)).is_some() {}
     assert_eq!(subscribed.take(), [exhausted("region-7")]);
