@@ -2,6 +2,7 @@
 
 mod hostile;
 mod operations;
+mod settings;
 mod threads;
 
 use crate::support::Failed;

@@ -116,6 +116,11 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         Self { limited, base, start, live }
     }
 
+    /// Checks that each setting is one of a part of this strategy.
+    pub(super) fn check(&self, config: &RetryConfig) -> Result<(), ConfigError> {
+        config.check(&self.base)
+    }
+
     /// Gives the strategy other settings while it runs. A value that is not set in the configuration is that of the
     /// strategy that this one was built on.
     ///
@@ -151,7 +156,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// Returns an error in the same cases as [`RetryConfig::build_on`]. Then nothing changes. A strategy of
     /// [`RetryConfig::build`] has all settings, so there is no error.
     pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) -> Result<(), ConfigError> {
-        config.check(&self.base)?;
+        self.check(config)?;
         let next = Arc::new(self.base.configured_by(config));
         let (now, bucket) = (now(clock), self.quota().as_bucket());
         self.with_live(|live| {

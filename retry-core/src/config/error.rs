@@ -55,6 +55,8 @@ pub(super) enum Problem {
         value: String,
         keys: String,
     },
+    /// The name of a group that is not the key of a scope.
+    NoScope(String),
     /// A setting that is given twice.
     Repeated(&'static str),
     /// A key that another key of its group needs.
@@ -112,6 +114,7 @@ impl Problem {
                 let group = if group.is_empty() { "settings" } else { &group };
                 write!(f, "invalid {group} {value:?}: expected a group of the keys {keys}")
             }
+            Self::NoScope(name) => write!(f, "invalid scope {name:?}: expected a key of the map"),
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
             Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
             Self::Chosen(Chosen { key, value, part, expected: None }) => write!(
@@ -173,6 +176,7 @@ impl ConfigError {
             Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
                 join(&self.section, key)
             }
+            Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,
         })

@@ -16,6 +16,7 @@ mod preset;
 #[cfg(feature = "aws-config")]
 mod profile;
 mod resolved;
+mod scoped;
 mod suggest;
 #[cfg(feature = "serde")]
 mod text_form;
@@ -26,6 +27,7 @@ pub use mode::RetryMode;
 pub use mode_limiter::ModeLimiter;
 pub use parts::{ConfigBase, ConfigLimiter, ConfiguredOn};
 pub use preset::RetryPreset;
+pub use scoped::ScopedRetryConfig;
 
 use crate::backoff::Jitter;
 use crate::policy::RetryErrorType;

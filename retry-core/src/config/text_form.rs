@@ -96,20 +96,35 @@ impl RetryConfig {
         document: D,
     ) -> Result<Self, ConfigError> {
         let source = ConfigSource::File(file.into());
-        let error = |problem| ConfigError::new(source.clone(), problem).in_section(section);
-        let mut node = Node::deserialize(document).map_err(|what| error(Problem::Malformed(what.to_string())))?;
-        for name in section.split('.').filter(|name| !name.is_empty()) {
-            let Node::Group(members) = node else { return Err(error(no_group("", node.into_text("")))) };
-            let found = members.into_iter().find(|(key, _)| key == name);
-            node = found.map_or(Node::Nothing, |(_, node)| node);
-            if matches!(node, Node::Nothing) {
-                return Ok(Self::new());
-            }
+        let node = section_of(document, section);
+        let node = node.map_err(|problem| ConfigError::new(source.clone(), problem).in_section(section))?;
+        Self::of_node(node, &source, section)
+    }
+
+    /// Reads the settings from the node of a section.
+    pub(super) fn of_node(node: Node, source: &ConfigSource, section: &str) -> Result<Self, ConfigError> {
+        if matches!(node, Node::Nothing) {
+            return Ok(Self::new());
         }
-        let mut config = from_node(node, &source).map_err(error)?;
+        let config = from_node(node, source);
+        let mut config = config.map_err(|problem| ConfigError::new(source.clone(), problem).in_section(section))?;
         config.origins.set_section(section);
         Ok(config)
     }
+}
+
+/// Returns the node of a section, which is nothing if the section does not exist.
+pub(super) fn section_of<'de, D: Deserializer<'de>>(document: D, section: &str) -> Result<Node, Problem> {
+    let mut node = Node::deserialize(document).map_err(|what| Problem::Malformed(what.to_string()))?;
+    for name in section.split('.').filter(|name| !name.is_empty()) {
+        let Node::Group(members) = node else { return Err(no_group("", node.into_text(""))) };
+        let found = members.into_iter().find(|(key, _)| key == name);
+        node = found.map_or(Node::Nothing, |(_, node)| node);
+        if matches!(node, Node::Nothing) {
+            break;
+        }
+    }
+    Ok(node)
 }
 
 fn from_node(node: Node, source: &ConfigSource) -> Result<RetryConfig, Problem> {
@@ -142,12 +157,12 @@ fn read_group(
 }
 
 /// Returns the error of a value in the place of a group.
-fn no_group(group: &'static str, value: String) -> Problem {
+pub(super) fn no_group(group: &'static str, value: String) -> Problem {
     Problem::NoGroup { group, value, keys: names_in(group).join(", ") }
 }
 
 /// A value of a file, before it is known which setting it is.
-enum Node {
+pub(super) enum Node {
     /// A text or a number. Numbers keep their decimal point, so that `4.0` is not a whole number.
     Text(String),
     Bool(bool),
@@ -159,7 +174,7 @@ enum Node {
 
 impl Node {
     /// Returns the value of a setting as text.
-    fn into_text(self, key: &str) -> String {
+    pub(super) fn into_text(self, key: &str) -> String {
         match self {
             Self::Text(text) => text,
             // In YAML 1.1, `off` is another name of `false`.

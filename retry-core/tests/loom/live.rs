@@ -3,10 +3,11 @@
 use super::{ByHand, Throttled, shared};
 use loom::sync::Arc;
 use loom::thread;
-use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::config::{ConfiguredStrategy, RetryMode, ScopedRetryConfig};
 use retry_core::strategy::{Ready, Refund};
 use retry_core::{
-    ErrorInfo, Failure, Jitter, RetryConfig, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken, Success,
+    ErrorInfo, Failure, Jitter, RetryConfig, RetryInfo, RetryQuota, RetrySafety, RetryStrategy, RetryToken,
+    ScopedRetryStrategy, Success,
 };
 use std::time::Duration;
 
@@ -200,5 +201,20 @@ fn a_refill_that_begins_while_a_retry_asks_counts_from_the_change_on() {
         clock.advance(Duration::from_secs(4));
         assert!(strategy.quota().try_acquire(40, &*clock));
         assert!(!strategy.quota().try_acquire(1, &*clock));
+    });
+}
+
+// Rule S9.
+#[test]
+fn a_scope_that_is_made_while_the_settings_change_has_the_new_ones() {
+    loom::model(|| {
+        let scopes: ScopedRetryStrategy<u64, ConfiguredStrategy> = ScopedRetryStrategy::new(|| settings(10).build());
+        let scopes = shared(scopes);
+        let other = Arc::clone(&scopes);
+        let change = move || other.apply(ScopedRetryConfig::new(settings(20)), ByHand::default()).unwrap();
+        let thread = thread::spawn(change);
+        let scope = scopes.scope(&1);
+        thread.join().unwrap();
+        assert_eq!(scope.quota().capacity(), 20);
     });
 }

@@ -44,6 +44,10 @@ impl<K, S> Entries<K, S> {
         self.len
     }
 
+    pub(super) fn all(&self) -> Vec<Arc<Entry<S, K>>> {
+        self.by_hash.values().flatten().cloned().collect()
+    }
+
     /// Returns an entry with this hash that is not one of `others`.
     pub(super) fn find(&self, hash: u64, others: &[Weak<Entry<S, K>>]) -> Option<Arc<Entry<S, K>>> {
         let known = |entry: &Arc<_>| others.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(entry)));

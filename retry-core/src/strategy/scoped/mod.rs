@@ -2,6 +2,7 @@
 
 mod entries;
 mod recent;
+mod settings;
 
 use crate::policy::Success;
 use crate::strategy::standard::StandardRetryStrategy;
@@ -14,6 +15,7 @@ use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadG
 use crate::time::Clock;
 use entries::{Entries, Entry};
 use recent::Recent;
+use settings::{Configure, Settings};
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -72,7 +74,7 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// the lock. If a `Hash`, `Eq`, `Drop` or constructor panics, the panic propagates to the caller, and all other scopes
 /// stay unchanged. This code may itself call `scope` on the same map.
 pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
-    make: fn() -> S,
+    make: Make<K, S>,
     named_by: Option<fn(&K) -> String>,
     max_scopes: usize,
     /// The switch of all entries. It is created when it is first needed, because a `const` can't allocate.
@@ -82,6 +84,13 @@ pub struct ScopedRetryStrategy<K, S = StandardRetryStrategy> {
     uses: AtomicU64,
     entries: RwLock<Entries<K, S>>,
     recent: Recent<S, K>,
+    settings: Settings<K, S>,
+}
+
+/// The function that makes the strategy of a key.
+enum Make<K, S> {
+    Alike(fn() -> S),
+    ByKey(fn(&K) -> S),
 }
 
 impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
@@ -99,6 +108,24 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// If two threads look up the same new key at the same time, both may call `make`. The key gets one of the
     /// strategies, and the other one is dropped.
     pub const fn new(make: fn() -> S) -> Self {
+        Self::made_by(Make::Alike(make))
+    }
+
+    /// Creates an empty map, like [`new`](ScopedRetryStrategy::new). `make` sees the key.
+    ///
+    /// ```
+    /// use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy};
+    ///
+    /// static TENANTS: ScopedRetryStrategy<String> = ScopedRetryStrategy::by_key(|tenant| {
+    ///     StandardRetryStrategy::new().quota_capacity(if tenant.starts_with("large-") { 5_000 } else { 500 })
+    /// });
+    /// assert_eq!(TENANTS.scope("large-7").quota().available(), 5_000);
+    /// ```
+    pub const fn by_key(make: fn(&K) -> S) -> Self {
+        Self::made_by(Make::ByKey(make))
+    }
+
+    const fn made_by(make: Make<K, S>) -> Self {
         Self {
             make,
             named_by: None,
@@ -107,6 +134,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             uses: AtomicU64::new(1),
             entries: RwLock::new(Entries::new()),
             recent: Recent::new(),
+            settings: Settings::new(),
         }
     }
 
@@ -194,7 +222,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
         loop {
             let found = match &made {
                 None => self.read().find(hash, &others),
-                Some(made) => self.find_or_insert(hash, &others, made),
+                Some((made, _)) => self.find_or_insert(hash, &others, made),
             };
             match found {
                 Some(entry) if *key == *entry.key.borrow() => {
@@ -204,7 +232,10 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
                 }
                 Some(entry) => others.push(Arc::downgrade(&entry)),
                 None => match made {
-                    Some(entry) => return Scope { entry },
+                    Some((entry, given)) => {
+                        self.settings.give_to(&entry, given);
+                        return Scope { entry };
+                    }
                     None => made = Some(self.make(key.to_owned())),
                 },
             }
@@ -239,10 +270,21 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     }
 
     #[cold]
-    fn make(&self, key: K) -> Arc<Entry<S, K>> {
+    fn make(&self, key: K) -> (Arc<Entry<S, K>>, Option<Arc<Configure<K, S>>>) {
         let name = self.named_by.map(|name| name(&key).into());
-        let switched = Switched { switch: Arc::clone(self.switch()), name, strategy: (self.make)() };
-        Arc::new(Entry { switched, last_use: AtomicU64::new(0), key })
+        let strategy = self.make_strategy(&key);
+        let switched = Switched { switch: Arc::clone(self.switch()), name, strategy };
+        let entry = Entry { switched, last_use: AtomicU64::new(0), key };
+        let given = self.settings.give_to(&entry, None);
+        (Arc::new(entry), given)
+    }
+
+    /// Makes the strategy of a key.
+    pub(crate) fn make_strategy(&self, key: &K) -> S {
+        match self.make {
+            Make::Alike(make) => make(),
+            Make::ByKey(make) => make(key),
+        }
     }
 
     /// Returns another entry with this hash whose key must still be compared. If there is none, inserts `made`.

@@ -1,0 +1,153 @@
+//! Settings for a map of strategies: for all scopes, and for single ones.
+
+use super::parts::ConfigLimiter;
+use super::{ConfigError, ConfiguredStrategy, RetryConfig};
+use crate::backoff::BackoffStrategy;
+use crate::quota::RetryQuota;
+use crate::strategy::ScopedRetryStrategy;
+use crate::time::Clock;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// The settings of a [`ScopedRetryStrategy`] of [configured strategies](ConfiguredStrategy): for all scopes, and for single
+/// ones, which take what they do not set from those for all.
+///
+/// ```
+/// use retry_core::config::{ConfiguredStrategy, ScopedRetryConfig};
+/// use retry_core::{RetryConfig, ScopedRetryStrategy, TokioTimer};
+///
+/// static TENANTS: ScopedRetryStrategy<String, ConfiguredStrategy> =
+///     ScopedRetryStrategy::new(|| RetryConfig::new().build());
+///
+/// let all = RetryConfig::new().try_max_attempts(3)?;
+/// let config = ScopedRetryConfig::new(all).scope("acme".to_owned(), RetryConfig::new().quota_capacity(1_000));
+/// TENANTS.apply(config, TokioTimer)?;
+/// assert_eq!(TENANTS.scope("acme").quota().capacity(), 1_000);
+/// assert_eq!(TENANTS.scope("umbrella").quota().capacity(), 500);
+/// assert_eq!(TENANTS.scope("umbrella").settings().max_attempts, 3);
+/// # Ok::<(), retry_core::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScopedRetryConfig<K: Eq + Hash> {
+    all: RetryConfig,
+    scopes: HashMap<K, RetryConfig>,
+}
+
+impl<K: Eq + Hash> ScopedRetryConfig<K> {
+    /// Creates settings that are the same for all scopes.
+    pub fn new(all: RetryConfig) -> Self {
+        Self { all, scopes: HashMap::new() }
+    }
+
+    /// Sets the settings of a single scope.
+    #[must_use]
+    pub fn scope(mut self, key: K, config: RetryConfig) -> Self {
+        self.scopes.insert(key, config);
+        self
+    }
+
+    /// Returns the settings of a scope.
+    pub fn of(&self, key: &K) -> RetryConfig {
+        match self.scopes.get(key) {
+            Some(config) => config.clone().or(self.all.clone()),
+            None => self.all.clone(),
+        }
+    }
+}
+
+impl<K, B, Q, L> ScopedRetryStrategy<K, ConfiguredStrategy<B, Q, L>>
+where
+    K: Eq + Hash + Send + Sync + 'static,
+    B: BackoffStrategy + 'static,
+    Q: RetryQuota + 'static,
+    L: ConfigLimiter + 'static,
+{
+    /// Gives all scopes other settings while they are in use, and those that come later; see
+    /// [`ConfiguredStrategy::apply`]. A value that is not set for a scope is that of the strategy that the map makes for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`RetryConfig::build_on`], for the scopes in use and those that the settings
+    /// name. Then nothing changes. A scope that comes later, and whose parts do not have one of the settings for all, keeps
+    /// those of the code.
+    pub fn apply(
+        &self,
+        config: ScopedRetryConfig<K>,
+        clock: impl Clock + Send + Sync + 'static,
+    ) -> Result<(), ConfigError> {
+        for key in config.scopes.keys() {
+            self.make_strategy(key).check(&config.of(key))?;
+        }
+        self.try_for_each(|key, strategy| strategy.check(&config.of(key)))?;
+        self.configure(Arc::new(move |key, strategy: &ConfiguredStrategy<B, Q, L>| {
+            // The scopes that can be known were checked. For others, nobody takes the error.
+            let _ = strategy.apply(&config.of(key), &clock);
+        }));
+        Ok(())
+    }
+}
+
+#[cfg(feature = "serde")]
+mod read {
+    use super::ScopedRetryConfig;
+    use crate::config::error::Problem;
+    use crate::config::text_form::{Node, no_group, section_of};
+    use crate::config::{ConfigError, ConfigSource, RetryConfig};
+    use serde::de::Deserializer;
+    use std::hash::Hash;
+    use std::path::PathBuf;
+    use std::str::FromStr;
+
+    impl<K: Eq + Hash + FromStr> ScopedRetryConfig<K> {
+        /// Reads the settings from a section of a file, as [`RetryConfig::from_file_section`] does. `scopes` is the name of the
+        /// group that has a group of settings for each key:
+        ///
+        /// ```
+        /// use retry_core::config::ScopedRetryConfig;
+        ///
+        /// // In TOML: [store] with max_attempts = 3, and [store.tenants.acme] with max_attempts = 5.
+        /// let text = r#"{ "store": { "max_attempts": 3, "tenants": { "acme": { "max_attempts": 5 } } } }"#;
+        /// let document = &mut serde_json::Deserializer::from_str(text);
+        /// let config = ScopedRetryConfig::from_file_section("settings.json", "store", "tenants", document)?;
+        /// assert_eq!(config.of(&"acme".to_owned()).max_attempts_setting(), Some(5));
+        /// assert_eq!(config.of(&"umbrella".to_owned()).max_attempts_setting(), Some(3));
+        /// # Ok::<(), retry_core::ConfigError>(())
+        /// ```
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the document is malformed, if a value or the key of a scope is invalid, or if a key is unknown.
+        pub fn from_file_section<'de, D: Deserializer<'de>>(
+            file: impl Into<PathBuf>,
+            section: &str,
+            scopes: &str,
+            document: D,
+        ) -> Result<Self, ConfigError> {
+            let source = ConfigSource::File(file.into());
+            let error = |section: &str, problem| ConfigError::new(source.clone(), problem).in_section(section);
+            let mut node = section_of(document, section).map_err(|problem| error(section, problem))?;
+            let mut groups = Vec::new();
+            if let Node::Group(members) = &mut node {
+                groups.extend(members.extract_if(.., |(name, _)| name == scopes).map(|(_, node)| node));
+            }
+            let read = |section: &str, node| RetryConfig::of_node(node, &source, section);
+            let mut config = Self { all: read(section, node)?, scopes: std::collections::HashMap::new() };
+            let path = format!("{section}.{scopes}");
+            let path = path.trim_start_matches('.');
+            for node in groups {
+                let members = match node {
+                    Node::Group(members) => members,
+                    Node::Nothing => continue,
+                    other => return Err(error(path, no_group("", other.into_text("")))),
+                };
+                for (name, node) in members {
+                    let path = format!("{path}.{name}");
+                    let key = name.parse().map_err(|_| error(&path, Problem::NoScope(name)))?;
+                    config.scopes.insert(key, read(&path, node)?);
+                }
+            }
+            Ok(config)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Strategies that see their key, and settings that reach the scopes in use and those to come.
+
+use crate::support::secs;
+use retry_core::config::{ConfiguredStrategy, RetryMode, ScopedRetryConfig};
+use retry_core::quota::NoQuota;
+use retry_core::{
+    ConfigError, ExponentialBackoff, RetryConfig, RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, TokioTimer,
+};
+use std::thread;
+
+type Tenants = ScopedRetryStrategy<String, ConfiguredStrategy>;
+
+fn tenants() -> Tenants {
+    ScopedRetryStrategy::new(|| RetryConfig::new().build())
+}
+
+fn read(text: &str) -> Result<ScopedRetryConfig<String>, ConfigError> {
+    let document = toml::Deserializer::parse(text).unwrap();
+    ScopedRetryConfig::from_file_section("settings.toml", "store", "tenants", document)
+}
+
+fn capacity(tenants: &Tenants, key: &str) -> u32 {
+    tenants.scope(key).quota().capacity()
+}
+
+// Rule S7.
+#[test]
+fn a_maker_can_see_the_key() {
+    static SHARDS: ScopedRetryStrategy<u32> =
+        ScopedRetryStrategy::by_key(|shard| StandardRetryStrategy::new().quota_capacity(100 * *shard));
+    assert_eq!([2, 3].map(|shard| SHARDS.scope(&shard).quota().available()), [200, 300]);
+}
+
+// Rules S8, S9.
+#[test]
+fn settings_of_a_file_reach_the_scopes_in_use_and_those_to_come() {
+    let tenants = tenants().max_scopes(2);
+    let acme = tenants.scope("acme");
+    let file = "
+        [store]
+        max_attempts = 3
+        quota.capacity = 70
+
+        [store.tenants.acme]
+        quota.capacity = 900
+        mode = \"adaptive\"
+
+        [store.tenants.umbrella]
+        max_attempts = 8
+    ";
+    tenants.apply(read(file).unwrap(), TokioTimer).unwrap();
+    assert_eq!((acme.quota().capacity(), acme.settings().max_attempts, acme.mode()), (900, 3, RetryMode::Adaptive));
+    let umbrella = tenants.scope("umbrella");
+    assert_eq!((umbrella.quota().capacity(), umbrella.settings().max_attempts), (70, 8));
+    assert_eq!(capacity(&tenants, "initech"), 70);
+
+    // A scope that was evicted comes back with its settings.
+    drop((acme, umbrella));
+    ["a", "b", "c"].map(|key| capacity(&tenants, key));
+    assert_eq!(capacity(&tenants, "acme"), 900);
+
+    // What is no longer set is that of the maker again.
+    tenants.apply(ScopedRetryConfig::new(RetryConfig::new()), TokioTimer).unwrap();
+    assert_eq!(["acme", "initech", "new"].map(|key| capacity(&tenants, key)), [500; 3]);
+}
+
+// Rules C6, C17, S8.
+#[test]
+fn a_mistake_in_the_settings_of_a_scope_names_its_whole_path() {
+    let text = |file: &str| read(file).unwrap_err().to_string();
+    assert!(
+        text("[store.tenants.acme]\nmax_atempts = 3").starts_with(
+            "file \"settings.toml\": unknown key store.tenants.acme.max_atempts: did you mean store.tenants.acme.max_attempts?"
+        )
+    );
+    assert!(text("[store.tenants.acme]\nmax_attempts = 0").contains("invalid store.tenants.acme.max_attempts \"0\""));
+    assert!(
+        text("[store]\ntenants = 3")
+            .starts_with("file \"settings.toml\": invalid store.tenants \"3\": expected a group")
+    );
+    assert!(text("[store]\ntenant.acme.max_attempts = 3").contains("unknown key store.tenant"));
+    let document = toml::Deserializer::parse("[shards.seven]\nmax_attempts = 3").unwrap();
+    let error = ScopedRetryConfig::<u32>::from_file_section("s.toml", "", "shards", document).unwrap_err();
+    assert_eq!(error.to_string(), "file \"s.toml\": invalid scope \"seven\": expected a key of the map");
+    assert_eq!(error.key().as_deref(), Some("shards.seven"));
+}
+
+// Rules C23, S9.
+#[test]
+fn a_setting_that_the_scopes_do_not_have_is_an_error_and_changes_nothing() {
+    type Own = ConfiguredStrategy<ExponentialBackoff, NoQuota>;
+    let tenants: ScopedRetryStrategy<String, Own> = ScopedRetryStrategy::new(|| {
+        RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(NoQuota)).unwrap()
+    });
+    let named = read("[store]\nmax_attempts = 3\n[store.tenants.acme]\nquota.capacity = 7").unwrap();
+    let error = tenants.apply(named, TokioTimer).unwrap_err();
+    assert_eq!((error.part(), error.key().as_deref()), (Some("quota"), Some("store.tenants.acme.quota.capacity")));
+    assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
+    let error = tenants.apply(read("[store]\nmax_attempts = 3\nquota.capacity = 7").unwrap(), TokioTimer).unwrap_err();
+    assert_eq!(error.key().as_deref(), Some("store.quota.capacity"));
+    assert_eq!(tenants.scope("acme").settings().max_attempts, 5);
+}
+
+// Rule S9.
+#[test]
+fn scopes_that_are_made_while_the_settings_change_have_the_last_ones() {
+    let tenants = tenants();
+    let keys = |i: u32| format!("tenant-{i}");
+    thread::scope(|threads| {
+        let makers = [0, 1].map(|maker| {
+            let tenants = &tenants;
+            threads.spawn(move || (0..200).map(|i| tenants.scope(&keys(2 * i + maker))).collect::<Vec<_>>())
+        });
+        let changes = [0, 1].map(|_| {
+            threads.spawn(|| {
+                for capacity in 1..50 {
+                    let all = RetryConfig::new().quota_capacity(capacity).try_quota_refill(1, secs(1)).unwrap();
+                    tenants.apply(ScopedRetryConfig::new(all), TokioTimer).unwrap();
+                }
+            })
+        });
+        changes.map(|change| change.join().unwrap());
+        tenants.apply(ScopedRetryConfig::new(RetryConfig::new().quota_capacity(77)), TokioTimer).unwrap();
+        for scope in makers.map(|maker| maker.join().unwrap()).iter().flatten() {
+            assert_eq!(scope.quota().capacity(), 77);
+        }
+    });
+}
