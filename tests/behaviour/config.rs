@@ -7,6 +7,7 @@ mod live;
 mod live_limits;
 mod parts;
 mod process;
+mod sections;
 mod sources;
 mod text_form;
 

@@ -4,18 +4,13 @@ use super::parts::ConfigLimiter;
 use super::resolved::{BucketSettings, Resolved};
 use super::{ConfigError, ModeLimiter, RetryConfig, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
-use crate::limit::{LazyWaker, PacedAnswers, PacedLimiter, Ready};
-use crate::policy::{RetryErrorType, Success};
+use crate::limit::{PacedAnswers, PacedLimiter};
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::{
-    Failure, ForeignToken, LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, RetryError, RetryStrategy,
-    RetryToken, StandardRetrySettings, StandardRetryToken, StrategyName,
-};
-use crate::support::Shared;
+use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, StandardRetrySettings};
 use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
+use crate::support::{ConfigSection, Shared};
 use crate::time::{Clock, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
 ///
@@ -28,7 +23,7 @@ use std::time::Duration;
 pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeLimiter> {
     /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
     /// identifies tokens, so they stay valid, too. Its own settings are not used.
-    limited: LimitedRetryStrategy<L, B, Q>,
+    pub(super) limited: LimitedRetryStrategy<L, B, Q>,
     /// What a setting is that a configuration does not set.
     base: Resolved,
     /// The settings at the start, which are also those of a test's copy.
@@ -72,30 +67,6 @@ fn now(clock: &dyn Clock) -> Timestamp {
     clock.now()
 }
 
-/// The backoff in effect: the one of the settings, or else the one that code chose.
-struct InEffect<'a, B> {
-    settings: Option<&'a ExponentialBackoff>,
-    chosen: &'a B,
-}
-
-impl<B: BackoffStrategy> BackoffStrategy for InEffect<'_, B> {
-    #[inline]
-    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
-        match self.settings {
-            Some(backoff) => backoff.compute_next_backoff_delay(retry_attempt, error_type),
-            None => self.chosen.compute_next_backoff_delay(retry_attempt, error_type),
-        }
-    }
-
-    fn max_backoff(&self) -> Duration {
-        self.settings.map_or_else(|| self.chosen.max_backoff(), BackoffStrategy::max_backoff)
-    }
-
-    fn random_part(&self, most: Duration) -> Duration {
-        self.settings.map_or_else(|| self.chosen.random_part(most), |backoff| backoff.random_part(most))
-    }
-}
-
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
     /// Creates the strategy. Settings that its parts do not have are ignored.
     pub(super) fn new(config: &RetryConfig, mut limited: LimitedRetryStrategy<L, B, Q>) -> Self {
@@ -112,6 +83,9 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
             limited.standard_mut().disable_at_start();
         }
         limited.limiter_mut().start_with(start.mode, start.pace());
+        if let Some(section) = limited.standard().quota().section().filter(|_| !start.values.is_empty()) {
+            section.set(&start.values);
+        }
         let live = Shared::new(Live::new(&start));
         Self { limited, base, start, live }
     }
@@ -159,7 +133,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.check(config)?;
         let next = Arc::new(self.base.configured_by(config));
         let (now, bucket) = (now(clock), self.quota().as_bucket());
-        self.with_live(|live| {
+        let has_other_values = self.with_live(|live| {
             // The lock makes two changes follow each other, so that the parts of one are not mixed with the other's.
             let mut settings = live.settings();
             let costs_change = settings.settings.costs != next.settings.costs;
@@ -174,12 +148,28 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
                 self.set_enabled(!is_off);
             }
             self.limited.limiter().change(next.mode, next.pace());
+            let has_other_values = settings.values != next.values;
             *settings = next;
+            has_other_values
         });
         if let Some(bucket) = bucket {
             bucket.note_change();
         }
+        if let Some(section) = self.quota().section().filter(|_| has_other_values) {
+            self.set_section(section);
+        }
         Ok(())
+    }
+
+    /// Sets the section of the quota. It is code of the user, so nothing is locked, and the values may change meanwhile.
+    fn set_section(&self, section: &dyn ConfigSection) {
+        loop {
+            let settings = self.resolved();
+            section.set(&settings.values);
+            if self.resolved().values == settings.values {
+                return;
+            }
+        }
     }
 
     /// Returns the mode, which is [`RetryMode::Off`] while the retries of this strategy are off, for whatever reason.
@@ -223,26 +213,17 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.limited.is_enabled()
     }
 
+    pub(super) fn first_refund(&self) -> u32 {
+        self.with_live(|live| live.first_refund.load(Ordering::Relaxed))
+    }
+
     #[inline]
     fn with_live<R>(&self, using: impl FnOnce(&Live) -> R) -> R {
         self.live.with(|| Live::new(&self.start), using)
     }
 
-    fn resolved(&self) -> Arc<Resolved> {
+    pub(super) fn resolved(&self) -> Arc<Resolved> {
         self.with_live(|live| Arc::clone(&live.settings()))
-    }
-
-    #[cold]
-    fn refund(&self, token: &StandardRetryToken) {
-        if token.retry_count() == 0 {
-            self.quota().refund(self.with_live(|live| live.first_refund.load(Ordering::Relaxed)));
-        } else {
-            self.limited.standard().refund_retry(&self.resolved().settings, token);
-        }
-    }
-
-    fn in_effect<'a>(&'a self, settings: &'a Resolved) -> InEffect<'a, B> {
-        InEffect { settings: settings.backoff.as_ref(), chosen: self.limited.standard().backoff_strategy() }
     }
 }
 
@@ -287,60 +268,5 @@ fn reconfigure(quota: &impl RetryQuota, settings: BucketSettings, now: Option<Ti
     if let Some(bucket) = quota.as_bucket() {
         bucket.reconfigure(settings.capacity, settings.refill, now, costs_change);
         bucket.note_change();
-    }
-}
-
-impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
-    type Token = ConfiguredToken<L>;
-
-    #[inline]
-    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
-        self.limited.acquire_initial_token(clock)
-    }
-
-    fn refresh_retry_token(
-        &self,
-        token: Self::Token,
-        failure: &Failure,
-        clock: &dyn Clock,
-    ) -> Result<Self::Token, RetryError> {
-        let resolved = self.resolved();
-        self.limited.judge(&resolved.settings, &self.in_effect(&resolved), token, failure, clock)
-    }
-
-    #[inline]
-    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
-        let token = self.limited.learn_success(token, *success, clock)?;
-        // With a full quota, the amount of the refund makes no difference, so it is not read.
-        if !self.quota().as_bucket().is_some_and(TokenBucket::is_full) {
-            self.refund(&token);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
-        self.limited.ready(token, clock, waker)
-    }
-
-    fn release(&self, token: Self::Token) {
-        self.limited.release(token);
-    }
-
-    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
-        let resolved = self.resolved();
-        self.limited.delay_of(&resolved.settings, &self.in_effect(&resolved), token, failure)
-    }
-
-    fn quota_level(&self) -> Option<u32> {
-        self.limited.quota_level()
-    }
-
-    fn send_rate(&self) -> Option<f64> {
-        self.limited.send_rate()
-    }
-
-    fn name(&self) -> Option<StrategyName> {
-        self.limited.name()
     }
 }

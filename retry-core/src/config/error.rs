@@ -61,6 +61,11 @@ pub(super) enum Problem {
     Repeated(&'static str),
     /// A key that another key of its group needs.
     Missing(&'static str),
+    /// A setting of a part from elsewhere that the strategy does not have.
+    NoPart {
+        key: &'static str,
+        part: &'static str,
+    },
     /// A setting of a part that was chosen in code.
     Chosen(Chosen),
     Unreadable(io::Error),
@@ -117,6 +122,9 @@ impl Problem {
             Self::NoScope(name) => write!(f, "invalid scope {name:?}: expected a key of the map"),
             Self::Repeated(key) => write!(f, "the setting {} is given twice: write it once", full(key)),
             Self::Missing(key) => write!(f, "the key {} is missing: write it beside the other one", full(key)),
+            Self::NoPart { key, part } => {
+                write!(f, "the key {} can't be set: the strategy has no part with the section {part}", full(key))
+            }
             Self::Chosen(Chosen { key, value, part, expected: None }) => write!(
                 f,
                 "the key {} {value:?} can't be set: the {part} was chosen in code and has no such setting",
@@ -176,6 +184,7 @@ impl ConfigError {
             Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
                 join(&self.section, key)
             }
+            Problem::NoPart { key, .. } => join(&self.section, key),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,
@@ -190,11 +199,12 @@ impl ConfigError {
         }
     }
 
-    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota` or `limit`.
-    /// It is `None` for other errors.
+    /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota` or `limit`,
+    /// or the section of a part from elsewhere that the strategy does not have. It is `None` for other errors.
     pub fn part(&self) -> Option<&'static str> {
         match &*self.problem {
             Problem::Chosen(chosen) => Some(chosen.part),
+            Problem::NoPart { part, .. } => Some(part),
             _ => None,
         }
     }

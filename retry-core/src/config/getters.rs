@@ -160,6 +160,7 @@ impl RetryConfig {
             ramp: self.ramp.or(other.ramp),
             max_throttled: self.max_throttled.or(other.max_throttled),
             origins: self.origins.or(other.origins),
+            sections: self.sections.or(other.sections),
         }
     }
 }

@@ -6,6 +6,7 @@ mod duration;
 mod environment;
 mod error;
 mod getters;
+mod in_effect;
 mod keys;
 mod mode;
 mod mode_limiter;
@@ -17,10 +18,12 @@ mod preset;
 mod profile;
 mod resolved;
 mod scoped;
+mod sections;
 mod suggest;
 #[cfg(feature = "serde")]
 mod text_form;
 
+pub use crate::support::ConfigSection;
 pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
@@ -37,6 +40,7 @@ use crate::support::InvalidSetting;
 use keys::Costs;
 use origins::Origins;
 use resolved::Resolved;
+use sections::Sections;
 use std::time::Duration;
 
 /// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
@@ -142,6 +146,7 @@ pub struct RetryConfig {
     ramp: Option<bool>,
     max_throttled: Option<u32>,
     origins: Origins,
+    sections: Sections,
 }
 
 /// A fixed factor of a jitter is from 0 to 1, so it is equal to itself.
@@ -171,6 +176,7 @@ impl RetryConfig {
             ramp: None,
             max_throttled: None,
             origins: Origins::new(),
+            sections: Sections::new(),
         }
     }
 

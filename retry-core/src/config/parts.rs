@@ -136,6 +136,7 @@ impl ConfigLimiter for PacedLimiter {
 impl RetryConfig {
     /// Checks that each setting is one of a part that `base` has.
     pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
+        self.sections.check(base.section)?;
         for (key, value) in self.values() {
             let (part, expected) = match key.split_once('.') {
                 Some(("backoff", _)) if base.backoff.is_none() => ("backoff", None),

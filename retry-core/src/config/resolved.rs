@@ -7,6 +7,7 @@ use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::{HintJitter, LimitedRetryStrategy, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::support::ConfigSection;
 use std::time::Duration;
 
 /// All settings of a strategy. What is `None` belongs to a part that code chose and that has no such settings.
@@ -19,6 +20,9 @@ pub(super) struct Resolved {
     pub(super) backoff: Option<ExponentialBackoff>,
     pub(super) bucket: Option<BucketSettings>,
     pub(super) pace: Option<PaceSettings>,
+    /// The name of the section of the quota, and its values.
+    pub(super) section: Option<&'static str>,
+    pub(super) values: Vec<(&'static str, String)>,
 }
 
 /// The settings of a token bucket.
@@ -54,6 +58,8 @@ impl Resolved {
             backoff: standard.backoff_strategy().as_exponential().map(ExponentialBackoff::copy),
             bucket: standard.quota().as_bucket().map(|bucket| BucketSettings::of(bucket, is_own)),
             pace: strategy.limiter().pace(),
+            section: standard.quota().section().map(ConfigSection::name),
+            values: Vec::new(),
         }
     }
 
@@ -89,6 +95,8 @@ impl Resolved {
                 has_ramp: config.ramp.unwrap_or(own.has_ramp),
                 max_throttled: config.max_throttled.unwrap_or(own.max_throttled),
             }),
+            section: self.section,
+            values: config.sections.of(self.section),
         }
     }
 

@@ -6,6 +6,7 @@ mod level;
 
 pub use bucket::TokenBucket;
 
+use crate::support::ConfigSection;
 use crate::time::Clock;
 use std::sync::Arc;
 
@@ -41,6 +42,11 @@ pub trait RetryQuota {
         None
     }
 
+    /// Returns the hook for a section of its own in the file of a configuration. The default is `None`, which means no section.
+    fn section(&self) -> Option<&dyn ConfigSection> {
+        None
+    }
+
     /// Returns the bucket if the quota owns it, to set what it begins with.
     #[doc(hidden)]
     fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
@@ -73,6 +79,10 @@ macro_rules! forward_quota {
 
             fn as_bucket(&self) -> Option<&TokenBucket> {
                 (**self).as_bucket()
+            }
+
+            fn section(&self) -> Option<&dyn ConfigSection> {
+                (**self).section()
             }
         }
     )+};

@@ -20,7 +20,8 @@ pub struct InvalidSetting {
 }
 
 impl InvalidSetting {
-    pub(crate) fn new(setting: &'static str, value: impl fmt::Display, expected: &'static str) -> Self {
+    /// Creates the error of a setting of your own. `expected` is a noun phrase, such as `a whole number of at least 1`.
+    pub fn new(setting: &'static str, value: impl fmt::Display, expected: &'static str) -> Self {
         Self { setting, value: value.to_string(), expected }
     }
 

@@ -4,10 +4,12 @@ mod invalid_setting;
 pub(crate) mod never;
 pub(crate) mod quota_events;
 pub(crate) mod random;
+mod section;
 #[cfg(feature = "test")]
 pub(crate) mod session;
 mod shared;
 pub(crate) mod sync;
 
 pub use invalid_setting::InvalidSetting;
+pub use section::ConfigSection;
 pub(crate) use shared::Shared;

@@ -1,6 +1,7 @@
 //! The quota of a fleet, as one process sees it.
 
 mod part;
+mod section;
 mod stock;
 
 pub(crate) use part::QuotaPart;
@@ -8,6 +9,7 @@ pub(crate) use part::QuotaPart;
 use crate::wake::Wake;
 #[cfg(feature = "test")]
 use retry_core::TokenBucket;
+use retry_core::config::ConfigSection;
 use retry_core::{Clock, RetryQuota};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stock::Stock;
@@ -33,6 +35,21 @@ const COST: u32 = 14;
 ///     StandardRetryStrategy::new().with_quota(&QUOTA);
 /// ```
 ///
+/// # Settings in a file
+///
+/// A [`ConfiguredStrategy`](retry_core::config::ConfiguredStrategy) with this quota sets it from the section `fleet`, which
+/// `RetryConfig::from_file_section_with` reads. The processes tell a new capacity to the store with their next calls, which
+/// uses it when no process has asked for the former one for 30 s.
+///
+/// ```toml
+/// [store]
+/// max_attempts = 4
+///
+/// [store.fleet]
+/// capacity = 8000
+/// cost = 14
+/// ```
+///
 /// # What it guarantees
 ///
 /// What all processes have spent and hold is never more than the capacity and the refunds, whatever happens to processes
@@ -49,8 +66,10 @@ const COST: u32 = 14;
 /// no store.
 #[derive(Debug)]
 pub struct FleetQuota {
+    /// The capacity and the cost of the code.
     capacity: u32,
     cost: u32,
+    live: Live,
     /// `None` for one cost.
     pocket: Option<u32>,
     stock: Stock,
@@ -69,6 +88,19 @@ pub struct FleetQuota {
     alone: TokenBucket,
 }
 
+/// The settings in effect. They publish nothing, so relaxed ordering suffices.
+#[derive(Debug)]
+struct Live {
+    capacity: AtomicU32,
+    cost: AtomicU32,
+}
+
+impl Live {
+    const fn new(capacity: u32, cost: u32) -> Self {
+        Self { capacity: AtomicU32::new(capacity), cost: AtomicU32::new(cost) }
+    }
+}
+
 impl FleetQuota {
     /// Creates the quota of a fleet. All processes should have the same capacity; if they differ, that of the store
     /// counts, until no process has asked for it for 30 s.
@@ -76,6 +108,7 @@ impl FleetQuota {
         Self {
             capacity,
             cost: COST,
+            live: Live::new(capacity, COST),
             pocket: None,
             stock: Stock::new(if capacity < COST { capacity } else { COST }),
             is_first: AtomicBool::new(true),
@@ -100,6 +133,7 @@ impl FleetQuota {
     pub const fn cost(mut self, cost: u32) -> Self {
         assert!(cost > 0, "invalid cost: expected a whole number of at least 1");
         self.cost = cost;
+        self.live = Live::new(self.capacity, cost);
         self.stock = Stock::new(self.pocket_setting());
         self
     }
@@ -114,17 +148,17 @@ impl FleetQuota {
         self
     }
 
-    /// Returns the capacity that was set.
-    pub const fn capacity(&self) -> u32 {
-        self.capacity
+    /// Returns the capacity that was set, in code or in a file.
+    pub fn capacity(&self) -> u32 {
+        self.live.capacity.load(Ordering::Relaxed)
     }
 
-    /// Returns the cost that was set.
-    pub(crate) const fn cost_setting(&self) -> u32 {
-        self.cost
+    /// Returns the cost that was set, in code or in a file.
+    pub(crate) fn cost_setting(&self) -> u32 {
+        self.live.cost.load(Ordering::Relaxed)
     }
 
-    /// Returns the pocket that was set.
+    /// Returns the pocket that was set in code. A file can't change it, because it may be spent before the file is read.
     pub(crate) const fn pocket_setting(&self) -> u32 {
         let pocket = match self.pocket {
             Some(pocket) => pocket,
@@ -211,7 +245,11 @@ impl RetryQuota for FleetQuota {
         }
         let _ = cost;
         if !self.is_dry.swap(true, Ordering::Relaxed) {
-            crate::events::quota_exhausted(strategy, self.capacity);
+            crate::events::quota_exhausted(strategy, self.capacity());
         }
+    }
+
+    fn section(&self) -> Option<&dyn ConfigSection> {
+        Some(self)
     }
 }

@@ -7,6 +7,7 @@ mod newcomers;
 mod quota;
 #[cfg(all(feature = "metrics", feature = "tokio", feature = "tracing"))]
 mod reports;
+mod section;
 mod store_clock;
 mod support;
 #[cfg(feature = "tokio")]

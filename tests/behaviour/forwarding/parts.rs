@@ -2,6 +2,7 @@
 
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::Classification;
+use retry_core::config::ConfigSection;
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
     BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, ExponentialBackoff, Observer, RetryDirective, RetryErrorType,
@@ -134,6 +135,11 @@ impl RetryQuota for Probe {
         static BUCKET: TokenBucket = TokenBucket::new(29);
         Some(&BUCKET)
     }
+
+    fn section(&self) -> Option<&dyn ConfigSection> {
+        self.called("section", ());
+        None
+    }
 }
 
 #[test]
@@ -143,12 +149,17 @@ fn a_pointer_to_a_quota_forwards_every_method() {
         probe.trace(|| {
             let taken = (quota.try_acquire(4, &clock), quota.try_acquire(5, &clock));
             quota.refund(2);
-            (taken.0, taken.1, quota.available(), quota.as_bucket().map(TokenBucket::capacity))
+            (
+                taken.0,
+                taken.1,
+                quota.available(),
+                quota.as_bucket().map(TokenBucket::capacity).filter(|_| quota.section().is_none()),
+            )
         })
     }
 
     let probe = Arc::new(Probe::default());
-    let calls = ["try_acquire (4, 5s)", "try_acquire (5, 5s)", "refund 2"].map(str::to_owned);
+    let calls = ["try_acquire (4, 5s)", "try_acquire (5, 5s)", "refund 2", "section ()"].map(str::to_owned);
     let expected = ((true, false, 23, Some(29)), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");

@@ -56,7 +56,9 @@ fn settings_of_a_file_reach_the_scopes_in_use_and_those_to_come() {
 
     // A scope that was evicted comes back with its settings.
     drop((acme, umbrella));
-    ["a", "b", "c"].map(|key| capacity(&tenants, key));
+    for key in ["a", "b", "c"] {
+        tenants.scope(key);
+    }
     assert_eq!(capacity(&tenants, "acme"), 900);
 
     // What is no longer set is that of the maker again.
@@ -119,7 +121,9 @@ fn scopes_that_are_made_while_the_settings_change_have_the_last_ones() {
                 }
             })
         });
-        changes.map(|change| change.join().unwrap());
+        for change in changes {
+            change.join().unwrap();
+        }
         tenants.apply(ScopedRetryConfig::new(RetryConfig::new().quota_capacity(77)), TokioTimer).unwrap();
         for scope in makers.map(|maker| maker.join().unwrap()).iter().flatten() {
             assert_eq!(scope.quota().capacity(), 77);

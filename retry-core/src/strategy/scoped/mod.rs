@@ -15,7 +15,7 @@ use crate::support::sync::{AtomicU64, Ordering, PoisonError, RwLock, RwLockReadG
 use crate::time::Clock;
 use entries::{Entries, Entry};
 use recent::Recent;
-use settings::{Configure, Settings};
+use settings::{Given, Settings};
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -270,7 +270,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     }
 
     #[cold]
-    fn make(&self, key: K) -> (Arc<Entry<S, K>>, Option<Arc<Configure<K, S>>>) {
+    fn make(&self, key: K) -> (Arc<Entry<S, K>>, Given<K, S>) {
         let name = self.named_by.map(|name| name(&key).into());
         let strategy = self.make_strategy(&key);
         let switched = Switched { switch: Arc::clone(self.switch()), name, strategy };

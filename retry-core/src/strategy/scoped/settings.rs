@@ -8,25 +8,24 @@ use std::sync::Arc;
 /// Gives the strategy of a key its settings.
 pub(crate) type Configure<K, S> = dyn Fn(&K, &S) + Send + Sync;
 
+/// The settings that a scope was given, if there were any.
+pub(super) type Given<K, S> = Option<Arc<Configure<K, S>>>;
+
 /// What gives new scopes their settings, if anything does.
-pub(super) struct Settings<K, S>(RwLock<Option<Arc<Configure<K, S>>>>);
+pub(super) struct Settings<K, S>(RwLock<Given<K, S>>);
 
 impl<K, S> Settings<K, S> {
     pub(super) const fn new() -> Self {
         Self(RwLock::new(None))
     }
 
-    fn get(&self) -> Option<Arc<Configure<K, S>>> {
+    fn get(&self) -> Given<K, S> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Gives an entry the settings of the moment, and again if they change meanwhile. So it never keeps old ones: whoever
     /// changes the settings does so before it looks for entries, and a new entry comes here once more when it is in the map.
-    pub(super) fn give_to(
-        &self,
-        entry: &Entry<S, K>,
-        mut given: Option<Arc<Configure<K, S>>>,
-    ) -> Option<Arc<Configure<K, S>>> {
+    pub(super) fn give_to(&self, entry: &Entry<S, K>, mut given: Given<K, S>) -> Given<K, S> {
         loop {
             let settings = self.get();
             if settings.as_ref().map(Arc::as_ptr) == given.as_ref().map(Arc::as_ptr) {

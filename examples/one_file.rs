@@ -1,0 +1,127 @@
+//! A file, a fleet and a limit together: two processes share a retry quota and the limit of a server, and take their settings
+//! from one file, which changes while they run.
+//!
+//! `cargo run --example one_file --features fleet`. The store of the fleet is in memory, so no server is needed. With
+//! `RedisStore`, the processes are real ones.
+
+use retry_core::config::ConfiguredStrategy;
+use retry_core::{ExponentialBackoff, RetryConfig, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
+use retry_fleet::protocol::{Call, Reply};
+use retry_fleet::store::MemoryStore;
+use retry_fleet::{Fleet, FleetQuota, Membership, Store, StoreError};
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const FILE: &str = r#"
+[table]
+mode = "paced" # sends at the rate that the server accepts
+max_attempts = 4
+
+[table.fleet]
+capacity = 1000
+"#;
+
+const CHANGED: &str = r#"
+[table]
+mode = "paced"
+max_attempts = 2
+
+[table.fleet]
+capacity = 2000
+"#;
+
+#[derive(Debug, RetryInfo)]
+#[retry(throttling)]
+struct SlowDown;
+
+/// What one process of the fleet has.
+struct Process {
+    quota: Arc<FleetQuota>,
+    table: Arc<ConfiguredStrategy<ExponentialBackoff, Arc<FleetQuota>>>,
+    membership: Membership,
+}
+
+impl Process {
+    fn start(store: SharedStore) -> Result<Self, Box<dyn Error>> {
+        let quota = Arc::new(FleetQuota::new(500));
+        let config = read(FILE, &quota)?;
+        let table = Arc::new(config.build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&quota)))?);
+        let membership = Fleet::new("table", store).quota(Arc::clone(&quota)).limit(Arc::clone(&table)).join()?;
+        Ok(Self { quota, table, membership })
+    }
+
+    #[retryable(strategy = self.table)]
+    async fn put(&self, server: &Server) -> Result<(), SlowDown> {
+        server.accept()
+    }
+}
+
+/// Reads the settings, and the section of the fleet's quota among them.
+fn read(text: &str, quota: &FleetQuota) -> Result<RetryConfig, Box<dyn Error>> {
+    let document = toml::Deserializer::parse(text)?;
+    Ok(RetryConfig::from_file_section_with("settings.toml", "table", document, &[quota])?)
+}
+
+/// Stands in for a server that accepts 200 requests per second, from all processes together.
+struct Server {
+    began: Instant,
+    requests: Mutex<(f64, u32)>,
+}
+
+impl Server {
+    fn accept(&self) -> Result<(), SlowDown> {
+        let mut requests = self.requests.lock().expect("nothing panics while it is locked");
+        if requests.0 + 1.0 > 200.0 * self.began.elapsed().as_secs_f64() + 10.0 {
+            requests.1 += 1;
+            return Err(SlowDown);
+        }
+        requests.0 += 1.0;
+        Ok(())
+    }
+}
+
+/// Stands in for Redis.
+#[derive(Clone)]
+struct SharedStore(Arc<Mutex<MemoryStore>>, Instant);
+
+impl Store for SharedStore {
+    async fn call(&mut self, _: &str, call: &Call) -> Result<Reply, StoreError> {
+        let now = u64::try_from(self.1.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(self.0.lock().expect("nothing panics while it is locked").call(now, call))
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let store = SharedStore(Arc::default(), Instant::now());
+    let processes = [Process::start(store.clone())?, Process::start(store)?];
+    let server = Server { began: Instant::now(), requests: Mutex::default() };
+
+    for round in 1..=2 {
+        let puts = (0..400).map(|i| processes[i % 2].put(&server));
+        let lost = futures_util::future::join_all(puts).await.iter().filter(|outcome| outcome.is_err()).count();
+        let rejected = server.requests.lock().expect("nothing panics while it is locked").1;
+        println!("round {round}: {lost} of 400 requests lost, {rejected} attempts rejected so far");
+        for (process, number) in processes.iter().zip(1..) {
+            let status = process.membership.status();
+            let rate = process.table.send_rate().unwrap_or(f64::INFINITY);
+            let (attempts, capacity) = (process.table.settings().max_attempts, process.quota.capacity());
+            println!(
+                "  process {number} of {}: {rate:.0} sends per second, at most {attempts} attempts, a quota of {capacity}",
+                status.members
+            );
+        }
+        if round == 1 {
+            println!("the file changes");
+            for process in &processes {
+                process.table.apply(&read(CHANGED, &process.quota)?, &TokioTimer)?;
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    }
+    for process in processes {
+        process.membership.leave().await;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! How operations use the settings that are in effect in a configured strategy.
+
+use super::ConfiguredStrategy;
+use super::configured::ConfiguredToken;
+use super::parts::ConfigLimiter;
+use super::resolved::Resolved;
+use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::{LazyWaker, Ready};
+use crate::policy::{RetryErrorType, Success};
+use crate::quota::{RetryQuota, TokenBucket};
+use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, StrategyName};
+use crate::time::Clock;
+use std::time::Duration;
+
+/// The backoff in effect: the one of the settings, or else the one that code chose.
+struct InEffect<'a, B> {
+    settings: Option<&'a ExponentialBackoff>,
+    chosen: &'a B,
+}
+
+impl<B: BackoffStrategy> BackoffStrategy for InEffect<'_, B> {
+    #[inline]
+    fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration {
+        match self.settings {
+            Some(backoff) => backoff.compute_next_backoff_delay(retry_attempt, error_type),
+            None => self.chosen.compute_next_backoff_delay(retry_attempt, error_type),
+        }
+    }
+
+    fn max_backoff(&self) -> Duration {
+        self.settings.map_or_else(|| self.chosen.max_backoff(), BackoffStrategy::max_backoff)
+    }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        self.settings.map_or_else(|| self.chosen.random_part(most), |backoff| backoff.random_part(most))
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
+    #[cold]
+    fn refund(&self, token: &StandardRetryToken) {
+        if token.retry_count() == 0 {
+            self.quota().refund(self.first_refund());
+        } else {
+            self.limited.standard().refund_retry(&self.resolved().settings, token);
+        }
+    }
+
+    fn in_effect<'a>(&'a self, settings: &'a Resolved) -> InEffect<'a, B> {
+        InEffect { settings: settings.backoff.as_ref(), chosen: self.limited.standard().backoff_strategy() }
+    }
+}
+
+impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for ConfiguredStrategy<B, Q, L> {
+    type Token = ConfiguredToken<L>;
+
+    #[inline]
+    fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.limited.acquire_initial_token(clock)
+    }
+
+    fn refresh_retry_token(
+        &self,
+        token: Self::Token,
+        failure: &Failure,
+        clock: &dyn Clock,
+    ) -> Result<Self::Token, RetryError> {
+        let resolved = self.resolved();
+        self.limited.judge(&resolved.settings, &self.in_effect(&resolved), token, failure, clock)
+    }
+
+    #[inline]
+    fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+        let token = self.limited.learn_success(token, *success, clock)?;
+        // With a full quota, the amount of the refund makes no difference, so it is not read.
+        if !self.quota().as_bucket().is_some_and(TokenBucket::is_full) {
+            self.refund(&token);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        self.limited.ready(token, clock, waker)
+    }
+
+    fn release(&self, token: Self::Token) {
+        self.limited.release(token);
+    }
+
+    fn refused_delay(&self, token: &Self::Token, failure: &Failure) -> Duration {
+        let resolved = self.resolved();
+        self.limited.delay_of(&resolved.settings, &self.in_effect(&resolved), token, failure)
+    }
+
+    fn quota_level(&self) -> Option<u32> {
+        self.limited.quota_level()
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.limited.send_rate()
+    }
+
+    fn name(&self) -> Option<StrategyName> {
+        self.limited.name()
+    }
+}

@@ -1,0 +1,114 @@
+//! Sections of parts from elsewhere, in the same file.
+
+use super::CLOCK;
+use retry_core::config::ConfigSection;
+use retry_core::{Clock, ConfigError, InvalidSetting, RetryConfig, RetryQuota, StandardRetryStrategy};
+use std::sync::{Arc, Mutex};
+
+type Values = Vec<(&'static str, String)>;
+
+/// A quota with a section of its own.
+#[derive(Debug, Default)]
+struct Budget {
+    set: Mutex<Vec<Values>>,
+}
+
+impl RetryQuota for Budget {
+    fn try_acquire(&self, _: u32, _: &dyn Clock) -> bool {
+        true
+    }
+
+    fn refund(&self, _: u32) {}
+
+    fn available(&self) -> u32 {
+        1
+    }
+
+    fn section(&self) -> Option<&dyn ConfigSection> {
+        Some(self)
+    }
+}
+
+impl ConfigSection for Budget {
+    fn name(&self) -> &'static str {
+        "budget"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["share", "burst"]
+    }
+
+    fn check(&self, key: &'static str, value: &str) -> Result<(), InvalidSetting> {
+        if value == "bad" { Err(InvalidSetting::new(key, value, "anything else")) } else { Ok(()) }
+    }
+
+    fn set(&self, values: &[(&'static str, String)]) {
+        self.set.lock().unwrap().push(values.to_vec());
+    }
+}
+
+fn read(text: &str, budget: &Budget) -> Result<RetryConfig, ConfigError> {
+    let document = toml::Deserializer::parse(text).unwrap();
+    RetryConfig::from_file_section_with("settings.toml", "store", document, &[budget])
+}
+
+fn with(budget: &Arc<Budget>) -> StandardRetryStrategy<retry_core::ExponentialBackoff, Arc<Budget>> {
+    StandardRetryStrategy::new().with_quota(Arc::clone(budget))
+}
+
+// Rules C22, C25.
+#[test]
+fn a_part_from_elsewhere_gets_its_section_of_the_file_at_the_start_and_while_running() {
+    let budget = Arc::new(Budget::default());
+    let set = || {
+        let mut set = std::mem::take(&mut *budget.set.lock().unwrap());
+        for values in &mut set {
+            values.sort_unstable();
+        }
+        set
+    };
+    let value = |key: &'static str, value: &str| (key, value.to_owned());
+    let config = read("[store]\nmax_attempts = 2\n[store.budget]\nshare = 0.5\nburst = 7", &budget).unwrap();
+    assert!(set().is_empty(), "reading sets nothing");
+    let strategy = config.build_on(with(&budget)).unwrap();
+    assert_eq!(strategy.settings().max_attempts, 2);
+    assert_eq!(set(), [[value("burst", "7"), value("share", "0.5")]]);
+    strategy.apply(&config, CLOCK).unwrap();
+    assert!(set().is_empty(), "nothing is different");
+    // Of two configurations, the first that has a value sets it.
+    let burst = read("[store.budget]\nburst = 9", &budget).unwrap();
+    strategy.apply(&burst.or(config), CLOCK).unwrap();
+    assert_eq!(set(), [[value("burst", "9"), value("share", "0.5")]]);
+    strategy.apply(&RetryConfig::new(), CLOCK).unwrap();
+    assert_eq!(set(), [vec![]]);
+}
+
+// Rules C17, C25.
+#[test]
+fn a_mistake_in_a_section_is_an_error_when_it_is_read() {
+    let budget = Budget::default();
+    let text = |text: &str| read(text, &budget).unwrap_err().to_string();
+    let invalid = "file \"settings.toml\": invalid store.budget.share \"bad\": expected anything else";
+    assert_eq!(text("[store.budget]\nshare = \"bad\""), invalid);
+    assert!(
+        text("[store.budget]\nshar = 1").ends_with("unknown key store.budget.shar: did you mean store.budget.share?")
+    );
+    assert!(text("[store]\nbudget = 3").contains("invalid store.budget \"3\": expected a group"));
+    assert!(text("[store]\nmax_atempts = 3\nbudget.share = 1").contains("unknown key store.max_atempts"));
+    // A section of which nobody was told is an unknown key.
+    let document = toml::Deserializer::parse("[store.budget]\nshare = 1").unwrap();
+    let error = RetryConfig::from_file_section("settings.toml", "store", document).unwrap_err();
+    assert!(error.to_string().contains("unknown key store.budget"));
+}
+
+// Rules C23, C25.
+#[test]
+fn a_section_of_a_part_that_the_strategy_does_not_have_is_an_error() {
+    let config = read("[store.budget]\nshare = 1", &Budget::default()).unwrap();
+    let error = config.build_on(StandardRetryStrategy::new()).unwrap_err();
+    let text = "the key store.budget.share can't be set: the strategy has no part with the section budget";
+    assert_eq!(error.to_string(), format!("file \"settings.toml\": {text}"));
+    assert_eq!((error.part(), error.key().as_deref()), (Some("budget"), Some("store.budget.share")));
+    let strategy = RetryConfig::new().build();
+    assert_eq!(strategy.apply(&config, CLOCK).unwrap_err().to_string(), error.to_string());
+}
