@@ -203,7 +203,8 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.limited.send_rate()
     }
 
-    /// Turns the retries of this strategy on or off; see [`StandardRetryStrategy::set_enabled`].
+    /// Turns the retries of this strategy on or off; see
+    /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled).
     pub fn set_enabled(&self, enabled: bool) {
         self.limited.set_enabled(enabled);
     }
