@@ -36,7 +36,7 @@ use std::sync::Arc;
 const MAX_LINKS: usize = 64;
 
 /// Classifies the first known link of a chain by the [table](self). Returns `None` if no link is known: the error is
-/// *unknown*, which a policy of yours can say by [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown).
+/// *unknown*, which your policy can say by [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown).
 ///
 /// The function takes a reference to [any error](ErrorLike), so it can classify a field of a derived
 /// [`RetryInfo`](macro@crate::RetryInfo). There, `None` leaves the answer to the other attributes:
