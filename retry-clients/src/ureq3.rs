@@ -19,7 +19,7 @@
 //! docs of ureq are the rows of `HostNotFound`, `ConnectionFailed` and `ConnectProxyFailed`.
 //!
 //! - **Name resolution.** Ureq returns the I/O error of the resolver, which has no kind of its own. It is known by the
-//!   message of the standard library. A resolver of yours may have another one, which is then not retried.
+//!   message of the standard library. Your own resolver may have another one, which is then not retried.
 //! - **Redirects.** Ureq follows them. Then a failure to resolve or to connect may be that of the target of a redirect, after the first
 //!   server has acted upon the request. Where that matters, set `max_redirects(0)`.
 //! - **Retry-After.** `StatusCode` has no headers. To keep them, set `http_status_as_error(false)` and classify the
