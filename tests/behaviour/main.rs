@@ -32,6 +32,7 @@ mod paced;
 mod panics;
 mod policy;
 mod properties;
+mod quota_reports;
 mod reseed;
 mod scoped;
 mod script;

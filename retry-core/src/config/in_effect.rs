@@ -7,7 +7,7 @@ use super::resolved::Resolved;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{LazyWaker, Ready};
 use crate::policy::{RetryErrorType, Success};
-use crate::quota::{RetryQuota, TokenBucket};
+use crate::quota::RetryQuota;
 use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, StrategyName};
 use crate::time::Clock;
 use std::time::Duration;
@@ -38,11 +38,11 @@ impl<B: BackoffStrategy> BackoffStrategy for InEffect<'_, B> {
 
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
     #[cold]
-    fn refund(&self, token: &StandardRetryToken) {
+    fn tell_quota(&self, token: &StandardRetryToken) {
         if token.retry_count() == 0 {
-            self.quota().refund(self.first_refund());
+            self.quota().first_succeeded(self.first_refund());
         } else {
-            self.limited.standard().refund_retry(&self.resolved().settings, token);
+            self.limited.standard().retry_succeeded(&self.resolved().settings, token);
         }
     }
 
@@ -73,8 +73,8 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         let token = self.limited.learn_success(token, *success, clock)?;
         // With a full quota, the amount of the refund makes no difference, so it is not read.
-        if !self.quota().as_bucket().is_some_and(TokenBucket::is_full) {
-            self.refund(&token);
+        if token.retry_count() > 0 || !self.quota().is_full() {
+            self.tell_quota(&token);
         }
         Ok(())
     }

@@ -103,12 +103,6 @@ impl TokenBucket {
         self.with_balance(|balance| balance.level().capacity())
     }
 
-    /// Returns whether a refund would be lost, because the bucket is full.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.with_balance(Balance::is_full)
-    }
-
     /// Changes the capacity and the refill while the bucket is in use.
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
@@ -161,6 +155,11 @@ impl RetryQuota for TokenBucket {
 
     fn available(&self) -> u32 {
         self.with_balance(|balance| balance.level().available())
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.with_balance(Balance::is_full)
     }
 
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {

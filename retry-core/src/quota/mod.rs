@@ -6,6 +6,7 @@ mod level;
 
 pub use bucket::TokenBucket;
 
+use crate::policy::RetryErrorType;
 use crate::support::ConfigSection;
 use crate::time::Clock;
 use std::sync::Arc;
@@ -15,6 +16,46 @@ use std::sync::Arc;
 /// All operations on one resource share a quota. Each retry has a cost, and a retry that the quota can't pay for is not
 /// made. First attempts cost nothing. During an outage the quota is soon empty, and the load falls back to first
 /// attempts.
+///
+/// # A quota of your own
+///
+/// The methods without a default are enough for a quota that counts amounts: [`try_acquire`](RetryQuota::try_acquire),
+/// [`refund`](RetryQuota::refund) and [`available`](RetryQuota::available). A strategy calls four others, which say what
+/// happened and by default end up in these: [`pay`](RetryQuota::pay) after a failure,
+/// [`give_back`](RetryQuota::give_back) for a retry that was not sent,
+/// [`first_succeeded`](RetryQuota::first_succeeded) and [`retry_succeeded`](RetryQuota::retry_succeeded). Implement them
+/// for a quota that judges by what happened, such as whether retries help:
+///
+/// ```
+/// use retry_core::time::StdTimer;
+/// use retry_core::{Clock, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket};
+///
+/// /// Twice the cost for the retry of a timeout, whatever the settings say.
+/// struct DearTimeouts(TokenBucket);
+///
+/// impl RetryQuota for DearTimeouts {
+///     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+///         let price = if error_type == RetryErrorType::Timeout { 2 * cost } else { cost };
+///         self.try_acquire(price, clock).then_some(price)
+///     }
+///     fn try_acquire(&self, cost: u32, clock: &dyn Clock) -> bool {
+///         self.0.try_acquire(cost, clock)
+///     }
+///     fn refund(&self, amount: u32) {
+///         self.0.refund(amount);
+///     }
+///     fn available(&self) -> u32 {
+///         self.0.available()
+///     }
+/// }
+///
+/// let quota = DearTimeouts(TokenBucket::new(100));
+/// let paid = quota.pay(10, RetryErrorType::Timeout, &StdTimer);
+/// assert_eq!(paid, Some(20));
+/// quota.give_back(20);
+/// assert_eq!(quota.available(), 100);
+/// let strategy = StandardRetryStrategy::new().with_quota(quota);
+/// ```
 pub trait RetryQuota {
     /// Takes `cost` from the quota, and returns whether it was taken. If less than `cost` is available, it takes
     /// nothing.
@@ -28,9 +69,50 @@ pub trait RetryQuota {
     /// Returns the amount that is available.
     fn available(&self) -> u32;
 
+    /// Pays for a retry after a failure of this class. Returns what was taken, which the token of the retry keeps, or
+    /// `None` if the retry must not be made. Then nothing was taken.
+    ///
+    /// `cost` is what the settings of the strategy say for this class. The default takes it with
+    /// [`try_acquire`](RetryQuota::try_acquire).
+    #[inline]
+    fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+        let _ = error_type;
+        self.try_acquire(cost, clock).then_some(cost)
+    }
+
+    /// Gives back what was paid for a retry that was not sent. Nothing was learned from it. The default calls
+    /// [`refund`](RetryQuota::refund).
+    #[inline]
+    fn give_back(&self, paid: u32) {
+        self.refund(paid);
+    }
+
+    /// Notes that an operation succeeded at its first attempt. `refund` is what the settings of the strategy give back for
+    /// it. The default calls [`refund`](RetryQuota::refund).
+    #[inline]
+    fn first_succeeded(&self, refund: u32) {
+        self.refund(refund);
+    }
+
+    /// Notes that a retry succeeded. `paid` is what was paid for it: 0 for one that the quota was not asked for, such as a
+    /// throttled attempt of [`PacedRetryStrategy`](crate::PacedRetryStrategy). `refund` is what the settings of the
+    /// strategy give back for it. The default calls [`refund`](RetryQuota::refund).
+    #[inline]
+    fn retry_succeeded(&self, paid: u32, refund: u32) {
+        let _ = paid;
+        self.refund(refund);
+    }
+
+    /// Returns whether a success at the first attempt would change nothing now. Then a strategy need not note it. The
+    /// default is `false`.
+    #[inline]
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Notes that a retry of the named strategy was refused, because this quota could not pay `cost`.
     ///
-    /// A strategy calls it directly after the refusal. [`TokenBucket`] warns by it that it ran dry. The default does
+    /// A strategy calls it directly after the refusal, with the cost that its settings say. [`TokenBucket`] warns by it that it ran dry. The default does
     /// nothing.
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         let _ = (cost, strategy);
@@ -71,6 +153,31 @@ macro_rules! forward_quota {
             #[inline]
             fn available(&self) -> u32 {
                 (**self).available()
+            }
+
+            #[inline]
+            fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+                (**self).pay(cost, error_type, clock)
+            }
+
+            #[inline]
+            fn give_back(&self, paid: u32) {
+                (**self).give_back(paid);
+            }
+
+            #[inline]
+            fn first_succeeded(&self, refund: u32) {
+                (**self).first_succeeded(refund);
+            }
+
+            #[inline]
+            fn retry_succeeded(&self, paid: u32, refund: u32) {
+                (**self).retry_succeeded(paid, refund);
+            }
+
+            #[inline]
+            fn is_full(&self) -> bool {
+                (**self).is_full()
             }
 
             fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
@@ -114,5 +221,10 @@ impl RetryQuota for NoQuota {
 
     fn available(&self) -> u32 {
         u32::MAX
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        true
     }
 }

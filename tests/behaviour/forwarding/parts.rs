@@ -131,6 +131,31 @@ impl RetryQuota for Probe {
         23
     }
 
+    fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+        self.called("pay", (cost, error_type, clock.now().since_origin()));
+        Some(31)
+    }
+
+    fn give_back(&self, paid: u32) {
+        self.called("give_back", paid);
+    }
+
+    fn first_succeeded(&self, refund: u32) {
+        self.called("first_succeeded", refund);
+    }
+
+    fn retry_succeeded(&self, paid: u32, refund: u32) {
+        self.called("retry_succeeded", (paid, refund));
+    }
+
+    fn is_full(&self) -> bool {
+        true
+    }
+
+    fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
+        self.called("note_refusal", (cost, strategy));
+    }
+
     fn as_bucket(&self) -> Option<&TokenBucket> {
         static BUCKET: TokenBucket = TokenBucket::new(29);
         Some(&BUCKET)
@@ -144,23 +169,35 @@ impl RetryQuota for Probe {
 
 #[test]
 fn a_pointer_to_a_quota_forwards_every_method() {
-    fn trace(quota: impl RetryQuota, probe: &Probe) -> ((bool, bool, u32, Option<u32>), Vec<String>) {
+    fn trace(quota: impl RetryQuota, probe: &Probe) -> (Vec<Option<u32>>, Vec<String>) {
         let clock = ByHand::at(secs(5));
         probe.trace(|| {
-            let taken = (quota.try_acquire(4, &clock), quota.try_acquire(5, &clock));
+            let taken = [4, 5].map(|cost| quota.try_acquire(cost, &clock).then_some(cost));
             quota.refund(2);
-            (
-                taken.0,
-                taken.1,
-                quota.available(),
-                quota.as_bucket().map(TokenBucket::capacity).filter(|_| quota.section().is_none()),
-            )
+            let paid = quota.pay(3, RetryErrorType::Timeout, &clock).filter(|_| quota.is_full());
+            quota.give_back(4);
+            quota.first_succeeded(5);
+            quota.retry_succeeded(6, 7);
+            quota.note_refusal(8, Some("store"));
+            let capacity = quota.as_bucket().map(TokenBucket::capacity).filter(|_| quota.section().is_none());
+            vec![taken[0], taken[1], paid, Some(quota.available()), capacity]
         })
     }
 
     let probe = Arc::new(Probe::default());
-    let calls = ["try_acquire (4, 5s)", "try_acquire (5, 5s)", "refund 2", "section ()"].map(str::to_owned);
-    let expected = ((true, false, 23, Some(29)), calls.to_vec());
+    let calls = [
+        "try_acquire (4, 5s)",
+        "try_acquire (5, 5s)",
+        "refund 2",
+        "pay (3, Timeout, 5s)",
+        "give_back 4",
+        "first_succeeded 5",
+        "retry_succeeded (6, 7)",
+        r#"note_refusal (8, Some("store"))"#,
+        "section ()",
+    ]
+    .map(str::to_owned);
+    let expected = (vec![Some(4), None, Some(31), Some(23), Some(29)], calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");

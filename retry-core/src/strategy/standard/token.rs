@@ -19,8 +19,8 @@ pub struct StandardRetryToken {
     delay_secs: u64,
     delay_nanos: u32,
     attempt: NonZeroU32,
-    /// The cost that was taken from the quota for this attempt.
-    cost: u32,
+    /// What was taken from the quota for this attempt.
+    paid: u32,
     delay_source: DelaySource,
 }
 
@@ -45,13 +45,13 @@ impl RetryToken for StandardRetryToken {
 impl StandardRetryToken {
     /// Returns the token of the next attempt.
     #[inline]
-    const fn next(self, delay: Duration, delay_source: DelaySource, cost: u32) -> Self {
+    const fn next(self, delay: Duration, delay_source: DelaySource, paid: u32) -> Self {
         Self {
             issuer: self.issuer,
             delay_secs: delay.as_secs(),
             delay_nanos: delay.subsec_nanos(),
             attempt: self.attempt.saturating_add(1),
-            cost,
+            paid,
             delay_source,
         }
     }
@@ -121,11 +121,11 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
             return Err(RetryError::MaxTime);
         }
         let cost = settings.costs.of(error_type);
-        if !self.quota.try_acquire(cost, clock) {
+        let Some(paid) = self.quota.pay(cost, error_type, clock) else {
             note_refusal(&self.quota, cost, self.name);
             return Err(RetryError::QuotaExhausted);
-        }
-        Ok(token.next(delay, delay_source, cost))
+        };
+        Ok(token.next(delay, delay_source, paid))
     }
 
     /// Returns the delay of the retry after a failure, as [`judge`](Self::judge) would grant it. It is zero if there would
@@ -145,21 +145,22 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         delay.map_or(Duration::ZERO, |(delay, _)| delay)
     }
 
-    /// Gives back the cost of an attempt that was not sent.
+    /// Gives back what was paid for an attempt that was not sent.
     #[cold]
     pub(crate) fn give_back(&self, token: &StandardRetryToken) {
-        if self.issued(token) {
-            self.quota.refund(token.cost);
+        if token.paid > 0 && self.issued(token) {
+            self.quota.give_back(token.paid);
         }
     }
 
-    /// Gives back what these settings say for a success after a retry.
+    /// Tells the quota that a retry succeeded, with the refund that these settings say.
     #[cold]
-    pub(crate) fn refund_retry(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
-        self.quota.refund(match settings.retry_refund {
+    pub(crate) fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
+        let refund = match settings.retry_refund {
             Refund::Amount(amount) => amount,
-            Refund::LastCost => token.cost,
-        });
+            Refund::LastCost => token.paid,
+        };
+        self.quota.retry_succeeded(token.paid, refund);
     }
 }
 
@@ -249,7 +250,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             delay_secs: 0,
             delay_nanos: 0,
             attempt: NonZeroU32::MIN,
-            cost: 0,
+            paid: 0,
             delay_source: DelaySource::Backoff,
         })
     }
@@ -274,9 +275,9 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             return Err(ForeignToken);
         }
         if token.retry_count() == 0 {
-            self.quota.refund(self.settings.first_refund);
+            self.quota.first_succeeded(self.settings.first_refund);
         } else {
-            self.refund_retry(&self.settings, &token);
+            self.retry_succeeded(&self.settings, &token);
         }
         Ok(())
     }
