@@ -1,6 +1,6 @@
 //! Expansions of `#[retryable]`.
 
-use crate::lint::derive::Every;
+use crate::derive::Every;
 use core::cell::Cell;
 use core::fmt::Display;
 use core::future::ready;

@@ -27,7 +27,7 @@ async fn a_quota_that_pays_for_one_retry_ends_a_call_after_two_attempts() {
     assert_eq!(fetch(&Flaky::new(9, Failed::THROTTLED)).await, Err(Failed::THROTTLED));
     let call = test.only();
     assert_eq!((call.attempts, call.reason), (2, Some(RetryError::QuotaExhausted)));
-    assert_eq!(call.name, "behaviour::test_mode::fetch");
+    assert_eq!(call.name, "calls::test_mode::fetch");
     assert_eq!(call.classes, [Some(RetryErrorType::Throttling); 2]);
     assert_eq!(call.delays, test.skipped());
     assert!(call.has_ended);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 #[derive(Clone, Copy, Debug, PartialEq, RetryInfo)]
-pub(crate) enum Error {
+pub enum Error {
     #[retry(transparent)]
     Failed(Failed),
     #[retry(transparent)]
@@ -23,10 +23,10 @@ impl From<TimedOut> for Error {
     }
 }
 
-pub(crate) const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
+pub const SAFE: Result<u32, Error> = Err(Error::Failed(Failed::SAFE));
 
 /// Returns the limit that ended an operation, if one did, and its time.
-pub(crate) fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Duration)> {
+pub fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Duration)> {
     match outcome {
         Err(Error::TimedOut(error)) => Some((error.limit(), error.time())),
         _ => None,
@@ -34,20 +34,20 @@ pub(crate) fn time_was_up(outcome: &Result<u32, Error>) -> Option<(TimeLimit, Du
 }
 
 /// The duration and the outcome of each attempt. The last entry is repeated.
-pub(crate) struct Script {
+pub struct Script {
     attempts: Vec<(Duration, Result<u32, Error>)>,
-    pub(crate) begun: RefCell<Vec<Duration>>,
-    pub(crate) started: Instant,
-    pub(crate) timer: FromStart,
+    pub begun: RefCell<Vec<Duration>>,
+    pub started: Instant,
+    pub timer: FromStart,
 }
 
 impl Script {
-    pub(crate) fn new(attempts: impl IntoIterator<Item = (Duration, Result<u32, Error>)>) -> Self {
+    pub fn new(attempts: impl IntoIterator<Item = (Duration, Result<u32, Error>)>) -> Self {
         let started = Instant::now();
         Self { attempts: attempts.into_iter().collect(), begun: RefCell::default(), started, timer: FromStart(started) }
     }
 
-    pub(crate) async fn attempt(&self) -> Result<u32, Error> {
+    pub async fn attempt(&self) -> Result<u32, Error> {
         let attempt = self.begun.borrow().len();
         self.begun.borrow_mut().push(self.started.elapsed());
         let (time, outcome) = self.attempts[attempt.min(self.attempts.len() - 1)];
@@ -57,7 +57,7 @@ impl Script {
 }
 
 /// Tokio's clock, starting at zero: the measurements of a limiter depend on the position within a half second.
-pub(crate) struct FromStart(pub(crate) Instant);
+pub struct FromStart(pub Instant);
 
 impl Clock for FromStart {
     fn now(&self) -> Timestamp {
@@ -74,23 +74,23 @@ impl Timer for FromStart {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) max_time: Duration,
-    pub(crate) attempt_timeout: Duration,
+pub struct Limits {
+    pub max_time: Duration,
+    pub attempt_timeout: Duration,
 }
 
-pub(crate) const NONE: Limits = Limits { max_time: Duration::MAX, attempt_timeout: Duration::MAX };
+pub const NONE: Limits = Limits { max_time: Duration::MAX, attempt_timeout: Duration::MAX };
 
-pub(crate) const fn max_time(max_time: Duration) -> Limits {
+pub const fn max_time(max_time: Duration) -> Limits {
     Limits { max_time, ..NONE }
 }
 
-pub(crate) const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
+pub const fn attempt_timeout(attempt_timeout: Duration) -> Limits {
     Limits { attempt_timeout, ..NONE }
 }
 
 /// A policy that retries `Ok(0)` and every error that is not final.
-pub(crate) fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
+pub fn judge(outcome: &Result<u32, Error>) -> RetryDirective {
     match outcome {
         Ok(0) => RetryDirective::retry(RetryErrorType::Other),
         Ok(_) => RetryDirective::succeed(),

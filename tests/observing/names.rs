@@ -155,39 +155,39 @@ async fn r#type<T>(names: &Names, _value: T) -> Outcome {
 // Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_function_is_named_by_its_path() {
-    assert_eq!(name!(names => free(&names)), "behaviour::names::free");
-    assert_eq!(name!(names => r#type(&names, 1)), "behaviour::names::type");
+    assert_eq!(name!(names => free(&names)), "observing::names::free");
+    assert_eq!(name!(names => r#type(&names, 1)), "observing::names::type");
 }
 
 // Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_method_is_named_by_its_type() {
     let (client, store) = (Client, Store::<u32>(PhantomData));
-    assert_eq!(name!(names => client.get(&names)), "behaviour::names::Client::get");
-    assert_eq!(name!(names => store.get(&names)), "behaviour::names::Store::get");
-    assert_eq!(name!(names => client.generic(&names, 1)), "behaviour::names::Client::generic");
-    assert_eq!(name!(names => client.generic(&names, "")), "behaviour::names::Client::generic");
-    assert_eq!(name!(names => Client::r#move(&names)), "behaviour::names::Client::move");
-    assert_eq!(name!(names => client.tail(&names)), "behaviour::names::Client::tail");
-    assert_eq!(name!(names => async { client.blocking(&names) }), "behaviour::names::Client::blocking");
-    assert_eq!(name!(names => client.far_away(&names)), "behaviour::names::Client::far_away");
+    assert_eq!(name!(names => client.get(&names)), "observing::names::Client::get");
+    assert_eq!(name!(names => store.get(&names)), "observing::names::Store::get");
+    assert_eq!(name!(names => client.generic(&names, 1)), "observing::names::Client::generic");
+    assert_eq!(name!(names => client.generic(&names, "")), "observing::names::Client::generic");
+    assert_eq!(name!(names => Client::r#move(&names)), "observing::names::Client::move");
+    assert_eq!(name!(names => client.tail(&names)), "observing::names::Client::tail");
+    assert_eq!(name!(names => async { client.blocking(&names) }), "observing::names::Client::blocking");
+    assert_eq!(name!(names => client.far_away(&names)), "observing::names::Client::far_away");
 }
 
 // Rule O7.
 #[tokio::test(start_paused = true)]
 async fn a_method_of_a_trait_impl_is_named_by_the_type_and_the_trait() {
     let (client, store) = (Client, Store::<Vec<u32>>(PhantomData));
-    let service = "behaviour::names::Service";
+    let service = "observing::names::Service";
     assert_eq!(
         name!(names => Service::call(&client, &names)),
-        format!("<behaviour::names::Client as {service}>::call")
+        format!("<observing::names::Client as {service}>::call")
     );
-    assert_eq!(name!(names => Service::call(&store, &names)), format!("<behaviour::names::Store as {service}>::call"));
+    assert_eq!(name!(names => Service::call(&store, &names)), format!("<observing::names::Store as {service}>::call"));
     assert_eq!(name!(names => Service::call(&(1, ""), &names)), format!("<(_, &str) as {service}>::call"));
-    assert_eq!(name!(names => client.provided(&names)), "behaviour::names::Service::provided");
+    assert_eq!(name!(names => client.provided(&names)), "observing::names::Service::provided");
     assert_eq!(
         name!(names => Boxed::call(&client, &names)),
-        "<behaviour::names::Client as behaviour::names::Boxed>::call"
+        "<observing::names::Client as observing::names::Boxed>::call"
     );
 }
 
@@ -203,12 +203,12 @@ async fn an_item_inside_a_function_is_named_without_that_function() {
             }
 
             let inner = name!(inner => get(&inner, &Flaky::new(0, Failed::SAFE)));
-            assert_eq!(inner, "behaviour::names::get");
+            assert_eq!(inner, "observing::names::get");
             Ok(())
         }
     }
 
     let name = name!(names => Local.get(&names));
-    assert!(name.starts_with("behaviour::names::an_item_inside_a_function"), "{name}");
+    assert!(name.starts_with("observing::names::an_item_inside_a_function"), "{name}");
     assert!(name.ends_with("::Local::get"), "{name}");
 }

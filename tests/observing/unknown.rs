@@ -238,7 +238,7 @@ async fn the_first_unknown_error_of_a_function_is_a_warning_with_its_text_and_th
     let [warning] = &all[..] else { panic!("{all:?}") };
     assert!(warning.starts_with("unknown_error message="), "{warning}");
     assert!(warning.contains("ChainPolicy::new().also(chain::typed::<MyError>)"), "{warning}");
-    assert!(warning.ends_with(r#" operation="behaviour::unknown::read" attempt=1 chain="no such table""#), "{warning}");
+    assert!(warning.ends_with(r#" operation="observing::unknown::read" attempt=1 chain="no such table""#), "{warning}");
 
     // Other functions and forms have warnings of their own.
     read_with_a_closure().await.unwrap_err();
@@ -260,8 +260,8 @@ async fn the_first_unknown_error_of_a_function_is_a_warning_with_its_text_and_th
         .map(|line| line.split(" operation=").nth(1).unwrap().split(' ').next().unwrap().to_owned())
         .collect();
     let expected = [
-        r#""behaviour::unknown::read_with_a_closure""#,
-        r#""behaviour::unknown::read_blocking""#,
+        r#""observing::unknown::read_with_a_closure""#,
+        r#""observing::unknown::read_blocking""#,
         r#""one""#,
         r#""two""#,
         r#""three""#,

@@ -1,8 +1,8 @@
 //! Helpers shared by the tests: a configurable error, a service that fails a number of times, clocks and a strategy
 //! that records its calls.
 
-pub(crate) mod subscribers;
-pub(crate) mod timers;
+pub mod subscribers;
+pub mod timers;
 
 use retry_core::strategy::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready};
@@ -23,18 +23,18 @@ use std::time::Duration;
 
 /// An error whose answers are its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed {
-    pub(crate) fault: ErrorFault,
-    pub(crate) safety: RetrySafety,
-    pub(crate) throttle: bool,
-    pub(crate) timeout: bool,
-    pub(crate) conflict: bool,
-    pub(crate) retry_after: Option<Duration>,
+pub struct Failed {
+    pub fault: ErrorFault,
+    pub safety: RetrySafety,
+    pub throttle: bool,
+    pub timeout: bool,
+    pub conflict: bool,
+    pub retry_after: Option<Duration>,
 }
 
 impl Failed {
     /// An unclassified error that is safe to retry.
-    pub(crate) const SAFE: Self = Self {
+    pub const SAFE: Self = Self {
         fault: ErrorFault::Other,
         safety: RetrySafety::Yes,
         throttle: false,
@@ -43,17 +43,17 @@ impl Failed {
         retry_after: None,
     };
     /// An error that is never retried.
-    pub(crate) const FATAL: Self = Self { fault: ErrorFault::Client, safety: RetrySafety::No, ..Self::SAFE };
+    pub const FATAL: Self = Self { fault: ErrorFault::Client, safety: RetrySafety::No, ..Self::SAFE };
     /// A throttled request.
-    pub(crate) const THROTTLED: Self = Self { throttle: true, ..Self::SAFE };
+    pub const THROTTLED: Self = Self { throttle: true, ..Self::SAFE };
     /// A timeout.
-    pub(crate) const TIMEOUT: Self = Self { safety: RetrySafety::Maybe, timeout: true, ..Self::SAFE };
+    pub const TIMEOUT: Self = Self { safety: RetrySafety::Maybe, timeout: true, ..Self::SAFE };
 
     /// A conflict with another request.
-    pub(crate) const CONFLICT: Self = Self { conflict: true, ..Self::SAFE };
+    pub const CONFLICT: Self = Self { conflict: true, ..Self::SAFE };
 
     /// Returns every combination of the fields, without a wait.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> {
         let faults = [ErrorFault::Client, ErrorFault::Server, ErrorFault::Other];
         let safeties = [RetrySafety::Yes, RetrySafety::No, RetrySafety::Maybe];
         faults.into_iter().flat_map(move |fault| {
@@ -71,7 +71,7 @@ impl Failed {
     }
 
     /// Returns the same error with a wait that the server asks for.
-    pub(crate) const fn after(self, wait: Duration) -> Self {
+    pub const fn after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
     }
 }
@@ -112,53 +112,53 @@ impl From<TimedOut> for Failed {
 }
 
 /// A service whose first calls fail. It counts its calls.
-pub(crate) struct Flaky {
+pub struct Flaky {
     failures: u32,
     error: Failed,
     calls: AtomicU32,
 }
 
 impl Flaky {
-    pub(crate) const fn new(failures: u32, error: Failed) -> Self {
+    pub const fn new(failures: u32, error: Failed) -> Self {
         Self { failures, error, calls: AtomicU32::new(0) }
     }
 
     /// Makes one call, which returns its number once the failures are over.
-    pub(crate) fn call(&self) -> Result<u32, Failed> {
+    pub fn call(&self) -> Result<u32, Failed> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if call > self.failures { Ok(call) } else { Err(self.error) }
     }
 
-    pub(crate) fn calls(&self) -> u32 {
+    pub fn calls(&self) -> u32 {
         self.calls.load(Ordering::Relaxed)
     }
 }
 
 /// A clock that the test sets. It counts its readings.
-pub(crate) struct ByHand {
+pub struct ByHand {
     now: Cell<Duration>,
     readings: Cell<u32>,
 }
 
 impl ByHand {
-    pub(crate) fn at(now: Duration) -> Self {
+    pub fn at(now: Duration) -> Self {
         Self { now: Cell::new(now), readings: Cell::new(0) }
     }
 
-    pub(crate) fn set(&self, now: Duration) {
+    pub fn set(&self, now: Duration) {
         self.now.set(now);
     }
 
-    pub(crate) fn advance(&self, time: Duration) {
+    pub fn advance(&self, time: Duration) {
         self.now.set(self.now.get() + time);
     }
 
     /// Returns the time without counting a reading.
-    pub(crate) fn time(&self) -> Duration {
+    pub fn time(&self) -> Duration {
         self.now.get()
     }
 
-    pub(crate) fn readings_of<T>(&self, action: impl FnOnce() -> T) -> u32 {
+    pub fn readings_of<T>(&self, action: impl FnOnce() -> T) -> u32 {
         let before = self.readings.get();
         action();
         self.readings.get() - before
@@ -172,25 +172,25 @@ impl Clock for ByHand {
     }
 }
 
-pub(crate) const fn secs(secs: u64) -> Duration {
+pub const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-pub(crate) const fn millis(millis: u64) -> Duration {
+pub const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
 /// Polls a future once and checks that it is pending.
-pub(crate) fn poll_once(future: Pin<&mut (impl Future + ?Sized)>) {
+pub fn poll_once(future: Pin<&mut (impl Future + ?Sized)>) {
     assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
 /// A waker that counts its wakes.
 #[derive(Default)]
-pub(crate) struct Wakes(AtomicU32);
+pub struct Wakes(AtomicU32);
 
 impl Wakes {
-    pub(crate) fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -202,12 +202,12 @@ impl Wake for Wakes {
 }
 
 /// Compiles only for values that are `Send`.
-pub(crate) fn assert_send<T: Send>(value: T) -> T {
+pub fn assert_send<T: Send>(value: T) -> T {
     value
 }
 
 /// A strategy that records its calls and returns configured answers.
-pub(crate) struct Recorder {
+pub struct Recorder {
     calls: RefCell<Vec<&'static str>>,
     last_failure: Cell<Option<Failure>>,
     waits: RefCell<VecDeque<Duration>>,
@@ -217,7 +217,7 @@ pub(crate) struct Recorder {
 }
 
 /// The token of a [`Recorder`], which holds the number of the attempt.
-pub(crate) struct Attempt(u32);
+pub struct Attempt(u32);
 
 impl RetryToken for Attempt {
     fn attempt(&self) -> u32 {
@@ -230,7 +230,7 @@ impl RetryToken for Attempt {
 }
 
 impl Recorder {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             calls: RefCell::default(),
             last_failure: Cell::new(None),
@@ -242,30 +242,30 @@ impl Recorder {
     }
 
     /// Refuses the initial token for this reason.
-    pub(crate) fn refusing_initial_token(self, reason: RetryError) -> Self {
+    pub fn refusing_initial_token(self, reason: RetryError) -> Self {
         Self { initial: Some(reason), ..self }
     }
 
     /// Refuses all retries for this reason.
-    pub(crate) fn refusing_retries(self, reason: RetryError) -> Self {
+    pub fn refusing_retries(self, reason: RetryError) -> Self {
         Self { retries: Some(reason), ..self }
     }
 
     /// Treats the token of a success as foreign.
-    pub(crate) fn forgetting(self) -> Self {
+    pub fn forgetting(self) -> Self {
         Self { forgetful: true, ..self }
     }
 
     /// Returns these waits from `ready`, one after the other, and then `Ready::Now`.
-    pub(crate) fn waiting(self, waits: impl IntoIterator<Item = Duration>) -> Self {
+    pub fn waiting(self, waits: impl IntoIterator<Item = Duration>) -> Self {
         Self { waits: RefCell::new(waits.into_iter().collect()), ..self }
     }
 
-    pub(crate) fn calls(&self) -> Vec<&'static str> {
+    pub fn calls(&self) -> Vec<&'static str> {
         self.calls.borrow().clone()
     }
 
-    pub(crate) fn last_failure(&self) -> Option<Failure> {
+    pub fn last_failure(&self) -> Option<Failure> {
         self.last_failure.get()
     }
 }
@@ -309,7 +309,7 @@ impl RetryStrategy for Recorder {
 /// # Panics
 ///
 /// Panics if the test fails, or if there is no test of that name.
-pub(crate) fn run_in_a_process(test: &str, prepare: impl FnOnce(&mut Command)) -> String {
+pub fn run_in_a_process(test: &str, prepare: impl FnOnce(&mut Command)) -> String {
     let mut child = Command::new(env::current_exe().unwrap());
     child.args(["--exact", test, "--include-ignored", "--nocapture"]);
     prepare(&mut child);

@@ -56,8 +56,8 @@ async fn a_success_at_the_first_attempt_is_traced_only() {
     assert_eq!(
         lines(get(&Flaky::new(0, Failed::SAFE))).await,
         [
-            r#"TRACE attempt_started: operation="behaviour::events::get" attempt=1"#,
-            r#"TRACE succeeded: operation="behaviour::events::get" attempt=1 recorded=true quota=500"#,
+            r#"TRACE attempt_started: operation="observing::events::get" attempt=1"#,
+            r#"TRACE succeeded: operation="observing::events::get" attempt=1 recorded=true quota=500"#,
         ]
     );
 }
@@ -187,7 +187,7 @@ async fn a_refused_initial_token_is_an_event_whatever_the_outcome() {
 async fn the_name_of_a_closure_is_its_path() {
     let all = lines(retry(&STRATEGY, || async { Ok::<_, Failed>(()) }).run()).await;
     assert!(
-        all[0].starts_with("TRACE attempt_started: operation=\"behaviour::events::the_name_of_a_closure"),
+        all[0].starts_with("TRACE attempt_started: operation=\"observing::events::the_name_of_a_closure"),
         "{}",
         all[0]
     );

@@ -44,7 +44,7 @@ async fn child() {
     drop(early);
 
     assert!(get(&Flaky::new(1, Failed::SAFE)).await.is_ok());
-    let name = "behaviour::global_observer::get";
+    let name = "observing::global_observer::get";
     let events = ["1 attempt_started", "1 attempt_failed", "1 retry_scheduled", "2 attempt_started", "2 succeeded"];
     assert_eq!(GLOBAL.take(), events.map(|event| format!("{name} {event}")));
 

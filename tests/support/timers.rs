@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// A manual timer that records its sleeps.
 #[derive(Default)]
-pub(crate) struct Noted {
-    pub(crate) timer: ManualTimer,
+pub struct Noted {
+    pub timer: ManualTimer,
     asked: RefCell<Vec<(&'static str, Duration)>>,
 }
 
 impl Noted {
     /// Takes the records since the last call: `sleep`, `block` or `park`, with the duration.
-    pub(crate) fn asked(&self) -> Vec<(&'static str, Duration)> {
+    pub fn asked(&self) -> Vec<(&'static str, Duration)> {
         self.asked.take()
     }
 
@@ -55,12 +55,12 @@ impl BlockingTimer for Noted {
 }
 
 /// Returns the time since the start of a timer.
-pub(crate) fn since_start(timer: &ManualTimer) -> Duration {
+pub fn since_start(timer: &ManualTimer) -> Duration {
     timer.now().saturating_since(Timestamp::START)
 }
 
 /// Runs a future to its end: polls it after each wake, and advances the clock by half seconds until it is woken.
-pub(crate) fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T {
+pub fn run<T>(timer: &ManualTimer, future: impl Future<Output = T>) -> T {
     let (mut future, woken) = (pin!(future), Arc::new(Wakes::default()));
     let waker = Waker::from(Arc::clone(&woken));
     loop {

@@ -90,7 +90,7 @@ fn standard() -> StandardRetryStrategy {
 async fn events_have_the_operation_the_attempt_and_the_elapsed_time() {
     let hint = Err(Error::Failed(Failed::THROTTLED.after(secs(3))));
     let timeout = Err(Error::Failed(Failed::TIMEOUT));
-    for (form, name) in [(Form::Attribute, "behaviour::observer::attribute"), (Form::Closure, "closure")] {
+    for (form, name) in [(Form::Attribute, "observing::observer::attribute"), (Form::Closure, "closure")] {
         let (strategy, log) = (standard(), Log::default());
         let script = Script::new([(secs(1), hint), (secs(1), timeout), (secs(1), Ok(7))]);
         assert_eq!(run(form, &strategy, NONE, &script, &log).await, Ok(7));

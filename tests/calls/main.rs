@@ -1,0 +1,14 @@
+//! Calls: the order of steps in an operation, the closure form, the layer for `tower`, time limits, and tests of calls.
+
+mod closure;
+mod context;
+mod long_polling;
+mod manual_timer;
+mod operation;
+mod panics;
+mod stored;
+mod test_mode;
+mod time_limits;
+mod tower;
+
+use tests::{script, support};

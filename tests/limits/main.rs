@@ -1,0 +1,9 @@
+//! Limits on sends: the adaptive and the paced strategy, and limiters of the user's own.
+
+mod adaptive;
+mod builtin_limiters;
+mod custom_limiter;
+mod paced;
+mod shared_pace;
+
+use tests::{script, support};

@@ -1,0 +1,13 @@
+//! What an operation tells: its events, metrics and warnings, and the names and ids in them.
+
+mod dry_quota;
+mod events;
+mod global_observer;
+mod metrics;
+mod names;
+mod observer;
+mod operation_ids;
+mod strategy_names;
+mod unknown;
+
+use tests::{script, support};

@@ -1,0 +1,6 @@
+//! Settings that operators change: configurations and switches.
+
+mod config;
+mod switch;
+
+use tests::support;

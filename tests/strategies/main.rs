@@ -1,0 +1,15 @@
+//! Strategies: the numbers of the standard strategy, backoffs, quotas, scopes and wrappers.
+
+mod backoff;
+mod clocks;
+mod erased;
+mod forwarding;
+mod hint_jitter;
+mod properties;
+mod quota_reports;
+mod reseed;
+mod scoped;
+mod standard;
+mod vectors;
+
+use tests::support;
