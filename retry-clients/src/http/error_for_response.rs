@@ -101,7 +101,8 @@ async fn read<R: Response>(response: &mut R, body: &mut Body, limit: usize) {
     }
 }
 
-/// A client's response. It is public because [`ResponseExt`] is, but can't be named.
+/// A client's response. It seals [`ResponseExt`].
+#[expect(unnameable_types, reason = "a seal")]
 pub trait Response: Send + Sized + 'static {
     /// The error of the client.
     type Error: Send;

@@ -15,7 +15,8 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // Items for `#[retryable]`, and the types of its values.
-pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, Wait};
+pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, ReleaseGuard, Wait, Waiting};
+pub use crate::support::never::{Neither, Never};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,

@@ -24,7 +24,7 @@
 
 mod error_like;
 
-pub use error_like::{Concrete, ErrorLike, Owner};
+pub use error_like::{Concrete, Dyn, ErrorLike, Owner};
 
 use super::Classification;
 use crate::error::RetryInfo;

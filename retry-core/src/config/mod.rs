@@ -28,6 +28,8 @@ pub use configured::{ConfiguredStrategy, ConfiguredToken};
 pub use error::{ConfigError, ConfigSource};
 pub use mode::RetryMode;
 pub use mode_limiter::ModeLimiter;
+#[doc(hidden)]
+pub use mode_limiter::ModePlace;
 pub use parts::{ConfigBase, ConfigLimiter, ConfiguredOn};
 pub use preset::RetryPreset;
 pub use scoped::ScopedRetryConfig;

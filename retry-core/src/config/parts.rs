@@ -40,6 +40,7 @@ pub type ConfiguredOn<S> =
     ConfiguredStrategy<<S as ConfigBase>::Backoff, <S as ConfigBase>::Quota, <S as ConfigBase>::Limiter>;
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait SealedBase {}
 }
 use sealed::SealedBase;

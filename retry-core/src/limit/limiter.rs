@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }
 pub(crate) use sealed::Sealed;

@@ -170,6 +170,7 @@ impl<T: Clock> Clock for StrategyClock<T> {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }
 

@@ -19,26 +19,24 @@ mod unsent;
 mod wait;
 
 pub(crate) use attempt::DeadlineAndSleep;
-pub use attempt::{Attempt, Deadline};
-pub use call::{Call, OptionalObserver, Unobserved};
+pub use attempt::{Attempt, Deadline, RunAttempt};
+pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
-pub(crate) use identity::{Beginning, Identified};
-pub use long_polling::LongPolling;
+pub use identity::{Beginning, Identified, UnobservedId};
+pub use long_polling::{LongPolling, PollCut, RefusedPoll};
 pub use name::{FunctionName, Name};
-pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, OutOfTime, TimeLimits, Unlimited};
-pub use wait::Wait;
-#[cfg(feature = "tower")]
-pub(crate) use wait::Waiting;
+pub use release::ReleaseGuard;
+pub use time_limits::{AttemptTimeout, LimitsOn, MaxTime, NoSleep, OutOfTime, TimeLimits, Unlimited};
+pub use wait::{Wait, Waiting};
 
 use crate::observe::trace::Level;
 use crate::observe::{Event, EventKind, OperationId};
 use crate::policy::{RetryDirective, RetryErrorType, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
-use long_polling::RefusedPoll;
 use observed::Observed;
 use record::Record;
-use release::{ReleaseGuard, TokenState};
+use release::TokenState;
 use std::ops::ControlFlow;
 use std::time::Duration;
 

@@ -33,6 +33,7 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
 }
 
 pub(super) mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 
     impl Sealed for super::Unlimited {}

@@ -22,6 +22,7 @@ pub struct WithOnRetry<F, N> {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }
 

@@ -13,6 +13,10 @@ pub use when::{NoRetryAfter, WhenPolicy};
 pub use crate::operation::{
     AttemptTimeout, LimitsOn, LongPolling, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved,
 };
+#[doc(hidden)]
+pub use crate::operation::{
+    Beginning, Identified, NoSleep, ObservedState, PollCut, RefusedPoll, RunAttempt, UnobservedId,
+};
 
 use crate::operation::{AttemptContext, Name};
 use crate::policy::StandardRetryPolicy;

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }
 

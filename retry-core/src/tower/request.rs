@@ -1,6 +1,7 @@
 //! Ways to clone a request, so that it can be sent again.
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }
 

@@ -1,6 +1,7 @@
 //! Chains of errors: the first known link decides.
 
 use crate::support::{millis, secs};
+use retry_core::classify::chain::{Dyn, ErrorLike};
 use retry_core::classify::{Classification, chain, io};
 use retry_core::{
     Jitter, RetryDirective, RetryInfo, RetrySafety, StandardRetryPolicy, StandardRetryStrategy, TimedOut, policy_fn,
@@ -9,6 +10,7 @@ use retry_core::{
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::ErrorKind;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -208,6 +210,19 @@ fn the_caller_can_classify_links_of_other_types() {
     assert!(chain::first_known(&error, busy).is_some_and(|verdict| verdict.is_throttle()));
     assert_eq!(chain::known(&error), None);
     assert_eq!(chain::first_known(&layers(2, "text"), busy), None);
+}
+
+/// The kind of a pointer's target has a name, so code can be generic over pointers that are neither errors nor owners.
+// Rule E12.
+#[test]
+fn code_that_is_generic_over_pointers_can_name_the_kind_of_their_targets() {
+    fn known<P: Deref<Target: ErrorLike<Dyn>>>(pointer: &P) -> Option<RetrySafety> {
+        chain::known(&**pointer).map(|known| known.is_retry_safe())
+    }
+
+    let pointers: [Rc<dyn Error>; 2] = [Rc::new(refused()), Rc::new(fmt::Error)];
+    assert_eq!(pointers.each_ref().map(known), [Some(RetrySafety::Yes), None]);
+    assert_eq!(known(&layers(3, refused())), Some(RetrySafety::Yes));
 }
 
 // Rule E12.

@@ -1,6 +1,5 @@
 //! The types that can be the start of a chain.
 
-use kinds::Dyn;
 use std::error::Error;
 use std::ops::DerefMut;
 
@@ -14,7 +13,7 @@ use std::ops::DerefMut;
 ///
 /// For any other pointer, such as an `Rc<dyn Error>`, pass a reference to its target: `chain::known(&*error)`.
 ///
-/// `K` distinguishes these kinds of types: [`Concrete`], [`Owner`], and a private one for `dyn Error`. A call infers it.
+/// `K` distinguishes these kinds of types: [`Concrete`], [`Dyn`] and [`Owner`]. A call infers it.
 /// This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an error nor an owner of one",
@@ -65,14 +64,14 @@ pub enum Concrete {}
 #[derive(Debug)]
 pub enum Owner {}
 
-mod kinds {
-    #[derive(Debug)]
-    pub enum Dyn {}
-}
+/// The kind of [`ErrorLike`] types that are trait objects, such as `dyn Error + Send`.
+#[derive(Debug)]
+pub enum Dyn {}
 
 mod sealed {
     use super::{Concrete, DerefMut, Dyn, Error, ErrorLike, Owner};
 
+    #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed<K> {}
 
     impl<E: Error + 'static> Sealed<Concrete> for E {}
