@@ -38,8 +38,8 @@ impl RandomNumbers {
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         #[cfg(feature = "test")]
-        if let Some(number) = super::session::next_random() {
-            return number;
+        if let Some(session) = super::session::current() {
+            return next_random(session.seed(), &session.random);
         }
         match self.seed {
             Some(seed) => next_random(seed, &self.counter),
@@ -53,7 +53,7 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the next number of a stream.
 #[inline]
-pub(super) fn next_random(seed: u64, counter: &AtomicU64) -> u64 {
+fn next_random(seed: u64, counter: &AtomicU64) -> u64 {
     // The steps are 2^64 divided by the golden ratio. This odd number visits all states before one comes again, and
     // keeps the streams of neighbouring seeds apart.
     let state = seed.wrapping_add(counter.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));

@@ -1,6 +1,5 @@
 //! Sessions: the state of a test guard, and the list of the sessions that a thread has entered.
 
-use super::random;
 use super::sync::{AtomicU64, Mutex, MutexGuard, PoisonError};
 use std::any::Any;
 use std::cell::RefCell;
@@ -33,8 +32,8 @@ thread_local! {
 pub(crate) struct Session {
     pub(crate) options: Mutex<Options>,
     copies: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
-    /// The counter of the session's random numbers.
-    random: AtomicU64,
+    /// The counter of the session's random numbers. They are the same in each run.
+    pub(super) random: AtomicU64,
     time: Mutex<SkippedTime>,
     /// Whether anything was done under the session or with its guard. It publishes no other data.
     was_used: AtomicBool,
@@ -110,6 +109,11 @@ impl Session {
         let fresh = || -> Arc<dyn Any + Send + Sync> { Arc::new(StateCopy { number: next_number(), state: fresh() }) };
         let copy = Arc::clone(lock(&self.copies).entry(key.get()).or_insert_with(fresh));
         copy.downcast().ok()
+    }
+
+    /// Returns the seed of the session's random numbers.
+    pub(super) fn seed(&self) -> u64 {
+        lock(&self.options).seed
     }
 
     /// Returns the skipped waits, in the order in which they began.
@@ -193,15 +197,6 @@ pub(crate) fn max_attempts() -> Option<u32> {
 #[inline]
 pub(crate) fn quota() -> Option<u32> {
     current().and_then(|session| lock(&session.options).quota)
-}
-
-/// Returns the next random number of this thread's session, or `None` outside of a session. The numbers are the same in
-/// each run.
-#[inline]
-pub(crate) fn next_random() -> Option<u64> {
-    let session = current()?;
-    let seed = lock(&session.options).seed;
-    Some(random::next_random(seed, &session.random))
 }
 
 /// Returns the time by which the clock that strategies see is ahead of the timer's clock.
