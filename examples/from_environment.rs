@@ -40,8 +40,8 @@ async fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    print("retry_mode", STORE.mode(), config.mode_source());
-    print("max_attempts", STORE.settings().max_attempts, config.max_attempts_source());
+    print("retry_mode", STORE.mode(), config.source_of("mode"));
+    print("max_attempts", STORE.settings().max_attempts, config.source_of("max_attempts"));
 
     let attempts = AtomicU32::new(0);
     let outcome = put(&attempts).await;

@@ -99,17 +99,17 @@ fn settings_override_the_base_and_the_others_keep_its_values() {
 #[test]
 fn settings_can_be_read_back() {
     let config = RetryConfig::new();
-    assert_eq!((config.mode_setting(), config.mode_source()), (None, None));
-    assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (None, None));
+    assert_eq!((config.mode_setting(), config.source_of("mode")), (None, None));
+    assert_eq!((config.max_attempts_setting(), config.source_of("max_attempts")), (None, None));
     assert_eq!((config.base_setting(), config.cap_setting(), config.throttling_base_setting()), (None, None, None));
     assert_eq!((config.max_retry_after_setting(), config.quota_capacity_setting()), (None, None));
 
     let config = RetryConfig::new().mode(RetryMode::Standard).try_max_attempts(2).unwrap().backoff(secs(1), secs(2));
     let config = config.throttling_base(secs(3)).max_retry_after(Some(secs(4))).quota_capacity(5);
     assert_eq!(config.mode_setting(), Some(RetryMode::Standard));
-    assert_eq!(config.mode_source(), Some(&ConfigSource::Code));
+    assert_eq!(config.source_of("mode"), Some(&ConfigSource::Code));
     assert_eq!(config.max_attempts_setting(), Some(2));
-    assert_eq!(config.max_attempts_source(), Some(&ConfigSource::Code));
+    assert_eq!(config.source_of("max_attempts"), Some(&ConfigSource::Code));
     assert_eq!((config.base_setting(), config.cap_setting()), (Some(secs(1)), Some(secs(2))));
     assert_eq!(config.throttling_base_setting(), Some(secs(3)));
     assert_eq!(config.max_retry_after_setting(), Some(Some(secs(4))));

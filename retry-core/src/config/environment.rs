@@ -1,8 +1,10 @@
 //! The environment and the shared config file as sources of settings.
 
 use super::error::Problem;
+use super::origins::Origins;
 use super::profile::{self, Value};
-use super::{ConfigError, ConfigSource, RetryConfig, Sourced};
+use super::value::Setting;
+use super::{ConfigError, ConfigSource, RetryConfig};
 use crate::support::InvalidSetting;
 use std::env;
 use std::ffi::OsString;
@@ -130,7 +132,7 @@ impl RetryConfig {
     ///     _ => None,
     /// })?;
     /// assert_eq!(config.mode_setting(), Some(RetryMode::Adaptive));
-    /// assert_eq!(config.mode_source(), Some(&ConfigSource::Variable("AWS_RETRY_MODE".into())));
+    /// assert_eq!(config.source_of("mode"), Some(&ConfigSource::Variable("AWS_RETRY_MODE".into())));
     /// assert_eq!(config.max_attempts_setting(), Some(4), "code comes first");
     /// # Ok::<(), ConfigError>(())
     /// ```
@@ -146,8 +148,15 @@ impl RetryConfig {
             Some(Value { text: value, continued_at: None })
         };
 
-        fill(&mut self.mode, text("AWS_RETRY_MODE"), &ConfigSource::Variable("AWS_RETRY_MODE".into()))?;
-        fill(&mut self.max_attempts, text("AWS_MAX_ATTEMPTS"), &ConfigSource::Variable("AWS_MAX_ATTEMPTS".into()))?;
+        let source = |name: &'static str| ConfigSource::Variable(name.into());
+        fill(&mut self.set.mode, &mut self.origins, "mode", text("AWS_RETRY_MODE"), &source("AWS_RETRY_MODE"))?;
+        fill(
+            &mut self.set.max_attempts,
+            &mut self.origins,
+            "max_attempts",
+            text("AWS_MAX_ATTEMPTS"),
+            &source("AWS_MAX_ATTEMPTS"),
+        )?;
         if self.is_complete() {
             return Ok(self);
         }
@@ -200,25 +209,35 @@ impl RetryConfig {
         let source = ConfigSource::Profile { name: profile.to_owned(), file: file.to_owned() };
         let settings =
             profile::read(text, profile).map_err(|what| ConfigError::new(source.clone(), Problem::Malformed(what)))?;
-        fill(&mut self.mode, settings.retry_mode, &source)?;
-        fill(&mut self.max_attempts, settings.max_attempts, &source)?;
+        fill(&mut self.set.mode, &mut self.origins, "mode", settings.retry_mode, &source)?;
+        fill(&mut self.set.max_attempts, &mut self.origins, "max_attempts", settings.max_attempts, &source)?;
         Ok(self)
     }
 
     /// Returns whether every setting that the environment and the file can have is set.
     const fn is_complete(&self) -> bool {
-        self.mode.is_some() && self.max_attempts.is_some()
+        self.set.mode.is_some() && self.set.max_attempts.is_some()
     }
 }
 
 /// Fills in a setting from a source if it is not set yet.
-fn fill<T>(setting: &mut Option<Sourced<T>>, value: Option<Value>, source: &ConfigSource) -> Result<(), ConfigError>
+fn fill<T>(
+    setting: &mut Option<T>,
+    origins: &mut Origins,
+    key: &'static str,
+    value: Option<Value>,
+    source: &ConfigSource,
+) -> Result<(), ConfigError>
 where
-    T: FromStr<Err = InvalidSetting>,
+    T: Setting + FromStr<Err = InvalidSetting>,
 {
     if let (None, Some(Value { text, continued_at })) = (&setting, value) {
         let invalid = |invalid| ConfigError::setting_in(source.clone(), invalid).continued_at(continued_at);
-        *setting = Some(Sourced { value: text.parse().map_err(invalid)?, source: source.clone() });
+        let value: T = text.parse().map_err(invalid)?;
+        if let Some(written) = value.write(key) {
+            origins.add(key, written.into_text(), source.clone());
+        }
+        *setting = Some(value);
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! The error of an invalid configuration, and the sources of settings.
 
-use super::keys::join;
 use crate::support::InvalidSetting;
 use std::borrow::Cow;
 use std::error::Error;
@@ -233,6 +232,11 @@ impl Error for ConfigError {
             _ => None,
         }
     }
+}
+
+/// Returns the path of a key in a group.
+pub(super) fn join(group: &str, name: &str) -> String {
+    if group.is_empty() || name.is_empty() { format!("{group}{name}") } else { format!("{group}.{name}") }
 }
 
 /// The source of a setting.

@@ -5,8 +5,8 @@ mod duration;
 #[cfg(feature = "aws-config")]
 mod environment;
 mod error;
-mod getters;
 mod in_effect;
+#[cfg(feature = "serde")]
 mod keys;
 mod mode;
 mod mode_limiter;
@@ -16,12 +16,16 @@ mod prefix;
 mod preset;
 #[cfg(feature = "aws-config")]
 mod profile;
+mod reader;
 mod resolved;
 mod scoped;
 mod sections;
+mod setters;
 mod suggest;
+mod table;
 #[cfg(feature = "serde")]
 mod text_form;
+mod value;
 
 pub use crate::support::ConfigSection;
 pub use configured::{ConfiguredStrategy, ConfiguredToken};
@@ -34,16 +38,12 @@ pub use parts::{ConfigBase, ConfigLimiter, ConfiguredOn};
 pub use preset::RetryPreset;
 pub use scoped::ScopedRetryConfig;
 
-use crate::backoff::Jitter;
-use crate::policy::RetryErrorType;
-use crate::quota::TokenBucket;
-use crate::strategy::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts, StandardRetryStrategy};
+use crate::strategy::StandardRetryStrategy;
 use crate::support::InvalidSetting;
-use keys::Costs;
 use origins::Origins;
 use resolved::Resolved;
 use sections::Sections;
-use std::time::Duration;
+use table::Settings;
 
 /// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
 ///
@@ -126,27 +126,7 @@ use std::time::Duration;
 /// unless it is called. [`or`](RetryConfig::or) combines sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetryConfig {
-    preset: Option<RetryPreset>,
-    mode: Option<Sourced<RetryMode>>,
-    max_attempts: Option<Sourced<MaxAttempts>>,
-    /// The inner `None` means no limit.
-    #[expect(clippy::option_option, reason = "a setting that is not set is not the same as no limit")]
-    max_retry_after: Option<Option<Duration>>,
-    hint_limit: Option<HintLimit>,
-    hint_jitter_percent: Option<u32>,
-    hint_jitter_at_most: Option<Duration>,
-    base: Option<Duration>,
-    cap: Option<Duration>,
-    throttling_base: Option<Duration>,
-    conflict_base: Option<Duration>,
-    jitter: Option<Jitter>,
-    quota_capacity: Option<u32>,
-    quota_refill: Option<(u32, Duration)>,
-    costs: Costs,
-    first_refund: Option<u32>,
-    retry_refund: Option<Refund>,
-    ramp: Option<bool>,
-    max_throttled: Option<u32>,
+    set: Settings,
     origins: Origins,
     sections: Sections,
 }
@@ -157,171 +137,64 @@ impl Eq for RetryConfig {}
 impl RetryConfig {
     /// Creates a configuration without settings.
     pub const fn new() -> Self {
+        Self { set: Settings::new(), origins: Origins::new(), sections: Sections::new() }
+    }
+
+    /// Fills in the settings that are not set yet from another configuration.
+    ///
+    /// ```
+    /// use retry_core::RetryConfig;
+    ///
+    /// let from_environment = RetryConfig::new().quota_capacity(50);
+    /// let from_file = RetryConfig::new().quota_capacity(100).try_max_attempts(4)?;
+    /// let config = from_environment.or(from_file);
+    /// assert_eq!((config.quota_capacity_setting(), config.max_attempts_setting()), (Some(50), Some(4)));
+    /// # Ok::<(), retry_core::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn or(self, mut other: Self) -> Self {
+        // A setting of code here has no origin, and must not get that of the other one.
+        for (key, _) in self.set.values() {
+            other.origins.forget(key);
+        }
         Self {
-            preset: None,
-            mode: None,
-            max_attempts: None,
-            max_retry_after: None,
-            hint_limit: None,
-            hint_jitter_percent: None,
-            hint_jitter_at_most: None,
-            base: None,
-            cap: None,
-            throttling_base: None,
-            conflict_base: None,
-            jitter: None,
-            quota_capacity: None,
-            quota_refill: None,
-            costs: Costs::new(),
-            first_refund: None,
-            retry_refund: None,
-            ramp: None,
-            max_throttled: None,
-            origins: Origins::new(),
-            sections: Sections::new(),
+            set: self.set.or(other.set),
+            origins: self.origins.or(other.origins),
+            sections: self.sections.or(other.sections),
         }
     }
 
-    /// Sets the numbers to start from, in place of those of the strategy that [`build_on`](RetryConfig::build_on) starts
-    /// from.
-    #[must_use]
-    pub const fn preset(mut self, preset: RetryPreset) -> Self {
-        self.preset = Some(preset);
-        self
-    }
-
-    /// Sets the kind of strategy, or switches retries off. The default is [`RetryMode::Standard`].
-    #[must_use]
-    pub fn mode(mut self, mode: RetryMode) -> Self {
-        self.mode = Some(Sourced::from_code(mode));
-        self
-    }
-
-    /// Sets the maximum number of attempts of an operation, the first one included; see
-    /// [`StandardRetryStrategy::max_attempts`].
+    /// Returns the settings that are set, as pairs of a key and a value, both as they are written in a file.
     ///
-    /// # Errors
+    /// ```
+    /// # use std::time::Duration;
+    /// use retry_core::RetryConfig;
     ///
-    /// Returns an error if the number is 0.
-    pub fn try_max_attempts(mut self, max_attempts: u32) -> Result<Self, ConfigError> {
-        self.max_attempts = Some(Sourced::from_code(MaxAttempts::new(max_attempts).map_err(in_code)?));
-        Ok(self)
+    /// let config = RetryConfig::new().backoff(Duration::from_millis(100), Duration::from_secs(20)).quota_capacity(50);
+    /// let entries: Vec<_> = config.entries().map(|(key, value)| format!("{key} = {value}")).collect();
+    /// assert_eq!(entries, ["backoff.base = 100ms", "backoff.cap = 20s", "quota.capacity = 50"]);
+    /// ```
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.set.values().map(|(key, value)| (key, value.into_text()))
     }
 
-    /// Sets the longest wait that the server can ask for; `None` means no limit. See
-    /// [`StandardRetryStrategy::max_retry_after`].
-    #[must_use]
-    pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
-        self.max_retry_after = Some(max_retry_after);
-        self
-    }
-
-    /// Sets the limit to which a wait that the server asks for is cut; see [`StandardRetryStrategy::hint_limit`].
-    #[must_use]
-    pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
-        self.hint_limit = Some(hint_limit);
-        self
-    }
-
-    /// Sets the random part that is added to a wait that the server asks for; see
-    /// [`StandardRetryStrategy::hint_jitter`].
-    #[must_use]
-    pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
-        self.hint_jitter_percent = Some(hint_jitter.percent());
-        self.hint_jitter_at_most = Some(hint_jitter.at_most());
-        self
-    }
-
-    /// Sets the longest delay before the first retry and the longest delay before any retry; see
-    /// [`StandardRetryStrategy::backoff`].
+    /// Returns the source of the setting with this key, or `None` if it is not set. A value that was read, and that code
+    /// then sets once more, can still count as read.
     ///
-    /// The base applies after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set or the
-    /// strategy passed to [`build_on`](RetryConfig::build_on) has a separate base for throttling.
-    #[must_use]
-    pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
-        self.base = Some(base);
-        self.cap = Some(cap);
-        self
-    }
-
-    /// Sets the longest delay before the first retry if it follows throttling; see
-    /// [`StandardRetryStrategy::throttling_base`].
-    #[must_use]
-    pub const fn throttling_base(mut self, base: Duration) -> Self {
-        self.throttling_base = Some(base);
-        self
-    }
-
-    /// Sets the longest delay before the first retry if it follows a conflict; see
-    /// [`StandardRetryStrategy::conflict_base`].
-    #[must_use]
-    pub const fn conflict_base(mut self, base: Duration) -> Self {
-        self.conflict_base = Some(base);
-        self
-    }
-
-    /// Sets the jitter.
+    /// ```
+    /// use retry_core::RetryConfig;
+    /// use retry_core::config::ConfigSource;
     ///
-    /// # Errors
-    ///
-    /// Returns an error if a [fixed factor](Jitter::Fixed) is not from 0 to 1.
-    pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, ConfigError> {
-        self.jitter = Some(jitter.checked().map_err(in_code)?);
-        Ok(self)
-    }
-
-    /// Sets the capacity of the quota; see [`StandardRetryStrategy::quota_capacity`].
-    #[must_use]
-    pub const fn quota_capacity(mut self, capacity: u32) -> Self {
-        self.quota_capacity = Some(capacity);
-        self
-    }
-
-    /// Sets a refill of the quota over time; see [`StandardRetryStrategy::quota_refill`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the period is zero.
-    pub fn try_quota_refill(mut self, amount: u32, every: Duration) -> Result<Self, ConfigError> {
-        TokenBucket::new(0).try_refill(amount, every).map_err(in_code)?;
-        self.quota_refill = Some((amount, every));
-        Ok(self)
-    }
-
-    /// Sets the costs of retries; see [`StandardRetryStrategy::retry_costs`].
-    #[must_use]
-    pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
-        self.costs = Costs {
-            throttling: Some(costs.of(RetryErrorType::Throttling)),
-            timeout: Some(costs.of(RetryErrorType::Timeout)),
-            conflict: Some(costs.of(RetryErrorType::Conflict)),
-            other: Some(costs.of(RetryErrorType::Other)),
-        };
-        self
-    }
-
-    /// Sets the amounts that a success gives back to the quota; see [`StandardRetryStrategy::refunds`].
-    #[must_use]
-    pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
-        self.first_refund = Some(first_attempt);
-        self.retry_refund = Some(after_retry);
-        self
-    }
-
-    /// Sets whether the mode [`Paced`](RetryMode::Paced) begins with a ramp; see
-    /// [`PacedRetryStrategy::ramp`](crate::PacedRetryStrategy::ramp). The default is `true`.
-    #[must_use]
-    pub const fn paced_ramp(mut self, has_ramp: bool) -> Self {
-        self.ramp = Some(has_ramp);
-        self
-    }
-
-    /// Sets the maximum number of attempts of an operation that may be throttled in the mode [`Paced`](RetryMode::Paced);
-    /// see [`PacedRetryStrategy::max_throttled`](crate::PacedRetryStrategy::max_throttled). The default is 20.
-    #[must_use]
-    pub const fn paced_max_throttled(mut self, attempts: u32) -> Self {
-        self.max_throttled = Some(attempts);
-        self
+    /// let config = RetryConfig::from_prefixed_variables("STORE_", [("STORE_BACKOFF_BASE", "100ms")])?.quota_capacity(50);
+    /// let variable = ConfigSource::Variable("STORE_BACKOFF_BASE".into());
+    /// assert_eq!(config.source_of("backoff.base"), Some(&variable));
+    /// assert_eq!(config.source_of("quota.capacity"), Some(&ConfigSource::Code));
+    /// assert_eq!(config.source_of("backoff.cap"), None);
+    /// # Ok::<(), retry_core::ConfigError>(())
+    /// ```
+    pub fn source_of(&self, key: &str) -> Option<&ConfigSource> {
+        let (key, value) = self.set.values().find(|(set, _)| *set == key)?;
+        Some(self.origins.of(key, &value.into_text()).0)
     }
 
     /// Creates a new strategy. [`StandardRetryStrategy::new()`] supplies the values that are not set here.
@@ -336,7 +209,7 @@ impl RetryConfig {
     /// they have them:
     ///
     /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](crate::ExponentialBackoff), also by a pointer;
-    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`], also by a pointer. A bucket by a pointer may
+    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`](crate::TokenBucket), also by a pointer. A bucket by a pointer may
     ///   be that of other strategies, too: it is changed while it is in use, and not by a preset;
     /// - the keys `paced.*`, except in an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
     ///
@@ -371,25 +244,3 @@ impl RetryConfig {
 fn in_code(setting: InvalidSetting) -> ConfigError {
     ConfigError::setting_in(ConfigSource::Code, setting)
 }
-
-/// A value and its source.
-#[derive(Clone, Debug)]
-struct Sourced<T> {
-    value: T,
-    source: ConfigSource,
-}
-
-impl<T> Sourced<T> {
-    const fn from_code(value: T) -> Self {
-        Self { value, source: ConfigSource::Code }
-    }
-}
-
-/// The source is ignored in comparisons.
-impl<T: PartialEq> PartialEq for Sourced<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
-impl<T: Eq> Eq for Sourced<T> {}

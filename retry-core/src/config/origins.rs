@@ -38,10 +38,17 @@ impl Origins {
         self
     }
 
+    /// Forgets the source of a setting, which is now that of the code.
+    pub(super) fn forget(&mut self, key: &str) {
+        self.0.retain(|origin| origin.key != key);
+    }
+
     /// Returns the source and the section of a setting.
-    pub(super) fn of(&self, key: &str, value: &str) -> (ConfigSource, &str) {
+    pub(super) fn of(&self, key: &str, value: &str) -> (&ConfigSource, &str) {
+        static CODE: ConfigSource = ConfigSource::Code;
+
         let origin = self.0.iter().find(|origin| origin.key == key && origin.value == value);
-        origin.map_or((ConfigSource::Code, ""), |origin| (origin.source.clone(), &origin.section))
+        origin.map_or((&CODE, ""), |origin| (&origin.source, &origin.section))
     }
 }
 

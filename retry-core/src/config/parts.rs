@@ -138,7 +138,7 @@ impl RetryConfig {
     /// Checks that each setting is one of a part that `base` has.
     pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
         self.sections.check(base.section)?;
-        for (key, value) in self.values() {
+        for (key, value) in self.set.values() {
             let (part, expected) = match key.split_once('.') {
                 Some(("backoff", _)) if base.backoff.is_none() => ("backoff", None),
                 Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
@@ -154,9 +154,10 @@ impl RetryConfig {
             };
             let value = value.into_text();
             let (source, section) = self.origins.of(key, &value);
-            let source = self.mode_source().filter(|_| key == "mode").cloned().unwrap_or(source);
-            let problem = Problem::Chosen(Chosen { key, value, part, expected });
-            return Err(ConfigError::new(source, problem).in_section(section));
+            let source = source.clone();
+            return Err(
+                ConfigError::new(source, Problem::Chosen(Chosen { key, value, part, expected })).in_section(section)
+            );
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl RetryConfig {
     /// Returns whether the mode contradicts the one that code chose. That of AWS's environment and files never does, because
     /// code comes before them.
     fn contradicts(&self, chosen: RetryMode) -> bool {
-        let is_of_aws = match self.mode_source() {
+        let is_of_aws = match self.source_of("mode") {
             Some(ConfigSource::Variable(name)) => name == "AWS_RETRY_MODE",
             Some(ConfigSource::Profile { .. }) => true,
             _ => false,

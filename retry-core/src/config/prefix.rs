@@ -1,7 +1,8 @@
 //! Environment variables with a prefix of the program's own.
 
 use super::error::Problem;
-use super::keys::{KEYS, Reader};
+use super::reader::Reader;
+use super::table::KEYS;
 use super::{ConfigError, ConfigSource, RetryConfig, suggest};
 use std::env;
 use std::ffi::OsString;
@@ -58,7 +59,7 @@ impl RetryConfig {
             let value = value.into();
             let Some(rest) = name.strip_prefix(prefix).filter(|_| !value.is_empty()) else { continue };
             let source = ConfigSource::Variable(name.clone().into());
-            let read = match KEYS.into_iter().find(|key| variable(key) == rest) {
+            let read = match KEYS.iter().find(|key| variable(key.path) == rest) {
                 // The lossy conversion is fine: a value that is not Unicode is invalid for every setting.
                 Some(key) => reader.read(key, &value.to_string_lossy(), &source),
                 None => Err(unknown(prefix, rest)),
@@ -76,7 +77,7 @@ fn variable(key: &str) -> String {
 }
 
 fn unknown(prefix: &str, rest: &str) -> Problem {
-    let names = KEYS.map(variable);
+    let names: Vec<_> = KEYS.iter().map(|key| variable(key.path)).collect();
     let suggestion = suggest::most_similar(rest, names.iter().map(String::as_str), suggest::limit(rest));
     Problem::Unknown {
         key: format!("{prefix}{rest}"),

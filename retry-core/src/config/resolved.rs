@@ -6,7 +6,9 @@ use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
 use crate::quota::{RetryQuota, TokenBucket};
-use crate::strategy::{HintJitter, LimitedRetryStrategy, RetryCosts, StandardRetrySettings, StandardRetryStrategy};
+use crate::strategy::{
+    HintJitter, LimitedRetryStrategy, MaxAttempts, RetryCosts, StandardRetrySettings, StandardRetryStrategy,
+};
 use crate::support::ConfigSection;
 use std::time::Duration;
 
@@ -65,7 +67,7 @@ impl Resolved {
 
     /// Returns these settings, with those of the configuration in place of them.
     pub(super) fn configured_by(&self, config: &RetryConfig) -> Self {
-        let preset = config.preset.map(RetryPreset::strategy);
+        let preset = config.set.preset.map(RetryPreset::strategy);
         let settings = preset.as_ref().map_or(self.settings, StandardRetryStrategy::settings);
         Self {
             mode: match (config.mode_setting(), self.chosen_mode) {
@@ -86,14 +88,14 @@ impl Resolved {
                 let BucketSettings { capacity, refill, is_own } =
                     preset.map_or(own, |bucket| BucketSettings::of(bucket, own.is_own));
                 BucketSettings {
-                    capacity: config.quota_capacity.unwrap_or(capacity),
-                    refill: config.quota_refill.or(refill),
+                    capacity: config.set.quota_capacity.unwrap_or(capacity),
+                    refill: config.quota_refill_setting().or(refill),
                     is_own,
                 }
             }),
             pace: self.pace.map(|own| PaceSettings {
-                has_ramp: config.ramp.unwrap_or(own.has_ramp),
-                max_throttled: config.max_throttled.unwrap_or(own.max_throttled),
+                has_ramp: config.set.paced_ramp.unwrap_or(own.has_ramp),
+                max_throttled: config.set.paced_max_throttled.unwrap_or(own.max_throttled),
             }),
             section: self.section,
             values: config.sections.of(self.section),
@@ -107,33 +109,35 @@ impl Resolved {
 }
 
 fn configured(mut settings: StandardRetrySettings, config: &RetryConfig) -> StandardRetrySettings {
-    settings.max_attempts = config.max_attempts_setting().unwrap_or(settings.max_attempts);
-    settings.max_retry_after = config.max_retry_after.unwrap_or(settings.max_retry_after);
-    settings.hint_limit = config.hint_limit.unwrap_or(settings.hint_limit);
+    let set = &config.set;
+    settings.max_attempts = set.max_attempts.map_or(settings.max_attempts, MaxAttempts::get);
+    settings.max_retry_after = set.max_retry_after.unwrap_or(settings.max_retry_after);
+    settings.hint_limit = set.hint_limit.unwrap_or(settings.hint_limit);
     settings.hint_jitter = HintJitter::new(
-        config.hint_jitter_percent.unwrap_or(settings.hint_jitter.percent()),
-        config.hint_jitter_at_most.unwrap_or(settings.hint_jitter.at_most()),
+        set.hint_jitter_percent.unwrap_or(settings.hint_jitter.percent()),
+        set.hint_jitter_at_most.unwrap_or(settings.hint_jitter.at_most()),
     );
-    settings.first_refund = config.first_refund.unwrap_or(settings.first_refund);
-    settings.retry_refund = config.retry_refund.unwrap_or(settings.retry_refund);
+    settings.first_refund = set.first_refund.unwrap_or(settings.first_refund);
+    settings.retry_refund = set.retry_refund.unwrap_or(settings.retry_refund);
     let cost = |set: Option<u32>, of| set.unwrap_or(settings.costs.of(of));
-    settings.costs = RetryCosts::new(cost(config.costs.other, RetryErrorType::Other))
-        .throttling(cost(config.costs.throttling, RetryErrorType::Throttling))
-        .timeout(cost(config.costs.timeout, RetryErrorType::Timeout))
-        .conflict(cost(config.costs.conflict, RetryErrorType::Conflict));
+    settings.costs = RetryCosts::new(cost(set.other_cost, RetryErrorType::Other))
+        .throttling(cost(set.throttling_cost, RetryErrorType::Throttling))
+        .timeout(cost(set.timeout_cost, RetryErrorType::Timeout))
+        .conflict(cost(set.conflict_cost, RetryErrorType::Conflict));
     settings
 }
 
 fn configured_backoff(backoff: ExponentialBackoff, config: &RetryConfig) -> ExponentialBackoff {
+    let set = &config.set;
     let (base, cap) = backoff.delays();
-    let mut backoff = backoff.with_delays(config.base.unwrap_or(base), config.cap.unwrap_or(cap));
-    if let Some(base) = config.throttling_base {
+    let mut backoff = backoff.with_delays(set.base.unwrap_or(base), set.cap.unwrap_or(cap));
+    if let Some(base) = set.throttling_base {
         backoff = backoff.throttling_base(base);
     }
-    if let Some(base) = config.conflict_base {
+    if let Some(base) = set.conflict_base {
         backoff = backoff.conflict_base(base);
     }
-    if let Some(jitter) = config.jitter {
+    if let Some(jitter) = set.jitter {
         backoff = backoff.jitter(jitter);
     }
     backoff

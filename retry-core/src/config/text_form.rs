@@ -1,7 +1,9 @@
 //! Serialization and deserialization of a [`RetryConfig`].
 
-use super::error::Problem;
-use super::keys::{GROUPS, KEYS, Reader, Value, join, names_in, unknown};
+use super::error::{Problem, join};
+use super::keys::{groups, key, names_in, unknown};
+use super::reader::Reader;
+use super::value::Value;
 use super::{ConfigError, ConfigSource, RetryConfig, RetryMode};
 use crate::support::InvalidSetting;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -25,7 +27,7 @@ impl<'de> Deserialize<'de> for RetryMode {
 
 impl Serialize for RetryConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let values: Vec<_> = self.values().collect();
+        let values: Vec<_> = self.set.values().collect();
         Group(values.iter().map(|(key, value)| (*key, value)).collect()).serialize(serializer)
     }
 }
@@ -144,12 +146,12 @@ fn read_group(
 ) -> Result<(), Problem> {
     for (name, node) in members {
         let path = join(group, &name);
-        let find = |paths: &[&'static str]| paths.iter().copied().find(|known| *known == path);
-        match (node, find(&KEYS), find(&GROUPS)) {
+        let inner = groups().into_iter().find(|group| *group == path);
+        match (node, key(&path), inner) {
             (_, None, None) => return Err(unknown(group, &name)),
             (Node::Nothing, ..) => {}
             (Node::Group(members), _, Some(group)) => read_group(reader, group, members, source)?,
-            (node, Some(key), _) => reader.read(key, &node.into_text(key), source)?,
+            (node, Some(key), _) => reader.read(key, &node.into_text(key.path), source)?,
             (node, None, Some(group)) => return Err(no_group(group, node.into_text(group))),
         }
     }

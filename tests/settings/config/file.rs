@@ -35,7 +35,7 @@ fn the_profile_is_the_named_one_or_default() {
     set.push(("AWS_PROFILE", "a"));
     let config = RetryConfig::new().or_variables(variables(&set)).unwrap();
     assert_eq!(config.max_attempts_setting(), Some(2));
-    let source = config.max_attempts_source().unwrap();
+    let source = config.source_of("max_attempts").unwrap();
     assert_eq!(source.to_string(), format!(r#"profile "a" in the file {file:?}"#));
     set[1] = ("AWS_PROFILE", "missing");
     assert_eq!(RetryConfig::new().or_variables(variables(&set)).unwrap(), RetryConfig::new());

@@ -12,8 +12,8 @@ fn child() {
         Ok(config) => {
             let source = |source: Option<_>| source.map_or("none".to_owned(), ToString::to_string);
             let (mode, attempts) = (config.mode_setting(), config.max_attempts_setting());
-            eprintln!("retry_mode {mode:?} from {}", source(config.mode_source()));
-            eprintln!("max_attempts {attempts:?} from {}", source(config.max_attempts_source()));
+            eprintln!("retry_mode {mode:?} from {}", source(config.source_of("mode")));
+            eprintln!("max_attempts {attempts:?} from {}", source(config.source_of("max_attempts")));
         }
         Err(error) => eprintln!("error: {error}"),
     }

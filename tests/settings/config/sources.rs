@@ -71,8 +71,8 @@ fn each_setting_comes_from_the_first_source_that_sets_it() {
         };
         let name = |source: Option<&ConfigSource>| source.map_or("none".to_owned(), ToString::to_string);
         assert_eq!((config.mode_setting(), config.max_attempts_setting()), (mode, attempts));
-        assert_eq!(name(config.mode_source()), mode_source);
-        assert_eq!(name(config.max_attempts_source()), attempts_source);
+        assert_eq!(name(config.source_of("mode")), mode_source);
+        assert_eq!(name(config.source_of("max_attempts")), attempts_source);
 
         let built = config.build();
         assert_eq!(built.mode(), mode.unwrap_or(RetryMode::Standard));
@@ -232,6 +232,29 @@ proptest! {
         let outcome = RetryConfig::new().or_profile("default", Path::new("file"), &lines.join("\n"));
         if let Err(error) = outcome {
             prop_assert!(!error.to_string().contains(['\n', '\r']));
+        }
+    }
+}
+
+// Rule C6.
+#[test]
+fn a_setting_of_the_code_keeps_its_source_whatever_another_source_says() {
+    let variable = |name: &str, value: &str| RetryConfig::from_prefixed_variables("X_", [(name, value)]).unwrap();
+    let read = variable("X_MODE", "adaptive").or(variable("X_MAX_ATTEMPTS", "4")).or(variable("X_QUOTA_CAPACITY", "9"));
+    for (key, name) in [("mode", "X_MODE"), ("max_attempts", "X_MAX_ATTEMPTS"), ("quota.capacity", "X_QUOTA_CAPACITY")]
+    {
+        assert_eq!(read.source_of(key), Some(&ConfigSource::Variable(name.into())), "{key}");
+    }
+    assert_eq!(read.source_of("backoff.base"), None);
+    assert_eq!(read.source_of("no.key"), None);
+
+    // The same values, but from code: first, and later.
+    let code = RetryConfig::new().mode(RetryMode::Adaptive).try_max_attempts(4).unwrap().quota_capacity(9);
+    let later = read.clone().mode(RetryMode::Adaptive).try_max_attempts(4).unwrap();
+    for key in ["mode", "max_attempts", "quota.capacity"] {
+        assert_eq!(code.clone().or(read.clone()).source_of(key), Some(&ConfigSource::Code), "{key}, code first");
+        if key != "quota.capacity" {
+            assert_eq!(later.source_of(key), Some(&ConfigSource::Code), "{key}, code later");
         }
     }
 }

@@ -201,7 +201,7 @@ fn a_section_of_a_file_names_the_file_and_the_whole_key_in_an_error() {
     assert_eq!(error.to_string(), format!(r#"file "s.yaml": invalid store.max_attempts "0": expected {attempts}"#));
     let whole = &mut serde_json::Deserializer::from_str(r#"{"max_attempts": 3}"#);
     let config = RetryConfig::from_file_section("s.json", "", whole).unwrap();
-    assert_eq!(config.max_attempts_source(), Some(&ConfigSource::File(Path::new("s.json").into())));
+    assert_eq!(config.source_of("max_attempts"), Some(&ConfigSource::File(Path::new("s.json").into())));
     let broken = &mut serde_json::Deserializer::from_str("{");
     let error = RetryConfig::from_file_section("s.json", "", broken).unwrap_err();
     assert!(error.to_string().starts_with(r#"file "s.json": the file is malformed: EOF"#), "{error}");
@@ -276,7 +276,7 @@ fn deserialized_settings_count_as_code_and_the_environment_sets_the_rest() {
     let config: RetryConfig = from_str(r#"{"max_attempts": 3}"#).unwrap();
     let set = [("AWS_MAX_ATTEMPTS", "0"), ("AWS_RETRY_MODE", "adaptive")];
     let config = config.or_variables(variables(&set)).unwrap();
-    assert_eq!((config.max_attempts_setting(), config.max_attempts_source()), (Some(3), Some(&ConfigSource::Code)));
+    assert_eq!((config.max_attempts_setting(), config.source_of("max_attempts")), (Some(3), Some(&ConfigSource::Code)));
     assert_eq!(config.mode_setting(), Some(RetryMode::Adaptive));
     assert_eq!(from_str::<RetryConfig>(&to_value(&config).unwrap().to_string()).unwrap(), config);
 }
