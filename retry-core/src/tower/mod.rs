@@ -79,11 +79,13 @@
 
 mod future;
 mod handle;
+mod policy;
 mod request;
 mod service;
 
 pub use future::ResponseFuture;
 pub use handle::{IntoHandle, Static};
+pub use policy::{PolicyOf, PolicyWith, SamePolicy};
 pub use request::{ByClone, CloneRequest, CloneWith};
 pub use service::RetryService;
 
@@ -97,11 +99,18 @@ use tower_layer::Layer;
 
 /// A layer that retries the requests of a service; see the [module](self).
 #[derive(Clone, Debug)]
-pub struct RetryLayer<S, P = StandardRetryPolicy, C = ByClone, T = DefaultTimer, O = Unobserved, L = Unlimited> {
+pub struct RetryLayer<
+    S,
+    P = SamePolicy<StandardRetryPolicy>,
+    C = ByClone,
+    T = DefaultTimer,
+    O = Unobserved,
+    L = Unlimited,
+> {
     settings: Settings<S, P, C, T, O, L>,
 }
 
-/// The settings of a layer. Each operation has a clone of them.
+/// The settings of a layer. Each operation has a clone of them, with the policy of its request.
 #[derive(Clone, Debug)]
 struct Settings<S, P, C, T, O, L> {
     name: Name,
@@ -116,6 +125,25 @@ struct Settings<S, P, C, T, O, L> {
 impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C, T, O, L> {
     fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
         Call::new(&self.name, &self.strategy).with_clock(&self.timer).with_observer(&self.observer)
+    }
+}
+
+impl<S: Clone, P, C: Clone, T: Clone, O: Clone, L: Copy> Settings<S, P, C, T, O, L> {
+    /// Returns the settings for this request.
+    fn of_request<Req, R>(&self, request: &Req) -> Settings<S, P::Policy, C, T, O, L>
+    where
+        P: PolicyOf<Req, R>,
+    {
+        let Self { name, strategy, policy, clone, timer, observer, limits } = self;
+        Settings {
+            name: *name,
+            strategy: strategy.clone(),
+            policy: policy.policy_of(request),
+            clone: clone.clone(),
+            timer: timer.clone(),
+            observer: observer.clone(),
+            limits: *limits,
+        }
     }
 }
 
@@ -143,7 +171,7 @@ impl<S: RetryStrategy> RetryLayer<S> {
             settings: Settings {
                 name: Name::Given("tower"),
                 strategy,
-                policy: StandardRetryPolicy::new(),
+                policy: SamePolicy(StandardRetryPolicy::new()),
                 clone: ByClone,
                 timer: DEFAULT_TIMER,
                 observer: Unobserved,
@@ -153,12 +181,12 @@ impl<S: RetryStrategy> RetryLayer<S> {
     }
 }
 
-impl<S, C, T, O, L> RetryLayer<S, StandardRetryPolicy, C, T, O, L> {
+impl<S, C, T, O, L> RetryLayer<S, SamePolicy<StandardRetryPolicy>, C, T, O, L> {
     /// Sets whether the requests are idempotent, which means that they may be executed twice; see
     /// [`StandardRetryPolicy::idempotent`].
     #[must_use]
     pub fn idempotent(mut self, idempotent: bool) -> Self {
-        self.settings.policy = self.settings.policy.idempotent(idempotent);
+        self.settings.policy.0 = self.settings.policy.0.idempotent(idempotent);
         self
     }
 }
@@ -188,9 +216,35 @@ impl<S, P, C, T, O, L> RetryLayer<S, P, C, T, O, L> {
     /// let layer = RetryLayer::new(&API).policy(policy_fn(judge::<Error>));
     /// ```
     #[must_use]
-    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, Q, C, T, O, L> {
+    pub fn policy<Q>(self, policy: Q) -> RetryLayer<S, SamePolicy<Q>, C, T, O, L> {
         let Settings { name, strategy, policy: _, clone, timer, observer, limits } = self.settings;
-        RetryLayer { settings: Settings { name, strategy, policy, clone, timer, observer, limits } }
+        RetryLayer { settings: Settings { name, strategy, policy: SamePolicy(policy), clone, timer, observer, limits } }
+    }
+
+    /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt.
+    ///
+    /// Use it where requests of different kinds pass through one stack, for instance where only some of them may be executed
+    /// twice.
+    ///
+    /// ```
+    /// use retry_core::tower::RetryLayer;
+    /// use retry_core::{StandardRetryPolicy, StandardRetryStrategy};
+    ///
+    /// enum Request {
+    ///     Read,
+    ///     Append(String),
+    /// }
+    ///
+    /// static LOG: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// let layer = RetryLayer::new(&LOG).policy_with(|request: &Request| {
+    ///     StandardRetryPolicy::new().idempotent(matches!(request, Request::Read))
+    /// });
+    /// ```
+    #[must_use]
+    pub fn policy_with<F>(self, policy: F) -> RetryLayer<S, PolicyWith<F>, C, T, O, L> {
+        let Settings { name, strategy, policy: _, clone, timer, observer, limits } = self.settings;
+        RetryLayer { settings: Settings { name, strategy, policy: PolicyWith(policy), clone, timer, observer, limits } }
     }
 
     /// Sets a function that clones a request, for requests that are not [`Clone`] or that can't always be cloned.

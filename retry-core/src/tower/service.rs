@@ -1,8 +1,7 @@
 //! The service that a layer makes.
 
-use super::{CloneRequest, ResponseFuture, Settings};
+use super::{CloneRequest, PolicyOf, ResponseFuture, Settings};
 use crate::operation::{LimitsOn, OptionalObserver};
-use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
 use std::mem;
@@ -26,7 +25,7 @@ impl<Svc, Req, S, P, C, T, O, L> Service<Req> for RetryService<Svc, S, P, C, T, 
 where
     Svc: Service<Req> + Clone,
     S: RetryStrategy + Clone,
-    P: RetryPolicy<Result<Svc::Response, Svc::Error>> + Clone,
+    P: PolicyOf<Req, Result<Svc::Response, Svc::Error>>,
     C: CloneRequest<Req> + Clone,
     T: Timer + Clone,
     O: OptionalObserver + Clone,
@@ -34,7 +33,7 @@ where
 {
     type Response = Svc::Response;
     type Error = Svc::Error;
-    type Future = ResponseFuture<Svc, Req, S, P, C, T, O, L>;
+    type Future = ResponseFuture<Svc, Req, S, P::Policy, C, T, O, L>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Svc::Error>> {
         self.inner.poll_ready(context)
@@ -44,6 +43,7 @@ where
         // Only the service that was polled is ready, so the operation gets that one, and the clone stays here.
         let clone = self.inner.clone();
         let ready = mem::replace(&mut self.inner, clone);
-        ResponseFuture::new(ready, request, self.settings.clone())
+        let settings = self.settings.of_request(&request);
+        ResponseFuture::new(ready, request, settings)
     }
 }

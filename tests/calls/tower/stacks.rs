@@ -6,7 +6,7 @@ use ::tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 use retry_core::strategy::{ErasedStrategy, Scope};
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    Event, Observer, RetryDirective, RetryErrorType, ScopedRetryStrategy, StandardRetryStrategy, policy_fn,
+    Event, Observer, RetryDirective, RetryErrorType, RetryPolicy, ScopedRetryStrategy, StandardRetryStrategy, policy_fn,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -48,14 +48,14 @@ macro_rules! in_spawned_blocks {
     ($layer:expr; $(($($above:tt)*), ($($below:tt)*));+) => {$(
         let answer = tokio::spawn(async {
             let stack = ServiceBuilder::new()$($above)*
-                .layer($layer.policy(policy_fn(judge)))$($below)*
+                .layer($layer)$($below)*
                 .service(service_fn(fails_once));
             stack.oneshot(Arc::default()).await
         });
         assert_eq!(answer.await.unwrap().unwrap(), 2);
         let answer = tokio::spawn(async {
             let mut stack = ServiceBuilder::new()$($above)*
-                .layer($layer.policy(policy_fn(judge)))$($below)*
+                .layer($layer)$($below)*
                 .service(service_fn(fails_once));
             stack.ready().await.unwrap().call(Arc::default()).await
         });
@@ -69,14 +69,14 @@ async fn a_stack_over_a_static_is_built_and_used_in_a_spawned_block() {
     static STORE: StandardRetryStrategy = standard();
     static LAZY: LazyLock<StandardRetryStrategy> = LazyLock::new(standard);
 
-    in_spawned_blocks!(RetryLayer::new(&STORE));
-    in_spawned_blocks!(RetryLayer::new(&LAZY).max_time(LIMIT).attempt_timeout(LIMIT));
+    in_spawned_blocks!(RetryLayer::new(&STORE).policy(policy_fn(judge)));
+    in_spawned_blocks!(RetryLayer::new(&LAZY).max_time(LIMIT).attempt_timeout(LIMIT).policy(policy_fn(judge)));
 }
 
 // Rule W6.
 #[tokio::test(start_paused = true)]
 async fn a_stack_over_an_arc_is_built_and_used_in_a_spawned_block() {
-    in_spawned_blocks!(RetryLayer::new(Arc::new(standard())));
+    in_spawned_blocks!(RetryLayer::new(Arc::new(standard())).policy(policy_fn(judge)));
 }
 
 // Rule W6.
@@ -86,8 +86,20 @@ async fn a_stack_over_a_scope_or_an_erased_strategy_is_built_and_used_in_a_spawn
     fn shard() -> Scope<StandardRetryStrategy> {
         SHARDS.scope(&1)
     }
-    in_spawned_blocks!(RetryLayer::new(shard()));
-    in_spawned_blocks!(RetryLayer::new(ErasedStrategy::new(standard())));
+    in_spawned_blocks!(RetryLayer::new(shard()).policy(policy_fn(judge)));
+    in_spawned_blocks!(RetryLayer::new(ErasedStrategy::new(standard())).policy(policy_fn(judge)));
+}
+
+// Rules W6, W7.
+#[tokio::test(start_paused = true)]
+async fn a_stack_with_a_policy_for_each_request_is_built_and_used_in_a_spawned_block() {
+    static STORE: StandardRetryStrategy = standard();
+    fn policy_of(_: &Arc<AtomicU32>) -> impl RetryPolicy<Result<u32, BoxError>> + use<> {
+        policy_fn(judge)
+    }
+
+    in_spawned_blocks!(RetryLayer::new(&STORE).policy_with(|_: &Arc<AtomicU32>| policy_fn(judge)));
+    in_spawned_blocks!(RetryLayer::new(&STORE).policy_with(policy_of).max_time(LIMIT).attempt_timeout(LIMIT));
 }
 
 // Rule W6.
@@ -127,7 +139,7 @@ async fn an_arc_or_a_function_that_hides_the_types_makes_up_for_a_reference_in_a
         ServiceBuilder::new().buffer(2).layer(layer).service(service_fn(fails_once))
     }
 
-    in_spawned_blocks!(RetryLayer::new(&STORE).observer(Arc::new(Count::default())));
+    in_spawned_blocks!(RetryLayer::new(&STORE).observer(Arc::new(Count::default())).policy(policy_fn(judge)));
     assert_eq!(tokio::spawn(async { stack().oneshot(Arc::default()).await }).await.unwrap().unwrap(), 2);
     assert!(COUNT.0.load(Ordering::Relaxed) > 0);
 }
