@@ -1,19 +1,19 @@
-//! A stack of tower layers around an HTTP client: retries, a limit on concurrent requests, and the client.
+//! A stack of tower layers around an HTTP client: retries, a limit on concurrent requests, and the client. The method of a
+//! request decides whether it may be executed twice.
 //!
 //! `cargo run --example tower_stack`
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Router, response::AppendHeaders};
-use reqwest::{Client, Method, Request, Response};
+use reqwest::{Client, Method, Request};
 use retry_clients::reqwest013;
-use retry_core::classify::{Classification, chain, http};
+use retry_core::StandardRetryStrategy;
 use retry_core::tower::RetryLayer;
-use retry_core::{RetryDirective, RetrySafety, StandardRetryPolicy, StandardRetryStrategy, policy_fn};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tower::{Service, ServiceBuilder, ServiceExt};
 
@@ -23,26 +23,11 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 static API: StandardRetryStrategy =
     StandardRetryStrategy::new().backoff(Duration::from_millis(20), Duration::from_secs(1));
 
-/// Judges a response by its status and headers, and an error by its kind.
-fn judge(outcome: &Result<Response, BoxError>) -> RetryDirective {
-    let verdict = match outcome {
-        Ok(response) if response.status().as_u16() < 400 => return RetryDirective::succeed(),
-        Ok(response) => http::response(response.status(), response.headers(), SystemTime::now()),
-        Err(error) => {
-            let verdict = error.downcast_ref().map(reqwest013::classify);
-            // A timeout of the retry layer is no error of the client.
-            verdict.or_else(|| chain::known(error)).unwrap_or(Classification::new(RetrySafety::No))
-        }
-    };
-    // All requests of this program are GETs.
-    StandardRetryPolicy::new().idempotent(true).evaluate_error(&verdict)
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
     let (address, attempts) = serve().await?;
     let retries = RetryLayer::new(&API)
-        .policy(policy_fn(judge))
+        .policy_with(|request: &Request| reqwest013::response_policy().for_method(request.method()))
         .clone_with(Request::try_clone)
         .attempt_timeout(Duration::from_millis(300))
         .max_time(Duration::from_secs(10));
@@ -52,18 +37,19 @@ async fn main() -> Result<(), BoxError> {
         .map_err(BoxError::from)
         .service(Client::new());
 
-    for order in 1..=3 {
-        let request = Request::new(Method::GET, format!("{address}/orders/{order}").parse()?);
+    for (method, path) in [(Method::GET, "orders/1"), (Method::PUT, "orders/2"), (Method::POST, "orders")] {
+        let request = Request::new(method.clone(), format!("{address}/{path}").parse()?);
         let response = stack.ready().await?.call(request).await?;
-        println!("order {order}: {}, attempts: {}", response.status(), attempts.swap(0, Ordering::Relaxed));
+        println!("{method} {path}: {}, attempts: {}", response.status(), attempts.swap(0, Ordering::Relaxed));
     }
     Ok(())
 }
 
-/// Starts a server with a script: it throttles, fails and stalls before the first order is found, fails once before the
-/// second one, and does not know the third. It returns its address and the number of requests.
+/// Starts a server with a script: it throttles, fails and stalls before the GET succeeds, and fails once before the PUT
+/// succeeds. It throttles the POST, which is sent again, and then fails, so that nobody knows whether the order was placed.
+/// It returns its address and the number of requests.
 async fn serve() -> Result<(String, Arc<AtomicUsize>), BoxError> {
-    static SCRIPT: [u16; 7] = [429, 500, 0, 200, 503, 200, 404];
+    static SCRIPT: [u16; 8] = [429, 500, 0, 200, 503, 200, 429, 500];
     static POSITION: AtomicUsize = AtomicUsize::new(0);
 
     let requests = Arc::new(AtomicUsize::new(0));

@@ -17,14 +17,8 @@ fn misuse_is_reported_by_the_macros() {
     for kind in KINDS {
         cases.compile_fail(format!("ui/{kind}/*.rs"));
     }
-}
-
-/// Code that can't be in a crate that forbids unsafe code.
-///
-/// It is a test of its own because cases that must not compile are checked all at once only if none beside them must.
-#[test]
-fn unsafe_functions_are_retried() {
-    trybuild::TestCases::new().pass("ui/pass/*.rs");
+    // Code that can't be in a crate that forbids unsafe code.
+    cases.pass("ui/pass/*.rs");
 }
 
 /// The messages come in whole or in part from rustc, and differ between versions.

@@ -9,6 +9,7 @@
 //!
 //! A URI whose scheme the connector does not support is a failure to connect, too, and is retried in vain.
 
+use crate::http::ResponsePolicy;
 use crate::{connect, hyper1};
 use hyper_util::client::legacy::Error;
 use retry_core::classify::{Classification, chain};
@@ -37,4 +38,11 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
 /// Returns a [`ChainPolicy`] that knows the errors of hyper-util's client, by [`link`].
 pub const fn policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(link)
+}
+
+/// Returns the [policy](ResponsePolicy) for the outcome of a request, where an error status is an `Ok`: for a layer of
+/// `tower` around hyper-util's client, or in a client that is built on it, such as those of kube and octocrab. It knows the
+/// errors of hyper-util's client, by [`link`].
+pub const fn response_policy<K>() -> ResponsePolicy<K> {
+    ResponsePolicy::new().also(link)
 }

@@ -25,6 +25,7 @@
 //! | `policy` | for a function that returns the client's own error, alone or in an `anyhow::Error` or the like: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
 //! | `ClientError` | for a function with a time limit: `Result<T, reqwest013::ClientError>` has the client's own error or a time limit that was exceeded |
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
+//! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). Of reqwest, reqwest-middleware and hyper-util |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!
 //! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
@@ -38,6 +39,10 @@
 //! `attempt_timeout` returns the [`ClientError`] of the module in its place, and needs no policy:
 //! `#[retryable(strategy = CACHE, idempotent, max_time = "2s")] async fn get(..) -> Result<String, redis1::ClientError>`.
 //! It can also return an `anyhow::Error` or the like, with the same policy as above.
+//!
+//! [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client by one line. For a client that is built on
+//! `tower`, such as those of kube and octocrab, `RetryLayer` of `retry_core::tower` does, with
+//! [`hyper_util01::response_policy`].
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
@@ -53,7 +58,7 @@ mod client_error;
 #[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
 mod connect;
 mod forward;
-#[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013"))]
 pub mod http;
 #[cfg(feature = "hyper1")]
 pub mod hyper1;

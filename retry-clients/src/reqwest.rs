@@ -39,7 +39,7 @@ macro_rules! version {
         use ::http::{HeaderMap, StatusCode};
         use retry_core::ChainPolicy;
         use retry_core::classify::Classification;
-        use $crate::http::{self, ErrorResponse};
+        use $crate::http::{self, ErrorResponse, ResponsePolicy};
         use $reqwest::{Error, Response};
 
         pub use $crate::http::ResponseExt;
@@ -73,6 +73,12 @@ macro_rules! version {
         /// Returns a [`ChainPolicy`] that knows the errors of reqwest, by [`link`].
         pub const fn policy<K>() -> ChainPolicy<K> {
             ChainPolicy::new().also(link)
+        }
+
+        /// Returns the [policy](ResponsePolicy) for the outcome of a request, where an error status is an `Ok`: for a layer of
+        /// `tower` around reqwest's client. It knows the errors of reqwest, by [`link`].
+        pub const fn response_policy<K>() -> ResponsePolicy<K> {
+            ResponsePolicy::new().also(link)
         }
 
         impl From<Error> for ClientError {

@@ -1,6 +1,40 @@
-//! The errors of reqwest-middleware 0.5, which works with reqwest 0.13.
+//! A middleware for reqwest-middleware 0.5, which works with reqwest 0.13, and its errors.
 //!
-//! Its error hides the error inside from a chain of sources, so the policy of [`reqwest013`] finds only the sources of that
+//! # One line for a client
+//!
+//! With [`RetryMiddleware`], all requests of a client are retried, and its calls stay as they are:
+//!
+//! ```
+//! use reqwest_middleware::ClientBuilder;
+//! use retry_clients::reqwest_middleware05::RetryMiddleware;
+//! use retry_core::StandardRetryStrategy;
+//!
+//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! # fn client(reqwest: reqwest::Client) -> reqwest_middleware::ClientWithMiddleware {
+//! ClientBuilder::new(reqwest).with(RetryMiddleware::new(&API)).build()
+//! # }
+//! ```
+//!
+//! - **Method.** A request that may have been acted upon is sent again if its method is idempotent, as GET and PUT are, and not
+//!   if it is a POST or a PATCH. A request that was not acted upon is sent again with each method, after a 429 for example.
+//!   [`idempotent_with`](RetryMiddleware::idempotent_with) decides in place of the method.
+//! - **Outcome.** The caller gets the last response, whatever its status, as from reqwest. `error_for_status`, or
+//!   [`error_for_response`](reqwest013::ResponseExt), makes an error of it.
+//! - **Waits.** A retry waits at least as long as a `Retry-After` asks for.
+//! - **Request body.** A request whose body is a stream can't be cloned, and is sent once.
+//! - **Response body.** It is read as part of the attempt if its length is known and at most 64 KiB, so that a request is sent
+//!   again if its answer breaks off. [`read_bodies`](RetryMiddleware::read_bodies) changes that.
+//! - **Other middleware.** What is added after it takes part in each attempt, and what is added before it sees one request.
+//! - **Time.** `timeout` of reqwest's `ClientBuilder` limits each attempt, and [`max_time`](RetryMiddleware::max_time) the
+//!   whole request.
+//!
+//! Leave the middleware of the crate `reqwest-retry` out, and set `retry(reqwest::retry::never())` on reqwest's client,
+//! because their retries multiply with those of this one. So do the retries of a `#[retryable]` function around the client.
+//!
+//! # Errors
+//!
+//! The error of reqwest-middleware hides the error inside from a chain of sources, so the policy of [`reqwest013`] finds only the sources of that
 //! error. A timeout, a status and an unknown host, for example, have no source that tells what they are, and are not
 //! retried. The functions of this module look inside:
 //!
@@ -11,7 +45,9 @@
 //! | `Error::Middleware`, around an error that retry-core knows | by the table of [`chain`] |
 //! | `Error::Middleware`, around any other error | by the sources of that error |
 //!
-//! # Use
+//! # In a retried function
+//!
+//! Without the middleware, a function makes the calls, and its attempt includes what it does with the answer:
 //!
 //! ```
 //! use reqwest_middleware::ClientWithMiddleware;
@@ -52,9 +88,13 @@
 //! # let error: Box<dyn std::error::Error> = Box::new(Error::middleware(TokenIsBusy));
 //! # assert_eq!(POLICY.evaluate_error(&error), RetryDirective::retry(RetryErrorType::Throttling));
 //! ```
-//!
-//! Leave the middleware of the crate `reqwest-retry` out, because its retries multiply with those of the operation.
 
+mod body;
+mod middleware;
+
+pub use middleware::RetryMiddleware;
+
+use crate::http::ResponsePolicy;
 use crate::reqwest013;
 use reqwest_middleware::Error;
 use retry_core::ChainPolicy;
@@ -78,4 +118,10 @@ pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> 
 /// Returns a [`ChainPolicy`] that knows the errors of reqwest-middleware and of reqwest, by [`link`].
 pub const fn policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(link)
+}
+
+/// Returns the [policy](ResponsePolicy) for the outcome of a request, where an error status is an `Ok`: for a layer of
+/// `tower` around a client with middleware. It knows the errors of reqwest-middleware and of reqwest, by [`link`].
+pub const fn response_policy<K>() -> ResponsePolicy<K> {
+    ResponsePolicy::new().also(link)
 }

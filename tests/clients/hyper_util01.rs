@@ -13,16 +13,13 @@ use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
 use retry_clients::hyper_util01;
-use retry_core::classify::{Classification, chain, http};
+use retry_core::classify::{Classification, chain};
 use retry_core::tower::RetryLayer;
-use retry_core::{
-    RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
-    retryable,
-};
+use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, RetryQuota, StandardRetryStrategy, retryable};
 use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tower::{Service, ServiceBuilder, ServiceExt};
 
 /// Sends one request, and reads the whole answer. Errors of the answer's body are hyper's.
@@ -121,25 +118,23 @@ async fn the_policy_judges_the_clients_own_error() {
     assert_eq!(chain::first_known(&io::Error::other("another error"), hyper_util01::link), None);
 }
 
-// Rule W1.
+// Rules W1, W7, H13.
 #[tokio::test]
 async fn the_layer_retries_the_requests_of_the_client_in_a_stack() {
     let reset = Reaction::SendAndReset("");
     let server = Server::start_script([reset, Reaction::Answer(503, "", ""), Reaction::Answer(200, "", "done")]);
     let strategy = StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(2));
-    let judge = |outcome: &Result<Response<Incoming>, Error>| {
-        let policy = StandardRetryPolicy::new().idempotent(true);
-        match outcome {
-            Ok(response) if response.status().is_success() => RetryDirective::succeed(),
-            Ok(response) => {
-                policy.evaluate_error(&http::response(response.status(), response.headers(), SystemTime::now()))
-            }
-            Err(error) => policy.evaluate_error(&hyper_util01::classify(error)),
-        }
-    };
     let mut stack = ServiceBuilder::new()
-        .layer(RetryLayer::with_handle(&strategy).policy(policy_fn(judge)))
+        .layer(
+            RetryLayer::with_handle(&strategy)
+                .policy_with(|request: &Request<_>| hyper_util01::response_policy().for_method(request.method())),
+        )
         .service(Client::builder(TokioExecutor::new()).build(HttpConnector::new()));
+    let request = Request::post(&server.url).body(Full::<Bytes>::default()).unwrap();
+    stack.ready().await.unwrap().call(request).await.unwrap_err();
+    assert_eq!(server.requests(), 1, "the connection was reset, so nobody knows what became of the POST");
+
+    let server = Server::start_script([reset, Reaction::Answer(503, "", ""), Reaction::Answer(200, "", "done")]);
     let request = Request::get(&server.url).body(Full::<Bytes>::default()).unwrap();
     let response = stack.ready().await.unwrap().call(request).await.unwrap();
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "done");

@@ -1,22 +1,24 @@
-//! An HTTP client, with retry-core and the errors of reqwest from retry-clients.
+//! An HTTP client, with the middleware of retry-clients.
 
 use migration::FlakyService;
 use reqwest::Client;
-use retry_clients::reqwest013::{ClientError, ResponseExt};
-use retry_core::{StandardRetryStrategy, retryable};
+use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error};
+use retry_clients::reqwest_middleware05::RetryMiddleware;
+use retry_core::StandardRetryStrategy;
 use std::time::Duration;
 
 static API: StandardRetryStrategy =
     StandardRetryStrategy::new().backoff(Duration::from_millis(10), Duration::from_secs(1));
 
-#[retryable(strategy = API, idempotent)]
-async fn get(client: &Client, url: &str) -> Result<String, ClientError> {
-    Ok(client.get(url).send().await?.error_for_response().await?.text().await?)
+async fn get(client: &ClientWithMiddleware, url: &str) -> Result<String, Error> {
+    Ok(client.get(url).send().await?.error_for_status()?.text().await?)
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let (client, service) = (Client::new(), FlakyService::start());
+    let client = ClientBuilder::new(Client::new()).with(RetryMiddleware::new(&API)).build();
+
+    let service = FlakyService::start();
     for path in ["/report", "/missing"] {
         let outcome = get(&client, &service.url(path)).await;
         service.print(path, outcome.is_ok());

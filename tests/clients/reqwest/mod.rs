@@ -4,3 +4,4 @@ mod error_for_response;
 mod errors;
 mod headers;
 mod own_retries;
+mod stack;

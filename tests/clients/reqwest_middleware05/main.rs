@@ -1,4 +1,7 @@
-//! How the errors of reqwest-middleware 0.5 are classified, with a small HTTP server.
+//! How the errors of reqwest-middleware 0.5 are classified, and the middleware that retries, with a small HTTP server.
+
+mod faults;
+mod middleware;
 
 use clients_tests::{BROKEN, PATIENCE, Reaction, Server, UNKNOWN, UNSENT, refused_address};
 use reqwest::{Client, ClientBuilder, Request, Response, StatusCode};
@@ -113,6 +116,10 @@ async fn an_error_of_a_middleware_is_looked_into() {
 
 static API: StandardRetryStrategy =
     StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(1));
+
+/// A strategy for all the tests of the middleware, whose quota lasts.
+static MANY: StandardRetryStrategy =
+    StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(1)).quota_capacity(1_000_000);
 
 /// A program as a user writes it.
 #[retryable(strategy = API, policy = reqwest_middleware05::policy().idempotent(true))]
