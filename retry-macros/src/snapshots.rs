@@ -324,7 +324,7 @@ fn limits_an_observer_and_a_context() {
                                     .with_observer(
                                         ::retry_core::__private::static_observer(&METRICS),
                                     ),
-                                &__operation,
+                                &mut __operation,
                                 __cut,
                                 &mut __last,
                             ) {
@@ -408,7 +408,7 @@ fn a_long_poll() {
                         ::core::result::Result::Err(__cut) => {
                             match ::retry_core::__private::cut(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &__operation,
+                                &mut __operation,
                                 __cut,
                                 &mut __last,
                             ) {
@@ -473,7 +473,7 @@ fn a_function_that_blocks() {
                                 .with_blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
                                 ),
-                            &__operation,
+                            &mut __operation,
                             __cut,
                             &mut __last,
                         );
@@ -554,9 +554,9 @@ fn a_function_for_failures_with_limits() {
                     let __outcome = match __attempted {
                         ::core::result::Result::Ok(__outcome) => __outcome,
                         ::core::result::Result::Err(__cut) => {
-                            match ::retry_core::__private::cut(
+                            match ::retry_core::__private::cut_unsettled(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                &__operation,
+                                &mut __operation,
                                 __cut,
                                 &mut __last,
                             ) {
@@ -568,34 +568,20 @@ fn a_function_for_failures_with_limits() {
                             }
                         }
                     };
-                    let __settled = if __is_over {
-                        ::retry_core::__private::time_is_over(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            &__operation,
-                        )
-                    } else {
-                        ::retry_core::__private::decide(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            ::retry_core::__private::judge(&__outcome),
-                            &mut __operation,
-                        )
-                    };
-                    ::retry_core::__private::tell_failure(
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        if __is_over {
+                            ::core::option::Option::None
+                        } else {
+                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                        },
                         &mut __operation,
-                        __settled,
-                        __beginning,
-                        &__outcome,
-                        |__error, __event| ::retry_core::__private::on_retry(__error, __event, log),
-                    );
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                        __settled,
                         &mut __last,
                         __outcome,
+                        __beginning,
+                        |__error, __event| ::retry_core::__private::on_retry(__error, __event, log),
                     ) {
-                        return __outcome;
+                        return ::retry_core::__private::outcome(__end);
                     }
                     __is_delayed = true;
                 }
@@ -646,29 +632,22 @@ fn a_closure_for_the_end() {
                         client.send().await
                     }
                         .await;
-                    let __settled = ::retry_core::__private::decide(
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        ::retry_core::__private::judge(&__outcome),
+                        ::core::option::Option::Some(::retry_core::__private::judge(&__outcome)),
                         &mut __operation,
-                    );
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                        &mut __operation,
-                        __settled,
                         &mut (),
                         __outcome,
                     ) {
-                        ::retry_core::__private::tell_end(
+                        return ::retry_core::__private::tell_end(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                            __settled,
+                            __end,
                             __started,
-                            &__outcome,
                             |__report| ::retry_core::__private::on_end(
                                 __report,
                                 |report| *ended = report.reason,
                             ),
                         );
-                        return __outcome;
                     }
                     __is_delayed = true;
                 }
@@ -712,9 +691,9 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                     let mut __is_over = false;
                     let __outcome = match __cut {
                         ::core::option::Option::Some(__cut) => {
-                            match ::retry_core::__private::cut(
+                            match ::retry_core::__private::cut_unsettled(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                                &__operation,
+                                &mut __operation,
                                 __cut,
                                 &mut __last,
                             ) {
@@ -732,38 +711,24 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                             > { send() })
                         }
                     };
-                    let __settled = if __is_over {
-                        ::retry_core::__private::time_is_over(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                            &__operation,
-                        )
-                    } else {
-                        ::retry_core::__private::decide(
-                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                            ::retry_core::__private::judge(&__outcome),
-                            &mut __operation,
-                        )
-                    };
-                    ::retry_core::__private::tell_failure(
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
+                        if __is_over {
+                            ::core::option::Option::None
+                        } else {
+                            ::core::option::Option::Some(::retry_core::__private::judge(&__outcome))
+                        },
                         &mut __operation,
-                        __settled,
+                        &mut __last,
+                        __outcome,
                         __beginning,
-                        &__outcome,
                         |__error, __event| ::retry_core::__private::on_retry(
                             __error,
                             __event,
                             |error, _| failures.push(error.clone()),
                         ),
-                    );
-                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::conclude(
-                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE).blocking(),
-                        &mut __operation,
-                        __settled,
-                        &mut __last,
-                        __outcome,
                     ) {
-                        return __outcome;
+                        return ::retry_core::__private::outcome(__end);
                     }
                 }
             }

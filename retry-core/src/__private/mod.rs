@@ -2,8 +2,9 @@
 
 mod accepted;
 mod answer_field;
-mod on_retry;
+mod judge;
 mod retryable;
+mod settle;
 mod source_field;
 mod verdict;
 mod wait_field;
@@ -15,20 +16,21 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // Items for `#[retryable]`, and the types of its values.
-pub use crate::operation::{Attempt, ContextState, Deadline, OutOfTime, ReleaseGuard, Wait, Waiting};
+pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
 pub use crate::support::never::{Neither, Never};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,
 };
-pub use on_retry::{
-    Fallible, Settled, beginning, conclude, decide, on_end, on_retry, started, tell_end, tell_failure, time_is_over,
-};
+pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with};
 pub use retryable::{
-    Call, FunctionName, Judged, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout,
-    begin, begin_within, block, blocking_timer, call, call_with, call_with_shared, context, cut, deadline, into_span,
-    judge, judge_by, judge_idempotent, judge_with, long_polling, max_time, observer, settle, shared,
-    static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached, until, wait,
+    Call, FunctionName, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout, begin,
+    begin_within, block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling,
+    max_time, observer, shared, static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached,
+    until, wait,
+};
+pub use settle::{
+    beginning, cut, cut_unsettled, on_end, on_retry, outcome, settle, settle_and_tell, settle_to_end, started, tell_end,
 };
 
 /// Expands to the [`Name`] of the surrounding function, as the value of a static.

@@ -1,4 +1,4 @@
-//! What the expansion of `#[retryable]` names: thin functions over [`Call`], where rustc complains of a type that
+//! What the expansion of `#[retryable]` names to run attempts: thin functions over [`Call`], where rustc complains of a type that
 //! does not fit once, at the user's tokens.
 
 pub use crate::operation::{Call, FunctionName, Name, Operation};
@@ -7,16 +7,12 @@ use super::accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,
 };
-use super::on_retry::Fallible;
-use crate::error::RetryInfo;
 use crate::operation::{
-    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Decision, Identified, LimitsOn,
-    MaxTime, OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
+    Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
+    OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
 };
-use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, policy_fn};
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, Clock, Timer};
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -190,17 +186,6 @@ pub fn attempt<'a, F: Future, S: Future<Output = ()>, C: Copy + Unpin>(
     Attempt::new(deadline, sleep, body)
 }
 
-/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation.
-#[cold]
-pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
-    cut: L::Cut,
-    last: &mut L::Last,
-) -> ControlFlow<R, R> {
-    call.cut(operation, cut, last)
-}
-
 /// Returns the timer that an expression gives.
 #[inline]
 pub fn timer<T: AcceptedTimer<A>, A>(timer: &T) -> &A {
@@ -235,103 +220,4 @@ pub fn observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &O) -> &A 
 #[inline]
 pub fn static_observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &'static O) -> &'static A {
     observer.accept()
-}
-
-/// Returns what the standard policy makes of an outcome.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
-pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
-    outcome.judged_by(&StandardRetryPolicy::new())
-}
-
-/// Returns what the standard policy makes of an outcome, knowing whether the operation is idempotent.
-#[inline]
-pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirective {
-    outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
-}
-
-/// Returns what a policy makes of an outcome. The first unknown error of a function is reported.
-#[inline]
-pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
-    outcome: &R,
-    policy: &P,
-) -> RetryDirective
-where
-    P: RetryPolicy<R>,
-{
-    call.evaluate(operation, policy, outcome)
-}
-
-/// Returns what a closure makes of an outcome, as [`judge_with`] does. The outcome comes first, so that the closure's
-/// argument needs no type.
-#[inline]
-pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
-    outcome: &R,
-    policy: impl Fn(&R) -> RetryDirective,
-) -> RetryDirective {
-    call.evaluate(operation, &policy_fn(policy), outcome)
-}
-
-/// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
-/// is dropped, or kept in `last`.
-///
-/// The directive comes before the operation, because the policy is asked with a reference to the operation.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
-pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    directive: RetryDirective,
-    operation: &mut OperationOf<S, L, O>,
-    last: &mut L::Last,
-    outcome: R,
-) -> Option<R> {
-    let decision = match directive {
-        // A success at the first attempt is most of the calls. After this test, the compiler drops what is for retries.
-        RetryDirective::Succeed { success } if operation.is_first() => call.succeed(operation, success),
-        directive => call.settle(operation, directive),
-    };
-    finish(call, operation, decision, last, outcome)
-}
-
-/// Returns an outcome if it is final. Otherwise the outcome is dropped, or kept in `last`.
-#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-#[inline(always)]
-pub(super) fn finish<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
-    call: Call<'_, S, T, O>,
-    operation: &mut OperationOf<S, L, O>,
-    decision: Decision,
-    last: &mut L::Last,
-    outcome: R,
-) -> Option<R> {
-    match decision {
-        Decision::Stop { .. } => Some(outcome),
-        Decision::Retry => {
-            call.keep(operation, last, outcome);
-            None
-        }
-    }
-}
-
-/// An outcome that the standard policy can judge. It is [`Fallible`] by definition, so that rustc reports one of the
-/// two.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell a failure from a success",
-    label = "a retried function returns a `Result`",
-    note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
-)]
-pub trait Judged: Fallible {
-    /// What the policy makes of it.
-    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
-}
-
-impl<T, E: RetryInfo> Judged for Result<T, E> {
-    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
-    #[inline(always)]
-    fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
-        policy.evaluate(self)
-    }
 }

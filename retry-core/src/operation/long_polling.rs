@@ -1,7 +1,7 @@
 //! Long polling: an operation whose retry the quota refuses waits before it returns.
 
 use super::attempt::{Deadline, RunAttempt, run_limited};
-use super::time_limits::{LimitsOn, TimeLimits, sealed};
+use super::time_limits::{LimitsOn, RefusedPoll, TimeLimits, sealed};
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
 use crate::time::{Clock, Timer, Timestamp};
@@ -17,14 +17,6 @@ use std::time::Duration;
 pub struct LongPolling<L> {
     limits: L,
     refused: Option<RefusedPoll>,
-}
-
-/// A failure whose retry the quota refused.
-#[derive(Clone, Copy, Debug)]
-pub struct RefusedPoll {
-    pub(super) error_type: Option<RetryErrorType>,
-    /// The wait before the operation returns.
-    pub(super) wait: Duration,
 }
 
 /// The reason why an attempt of an operation with long polling is cut or prevented.

@@ -7,11 +7,9 @@ use crate::limit::EarlyWake;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
 use crate::strategy::{LazyWaker, RetryStrategy, RetryToken};
-use crate::support::sync::{Thread, current_thread};
-use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
+use crate::time::{Clock, Timer};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// A wait of an operation.
@@ -33,7 +31,7 @@ pub struct Waiting<G, Z> {
 pub type Wait<'a, S, Z> = Waiting<Option<ReleaseGuard<'a, S>>, Z>;
 
 /// The reason of a wait.
-enum Reason {
+pub(super) enum Reason {
     /// The token's delay, which can't end early.
     Delay,
     /// A limiter, which can end the wait early if it asked for a waker.
@@ -189,7 +187,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// The path of an attempt without limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
-    fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    pub(super) fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         if operation.stopped.is_some() {
             return None;
         }
@@ -215,7 +213,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Returns the wait for the token's delay, or `None` if it is longer than the time that the operation has left.
     #[cold]
-    fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
+    pub(super) fn next_delay<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
         if let Some((refused, cut)) = operation.limits.refused() {
             operation.stopped = Some(cut);
             let wait = operation.limits.shorten(refused.wait, &self.timer()).ok()?;
@@ -270,7 +268,11 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 ///
 /// A wait that the strategy can end early is not skipped, because its length is only a bound.
 #[inline]
-fn skipped<K, L: TimeLimits, N>(operation: &mut Operation<K, L, N>, delay: Duration, reason: Reason) -> Reason {
+pub(super) fn skipped<K, L: TimeLimits, N>(
+    operation: &mut Operation<K, L, N>,
+    delay: Duration,
+    reason: Reason,
+) -> Reason {
     if matches!(reason, Reason::Limiter(Some(_))) {
         return reason;
     }
@@ -292,87 +294,4 @@ impl<S: RetryStrategy> ReleaseGuard<'_, S> {
             self.strategy.release(token);
         }
     }
-}
-
-impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Blocks the thread until the attempt is due. Returns the limit that prevents the attempt, if one does.
-    ///
-    /// A thread can't yield as a task can. So if the clock stands still, the attempt is sent without the limiter's
-    /// permission after [`MAX_STANDING_WAITS`].
-    pub(crate) fn block<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<L::Cut> {
-        let mut standing = StandingClock::default();
-        let mut next = if self.is_delayed(operation) { self.next_delay(operation) } else { None };
-        while let Some((wait, reason)) = next.take().or_else(|| self.next_wait(operation)) {
-            let reason = skipped(operation, wait, reason);
-            let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
-            let send = match reason {
-                Reason::Skipped(wait) => {
-                    wait.end();
-                    false
-                }
-                Reason::Delay => {
-                    self.timer().block(wait);
-                    false
-                }
-                Reason::Limiter(wake) => {
-                    let is_woken = self.park(wait, wake.as_ref());
-                    !is_woken && standing.is_exhausted_at(self.timer().now())
-                }
-            };
-            if send {
-                let attempt = guard.token.attempts();
-                operation.record.attempted(attempt);
-                self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
-            }
-            guard.disarm();
-            if send {
-                break;
-            }
-        }
-        operation.stopped
-    }
-
-    /// Parks the thread until the wait is over. Returns whether the strategy ended it early.
-    fn park(self, wait: Duration, wake: Option<&EarlyWake>) -> bool {
-        if wake.is_none_or(|wake| !wake.register(&unparks_this_thread())) {
-            self.timer().park(wait);
-        }
-        wake.is_some_and(EarlyWake::is_woken)
-    }
-}
-
-/// The number of waits of a blocking call that may run to their end at the same reading of the clock. A wait that the
-/// strategy ended early is not counted, because a coarse clock may show the same time after it.
-const MAX_STANDING_WAITS: u32 = 100;
-
-/// A counter of successive waits during which the clock stood still.
-#[derive(Default)]
-struct StandingClock {
-    latest: Option<Timestamp>,
-    waits: u32,
-}
-
-impl StandingClock {
-    /// Counts a wait after which the clock shows this time. Returns whether it was the last one that is allowed.
-    fn is_exhausted_at(&mut self, now: Timestamp) -> bool {
-        if self.latest == Some(now) {
-            self.waits += 1;
-        } else {
-            *self = Self { latest: Some(now), waits: 1 };
-        }
-        self.waits >= MAX_STANDING_WAITS
-    }
-}
-
-/// Returns a waker that unparks the current thread.
-fn unparks_this_thread() -> Waker {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    Waker::from(Arc::new(Unpark(current_thread())))
 }

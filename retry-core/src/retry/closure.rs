@@ -1,7 +1,7 @@
 //! The forms of a retried closure: async or blocking, with or without a context.
 
 use crate::observe::{Event, OperationId};
-use crate::operation::{AttemptContext, Beginning, ContextState, Identified};
+use crate::operation::{AttemptContext, Beginning, ContextState, Driver, Identified, OnRetry, Plain};
 use crate::policy::RetryDirective;
 use crate::time::Clock;
 use std::time::Duration;
@@ -35,9 +35,12 @@ pub trait Attempts: sealed::Sealed {
     #[doc(hidden)]
     type State: AttemptState;
 
-    /// Whether there is an `on_retry` closure. If so, the state has the beginning of the operation.
+    /// Returns the driver that settles an outcome: one with the `on_retry` closure, if there is one.
     #[doc(hidden)]
-    const HAS_ON_RETRY: bool = false;
+    #[inline]
+    fn driver(&mut self, _: &Self::State, _: &Self::Outcome) -> impl Driver {
+        Plain
+    }
 
     /// Calls the `on_retry` closure, if any, with a failure and its event.
     #[doc(hidden)]
@@ -73,11 +76,6 @@ pub trait AttemptState {
 
     /// Returns the id of the operation, if the state has it.
     fn operation_id(&self) -> Option<OperationId> {
-        None
-    }
-
-    /// Returns the beginning of the operation, if the state has it.
-    fn beginning(&self) -> Option<Beginning> {
         None
     }
 
@@ -122,10 +120,6 @@ impl<T: AttemptState> AttemptState for Started<T> {
         // An operation without an observer may not keep its id, but its contexts do.
         let id = state.operation_id().unwrap_or_else(|| operation.operation_id());
         Self { state, beginning: Beginning::new(id, clock.now()) }
-    }
-
-    fn beginning(&self) -> Option<Beginning> {
-        Some(self.beginning)
     }
 
     fn remember(&mut self, directive: RetryDirective) -> RetryDirective {
@@ -197,7 +191,9 @@ impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts f
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
-    const HAS_ON_RETRY: bool = true;
+    fn driver(&mut self, state: &Self::State, outcome: &Self::Outcome) -> impl Driver {
+        OnRetry::new(state.beginning, |event| self.on_failure(outcome, event))
+    }
 
     fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
         self.attempts.on_failure(outcome, event);
@@ -221,7 +217,9 @@ impl<F: Attempts<Outcome = Result<R, E>>, R, E, N: FnMut(&E, &Event)> Attempts f
     type Outcome = F::Outcome;
     type State = Started<F::State>;
 
-    const HAS_ON_RETRY: bool = true;
+    fn driver(&mut self, state: &Self::State, outcome: &Self::Outcome) -> impl Driver {
+        OnRetry::new(state.beginning, |event| self.on_failure(outcome, event))
+    }
 
     fn on_failure(&mut self, outcome: &Result<R, E>, event: &Event) {
         self.0.on_failure(outcome, event);

@@ -3,9 +3,9 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Call, Decision, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
-use crate::policy::{RetryErrorType, RetryPolicy};
-use crate::strategy::{Failure, RetryError, RetryStrategy};
+use crate::operation::{Call, End, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use crate::policy::RetryPolicy;
+use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -49,7 +49,7 @@ where
     /// # }
     /// ```
     pub fn report(self) -> impl Future<Output = Report<F::Outcome>> {
-        self.drive(T::now, |started, timer, end| end.report(started, timer))
+        self.drive(T::now, |started, timer, end| report(end, started, timer))
     }
 
     /// Runs the attempts. `conclude` builds the result from the return value of `start` and the end of the call.
@@ -85,7 +85,7 @@ where
                     let make = move || attempt.attempt(state, number, time_left);
                     L::run_attempt(deadline, pin!(sleep), make).await
                 };
-                if let ControlFlow::Break(end) = self.settle(&mut operation, &mut kept, L::outcome(attempted)) {
+                if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, L::outcome(attempted)) {
                     break end;
                 }
                 if self.call().is_delayed(&mut operation) {
@@ -125,7 +125,7 @@ where
     {
         let started = self.timer.now();
         let end = self.block();
-        end.report(started, &self.timer)
+        report(end, started, &self.timer)
     }
 
     fn block(&mut self) -> End<<Blocking<F> as Attempts>::Outcome>
@@ -141,7 +141,7 @@ where
                 let (number, time_left) = (operation.attempts(), operation.time_left());
                 Ok(self.function.attempt.attempt(&kept.state, number, time_left))
             };
-            if let ControlFlow::Break(end) = self.settle(&mut operation, &mut kept, attempted) {
+            if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, attempted) {
                 return end;
             }
         }
@@ -164,55 +164,23 @@ where
 
     /// Lets the policy and the strategy decide what follows from an attempt, and stores the state for the next attempt.
     #[inline]
-    fn settle(
+    fn conclude(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &mut Kept<F, L>,
         attempted: Result<F::Outcome, L::Cut>,
     ) -> ControlFlow<End<F::Outcome>> {
-        let outcome = match attempted {
-            Ok(outcome) => outcome,
-            Err(cut) => match self.call().cut(operation, cut, &mut kept.last) {
-                ControlFlow::Continue(outcome) => outcome,
-                ControlFlow::Break(outcome) => {
-                    let (attempts, (reason, error_type)) = (operation.attempts(), operation.end());
-                    let reason = Some(reason);
-                    self.on_failure(operation, kept, error_type, Decision::Stop { attempts, reason }, &outcome);
-                    return ControlFlow::Break(End { outcome, attempts, reason });
-                }
-            },
-        };
-        let directive = kept.state.remember(self.call().evaluate(operation, &self.policy, &outcome));
-        // The directive is not needed after it is settled, which saves a copy.
-        let error_type = Failure::from_directive(directive).error_type();
-        let decision = self.call().settle(operation, directive);
-        self.on_failure(operation, kept, error_type, decision, &outcome);
-        match decision {
-            Decision::Retry => {
-                self.call().keep(operation, &mut kept.last, outcome);
-                ControlFlow::Continue(())
-            }
-            Decision::Stop { attempts, reason } => ControlFlow::Break(End { outcome, attempts, reason }),
-        }
-    }
-
-    /// Calls the `on_retry` closure, if there is one.
-    #[inline]
-    fn on_failure(
-        &mut self,
-        operation: &mut OperationOf<S, L, O>,
-        kept: &Kept<F, L>,
-        error_type: Option<RetryErrorType>,
-        decision: Decision,
-        outcome: &F::Outcome,
-    ) {
-        if F::HAS_ON_RETRY
-            && let Some(beginning) = kept.state.beginning()
-        {
-            let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
-            let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
-            call.tell_failure(operation, error_type, decision, beginning, |event| attempt.on_failure(outcome, event));
-        }
+        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, .. } = self;
+        let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
+        let Kept { state, last } = kept;
+        operation.conclude(call, attempted, last, |operation, outcome, is_over| {
+            let directive = if is_over { None } else { Some(call.evaluate(operation, policy, outcome)) };
+            operation.settle_or_end(
+                call,
+                directive.map(|directive| state.remember(directive)),
+                attempt.driver(state, outcome),
+            )
+        })
     }
 }
 
@@ -229,16 +197,8 @@ impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
     }
 }
 
-/// The end of a call.
-struct End<R> {
-    outcome: R,
-    attempts: u32,
-    reason: Option<RetryError>,
-}
-
-impl<R> End<R> {
-    fn report(self, started: Timestamp, clock: &impl Clock) -> Report<R> {
-        let Self { outcome, attempts, reason } = self;
-        Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
-    }
+/// Returns the report of an operation that ends now.
+fn report<R>(end: End<R>, started: Timestamp, clock: &impl Clock) -> Report<R> {
+    let End { outcome, attempts, reason } = end;
+    Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
 }

@@ -1,10 +1,10 @@
 //! The future of one request, which drives its operation.
 
 use super::{CloneRequest, Settings};
-use crate::operation::{Attempt, Deadline, Decision, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
-use crate::policy::{RetryDirective, RetryPolicy};
+use crate::operation::{Attempt, Deadline, Driver, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
+use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
-use crate::time::{Clock, Timer};
+use crate::time::Timer;
 use std::fmt;
 use std::mem;
 use std::ops::ControlFlow;
@@ -122,14 +122,15 @@ where
             let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut *sender));
             let attempted = ready!(pin!(attempt).poll(context));
             sender.stop();
-            let sent = Sent { is_sent: sender.is_sent, is_repeatable: request.is_some() };
-            let settled = settings.settle(&mut running.operation, attempted, last, sent);
-            if settled.is_break() && !sender.is_sent {
-                settings.call().release(&mut running.operation);
-            }
-            if let ControlFlow::Break(outcome) = settled {
+            let sent = Sent { was_sent: sender.is_sent, is_repeatable: request.is_some() };
+            let call = settings.call();
+            let concluded = running.operation.conclude(call, attempted, last, |operation, outcome, is_over| {
+                let directive = (!is_over).then(|| call.evaluate(operation, &settings.policy, outcome));
+                operation.settle_or_end(call, directive, sent)
+            });
+            if let ControlFlow::Break(end) = concluded {
                 *stage = Stage::Done;
-                return Poll::Ready(outcome);
+                return Poll::Ready(end.outcome);
             }
             (running.limit, running.is_delayed) = (None, settings.call().is_delayed(&mut running.operation));
         }
@@ -149,7 +150,7 @@ where
         if let Stage::Running(Running { operation, limit, .. }) = &mut self.stage
             && (limit.is_none() || !self.sender.is_sent)
         {
-            self.settings.call().release(operation);
+            operation.release(self.settings.call());
         }
     }
 }
@@ -184,45 +185,18 @@ impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, 
 #[derive(Clone, Copy)]
 struct Sent {
     /// Whether the service took it.
-    is_sent: bool,
+    was_sent: bool,
     /// Whether there is a clone for another attempt.
     is_repeatable: bool,
 }
 
-impl<S: RetryStrategy, P, C, T: Clock, O: OptionalObserver, L> Settings<S, P, C, T, O, L> {
-    /// Lets the policy and the strategy decide what follows from an attempt. Returns the outcome if it is the last one.
-    fn settle<R>(
-        &self,
-        operation: &mut OperationOf<S, L, O>,
-        attempted: Result<R, L::Cut>,
-        last: &mut L::Last,
-        sent: Sent,
-    ) -> ControlFlow<R>
-    where
-        P: RetryPolicy<R>,
-        L: LimitsOn<R>,
-    {
-        let outcome = match attempted {
-            Ok(outcome) => outcome,
-            Err(cut) => match self.call().cut(operation, cut, last) {
-                ControlFlow::Continue(outcome) => outcome,
-                ControlFlow::Break(outcome) => return ControlFlow::Break(outcome),
-            },
-        };
-        let decision = match self.call().evaluate(operation, &self.policy, &outcome) {
-            RetryDirective::Retry { error_type, retry_after } if !sent.is_repeatable => {
-                self.call().settle_unrepeatable(operation, (error_type, retry_after), sent.is_sent)
-            }
-            directive if sent.is_sent => self.call().settle(operation, directive),
-            directive => self.call().settle_unsent(operation, directive),
-        };
-        match decision {
-            Decision::Retry => {
-                self.call().keep(operation, last, outcome);
-                ControlFlow::Continue(())
-            }
-            Decision::Stop { .. } => ControlFlow::Break(outcome),
-        }
+impl Driver for Sent {
+    fn was_sent(&self) -> bool {
+        self.was_sent
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.is_repeatable
     }
 }
 

@@ -30,11 +30,12 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         ),
     };
     let Limited { limits, last, setup: last_setup } = limited(&retried.limits, &private);
-    // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
-    let cut_off = respan(quote!(#private::cut(#retried_call, &#operation, #cut, #last)), outcome.span());
     let is_limited = limits.is_some();
     let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
     let over = Over::new(&result, is_limited && (on_retry.is_some() || on_end.is_some()));
+    let cut_off = if over.is_settled { quote!(#private::cut_unsettled) } else { quote!(#private::cut) };
+    // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
+    let cut_off = respan(quote!(#cut_off(#retried_call, &mut #operation, #cut, #last)), outcome.span());
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
     let settle = Settle {
         private: &private,

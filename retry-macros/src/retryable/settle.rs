@@ -2,7 +2,7 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -80,55 +80,52 @@ impl Settle<'_> {
     }
 
     fn tell_and_settle(&self) -> TokenStream {
-        let Self { private, call, operation: name, result, directive, is_limited, .. } = self;
+        let Self { private, call, directive, is_limited, .. } = self;
         let [operation, last] = self.places();
-        let [settled, is_over] = ["settled", "is_over"].map(local);
-        let decide = quote!(#private::decide(#call, #directive, #operation));
-        let decide = if *is_limited {
-            quote!(if #is_over { #private::time_is_over(#call, &#name) } else { #decide })
+        let outcome = respan(self.result.to_token_stream(), self.outcome);
+        let [is_over, end] = ["is_over", "end"].map(local);
+        let directive = quote!(::core::option::Option::Some(#directive));
+        let directive = if *is_limited {
+            quote!(if #is_over { ::core::option::Option::None } else { #directive })
         } else {
-            decide
+            directive
         };
-        let (tell_failure, tell_end) = (self.tell_failure(), self.tell_end());
+        let settled = match self.on_failure() {
+            None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #outcome)),
+            Some(told) => quote!(#private::settle_and_tell(#call, #directive, #operation, #last, #outcome, #told)),
+        };
+        let value = self.tell_end(&end);
         quote! {
-            let #settled = #decide;
-            #tell_failure
-            if let ::core::option::Option::Some(#result) =
-                #private::conclude(#call, #operation, #settled, #last, #result)
-            {
-                #tell_end
-                return #result;
+            if let ::core::option::Option::Some(#end) = #settled {
+                return #value;
             }
         }
     }
 
-    /// Returns the call of `on_retry`.
-    fn tell_failure(&self) -> Option<TokenStream> {
-        let Self { private, call, result, on_retry, .. } = self;
+    /// Returns the arguments for `on_retry`.
+    fn on_failure(&self) -> Option<TokenStream> {
+        let Self { private, on_retry, .. } = self;
         let on_retry = (*on_retry)?;
-        let [settled, beginning, error, event] = ["settled", "beginning", "error", "event"].map(local);
-        let [operation, _] = self.places();
-        let outcome = respan(quote!(&#result), self.outcome);
+        let [beginning, error, event] = ["beginning", "error", "event"].map(local);
         // Whether the type is right depends on the user's expression, so rustc points there.
         let place = on_retry.span();
         let told = respan(quote!(#private::on_retry), place);
         let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
         // The expression is evaluated in a closure of the expansion, so that a panic of it does not lose the paid
         // retry.
-        Some(quote! {
-            #private::tell_failure(#call, #operation, #settled, #beginning, #outcome, |#error, #event| #told);
-        })
+        Some(quote!(#beginning, |#error, #event| #told))
     }
 
-    /// Returns the call of `on_end`. It is where the outcome is final, so that the expression may move arguments.
-    fn tell_end(&self) -> Option<TokenStream> {
-        let Self { private, call, result, on_end, .. } = self;
-        let on_end = (*on_end)?;
-        let [settled, started, report] = ["settled", "started", "report"].map(local);
+    /// Returns the final outcome, for which `on_end` is called. It is where the outcome is final, so that the expression may
+    /// move arguments.
+    fn tell_end(&self, end: &Ident) -> TokenStream {
+        let Self { private, call, on_end, .. } = self;
+        let Some(on_end) = *on_end else { return quote!(#private::outcome(#end)) };
+        let [started, report] = ["started", "report"].map(local);
         let place = on_end.span();
         let told = respan(quote!(#private::on_end), place);
         let told = quote_spanned!(place=> #told(#report, #on_end));
-        Some(quote!(#private::tell_end(#call, #settled, #started, &#result, |#report| #told);))
+        quote!(#private::tell_end(#call, #end, #started, |#report| #told))
     }
 
     fn places(&self) -> [TokenStream; 2] {

@@ -1,0 +1,135 @@
+//! What the expansion of `#[retryable]` names to settle an outcome, and to call `on_retry` and `on_end`.
+
+use super::judge::Fallible;
+use crate::observe::{Event, Report};
+use crate::operation::{Beginning, Call, End, Identified, LimitsOn, OnRetry, OperationOf, OptionalObserver, Plain};
+use crate::policy::RetryDirective;
+use crate::strategy::RetryStrategy;
+use crate::time::{Clock, Timestamp};
+use std::ops::ControlFlow;
+
+/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation, which has
+/// ended.
+#[cold]
+pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    cut: L::Cut,
+    last: &mut L::Last,
+) -> ControlFlow<R, R> {
+    operation.cut_or_end(call, cut, last)
+}
+
+/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation, which is
+/// then settled without a directive. For an expansion with `on_retry` or `on_end`.
+#[cold]
+pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    _: Call<'_, S, T, O>,
+    _: &mut OperationOf<S, L, O>,
+    cut: L::Cut,
+    last: &mut L::Last,
+) -> ControlFlow<R, R> {
+    OperationOf::<S, L, O>::cut(cut, last)
+}
+
+/// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
+/// is dropped, or kept in `last`.
+///
+/// The directive comes before the operation, because the policy is asked with a reference to the operation.
+#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+#[inline(always)]
+pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    directive: RetryDirective,
+    operation: &mut OperationOf<S, L, O>,
+    last: &mut L::Last,
+    outcome: R,
+) -> Option<R> {
+    let decision = match directive {
+        // A success at the first attempt is most of the calls. After this test, the compiler drops what is for retries.
+        RetryDirective::Succeed { success } if operation.is_first() => operation.succeed(call, success),
+        directive => operation.settle(call, directive, Plain),
+    };
+    operation.finish(call, decision, last, outcome).break_value().map(|end| end.outcome)
+}
+
+/// Settles an outcome, as [`settle`] does, and returns the end of the operation for `on_end`. There is no directive if the
+/// time is over.
+#[inline]
+pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    directive: Option<RetryDirective>,
+    operation: &mut OperationOf<S, L, O>,
+    last: &mut L::Last,
+    outcome: R,
+) -> Option<End<R>> {
+    let decision = operation.settle_or_end(call, directive, Plain);
+    operation.finish(call, decision, last, outcome).break_value()
+}
+
+/// Settles an outcome, as [`settle_to_end`] does, and tells a failure to `tell`, with its event.
+#[inline]
+pub fn settle_and_tell<R: Fallible, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    directive: Option<RetryDirective>,
+    operation: &mut OperationOf<S, L, O>,
+    last: &mut L::Last,
+    outcome: R,
+    beginning: Beginning,
+    tell: impl FnOnce(&R::Error, &Event),
+) -> Option<End<R>> {
+    let on_retry = |event: &Event| {
+        if let Some(error) = outcome.error() {
+            tell(error, event);
+        }
+    };
+    let decision = operation.settle_or_end(call, directive, OnRetry::new(beginning, on_retry));
+    operation.finish(call, decision, last, outcome).break_value()
+}
+
+/// Returns the beginning of an operation that begins now. The id is that of the operation or of its contexts, because an
+/// operation without an observer may not keep it.
+#[inline]
+pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &impl Identified,
+) -> Beginning {
+    call.beginning(operation)
+}
+
+/// Calls the value of `on_retry`. The error comes first, so that a closure's arguments need no types.
+#[inline]
+pub fn on_retry<E>(error: &E, event: &Event, mut on_retry: impl FnMut(&E, &Event)) {
+    on_retry(error, event);
+}
+
+/// Returns the time at which an operation begins.
+#[inline]
+pub fn started<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(call: Call<'_, S, T, O>) -> Timestamp {
+    call.now()
+}
+
+/// Reports the end of an operation to `tell`, and returns the final outcome.
+#[inline]
+pub fn tell_end<R, S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    end: End<R>,
+    started: Timestamp,
+    tell: impl FnOnce(&Report<&R>),
+) -> R {
+    let End { outcome, attempts, reason } = end;
+    tell(&Report { outcome: &outcome, attempts, reason, elapsed: call.now().saturating_since(started) });
+    outcome
+}
+
+/// Calls the value of `on_end`. The report comes first, so that a closure's argument needs no type.
+#[inline]
+pub fn on_end<R>(report: &Report<R>, on_end: impl FnOnce(&Report<R>)) {
+    on_end(report);
+}
+
+/// Returns the final outcome of an operation.
+#[inline]
+pub fn outcome<R>(end: End<R>) -> R {
+    end.outcome
+}

@@ -1,0 +1,81 @@
+//! A time limit on each attempt.
+
+use super::long_polling::LongPolling;
+use super::max_time::MaxTime;
+use super::time_limits::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// A time limit on each attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptTimeout(pub(crate) Duration);
+
+impl sealed::Sealed for AttemptTimeout {}
+
+impl TimeLimits for AttemptTimeout {
+    type Cut = TimedOut;
+
+    fn start(&mut self, _: &impl Clock) {}
+
+    fn remaining(&mut self, _: &impl Clock) -> Option<Duration> {
+        None
+    }
+
+    fn is_over(&mut self, _: Duration, _: &impl Clock) -> Option<TimedOut> {
+        None
+    }
+
+    fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, TimedOut> {
+        Ok(wait)
+    }
+
+    #[inline]
+    fn skip(&mut self, _: Duration) {}
+
+    fn next_cut(&self) -> Option<(Duration, TimedOut)> {
+        Some((self.0, TimedOut::new(TimeLimit::Attempt, self.0)))
+    }
+
+    type Sleep<Z: Future<Output = ()>> = Z;
+
+    fn sleep<T: Timer>(timer: &T, time: Duration, _: TimedOut) -> Option<T::Sleep> {
+        Some(timer.sleep(time))
+    }
+
+    type WithAttemptTimeout = Self;
+
+    fn with_attempt_timeout(self, time: Duration) -> Self {
+        Self(time)
+    }
+
+    type WithMaxTime = MaxTime;
+
+    fn with_max_time(self, time: Duration) -> MaxTime {
+        MaxTime::new(time, Some(self.0))
+    }
+
+    fn with_deadline(self, deadline: Timestamp) -> MaxTime {
+        MaxTime::new(Duration::MAX, Some(self.0)).with_deadline(deadline)
+    }
+
+    type WithLongPolling = LongPolling<Self>;
+
+    fn with_long_polling(self) -> LongPolling<Self> {
+        LongPolling::new(self)
+    }
+}
+
+impl<R: OutOfTime> LimitsOn<R> for AttemptTimeout {
+    type Last = ();
+
+    fn keep((): &mut (), _: R) {}
+
+    fn take((): &mut ()) -> Option<R> {
+        None
+    }
+
+    fn cut(cut: TimedOut, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
+        ControlFlow::Continue(R::out_of_time(cut))
+    }
+}

@@ -1,0 +1,57 @@
+//! What the driver of an operation adds when it settles an outcome.
+
+use super::Beginning;
+use crate::observe::Event;
+
+/// What a driver knows about an attempt, and who gets the events of its failure besides the observers.
+///
+/// It is a type parameter of the steps that settle an outcome, so that [`Plain`] costs nothing.
+pub trait Driver {
+    /// Returns whether the attempt was sent.
+    #[inline]
+    fn was_sent(&self) -> bool {
+        true
+    }
+
+    /// Returns whether another attempt can be made.
+    #[inline]
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    /// Reports the event that follows a failure, after the observers got it: a retry that is scheduled, or the stop.
+    #[inline]
+    fn tell(self, _: impl FnOnce(Beginning) -> Event)
+    where
+        Self: Sized,
+    {
+    }
+}
+
+/// A driver that adds nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+impl Driver for Plain {}
+
+/// A driver with an `on_retry` closure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnRetry<F> {
+    beginning: Beginning,
+    on_retry: F,
+}
+
+impl<F: FnOnce(&Event)> OnRetry<F> {
+    /// Creates the driver of an operation with this beginning.
+    #[inline]
+    pub(crate) const fn new(beginning: Beginning, on_retry: F) -> Self {
+        Self { beginning, on_retry }
+    }
+}
+
+impl<F: FnOnce(&Event)> Driver for OnRetry<F> {
+    #[inline]
+    fn tell(self, event: impl FnOnce(Beginning) -> Event) {
+        (self.on_retry)(&event(self.beginning));
+    }
+}

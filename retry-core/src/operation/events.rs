@@ -1,0 +1,117 @@
+//! The events that an operation reports when an outcome is settled.
+
+use super::driver::Driver;
+use super::release::{ReleaseGuard, TokenState};
+use super::{Call, Operation, OptionalObserver, TimeLimits};
+use crate::observe::EventKind;
+use crate::observe::trace::Level;
+use crate::policy::RetryErrorType;
+use crate::strategy::{Failure, RetryError, RetryStrategy, RetryToken};
+use crate::time::Clock;
+use std::time::Duration;
+
+impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+    /// Reports the end of the operation after a success.
+    #[inline]
+    pub(super) fn tell_success<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &self,
+        call: Call<'_, S, T, O>,
+        attempts: u32,
+        recorded: bool,
+    ) {
+        let level = match (recorded, attempts) {
+            (true, 1) => Level::Trace,
+            (true, _) => Level::Debug,
+            (false, _) => Level::Warn,
+        };
+        call.tell(&self.observed, level, attempts, || EventKind::Succeeded {
+            recorded,
+            quota: call.strategy.quota_level(),
+            send_rate: call.strategy.send_rate(),
+        });
+        self.record.ended(attempts, None);
+    }
+
+    /// Reports a failure, and returns the number of attempts. The operation holds the token meanwhile, so that a driver can
+    /// release it after a panic of the observer.
+    #[inline]
+    pub(super) fn tell_attempt_failed<
+        S: RetryStrategy<Token = K>,
+        T: Clock + Copy,
+        O: OptionalObserver<State = N> + Copy,
+    >(
+        &self,
+        call: Call<'_, S, T, O>,
+        failure: Failure,
+    ) -> u32 {
+        self.record.failed(failure.error_type());
+        let attempts = self.attempts();
+        call.tell(&self.observed, Level::Debug, attempts, || EventKind::AttemptFailed { failure });
+        attempts
+    }
+
+    /// Reports the retry that the token was paid for. If an observer or the driver panics, the token is released.
+    #[inline]
+    pub(super) fn schedule<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        failure: &Failure,
+        attempt: u32,
+        driver: impl Driver,
+    ) {
+        let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+        if let TokenState::Held(token) = &*guard.token {
+            self.record.delayed(token.delay());
+            let kind = || EventKind::RetryScheduled {
+                error_type: failure.error_type(),
+                delay: token.delay(),
+                delay_source: token.delay_source(),
+                quota: call.strategy.quota_level(),
+                send_rate: call.strategy.send_rate(),
+            };
+            call.tell(&self.observed, Level::Debug, attempt, kind);
+            driver.tell(|beginning| call.event(beginning, attempt, kind()));
+        }
+        guard.disarm();
+    }
+
+    /// Reports the end of the operation after a failure, and returns its reason.
+    #[inline]
+    pub(super) fn stop<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &self,
+        call: Call<'_, S, T, O>,
+        error_type: Option<RetryErrorType>,
+        attempts: u32,
+        reason: RetryError,
+        driver: impl Driver,
+    ) -> RetryError {
+        self.record.ended(attempts, Some(reason));
+        let level = match reason {
+            RetryError::NotRetryable | RetryError::Disabled | RetryError::QuotaExhausted => Level::Debug,
+            _ => Level::Warn,
+        };
+        let kind = || EventKind::Stopped {
+            reason,
+            error_type,
+            quota: call.strategy.quota_level(),
+            send_rate: call.strategy.send_rate(),
+        };
+        call.tell(&self.observed, level, attempts, kind);
+        driver.tell(|beginning| call.event(beginning, attempts, kind()));
+        reason
+    }
+
+    /// Reports that a long poll waits before it returns.
+    pub(super) fn tell_held_back<
+        S: RetryStrategy<Token = K>,
+        T: Clock + Copy,
+        O: OptionalObserver<State = N> + Copy,
+    >(
+        &self,
+        call: Call<'_, S, T, O>,
+        attempts: u32,
+        wait: Duration,
+    ) {
+        call.tell(&self.observed, Level::Debug, attempts, || EventKind::HeldBack { wait });
+    }
+}

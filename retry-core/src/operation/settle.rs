@@ -1,0 +1,268 @@
+//! What follows from the outcome of an attempt: another attempt, or the end of the operation.
+
+use super::driver::{Driver, Plain};
+use super::release::{ReleaseGuard, TokenState};
+use super::{Call, LimitsOn, Operation, OptionalObserver, RefusedPoll, TimeLimits};
+use crate::policy::{RetryDirective, Success};
+use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
+use crate::time::Clock;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// What follows from an outcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Decision {
+    /// Another attempt follows.
+    Retry,
+    /// The outcome is final.
+    Stop {
+        /// The number of attempts that were made.
+        attempts: u32,
+        /// The reason why there is no further attempt; `None` after a success.
+        reason: Option<RetryError>,
+    },
+}
+
+/// The end of an operation.
+#[derive(Debug)]
+pub struct End<R> {
+    pub(crate) outcome: R,
+    pub(crate) attempts: u32,
+    pub(crate) reason: Option<RetryError>,
+}
+
+impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+    /// Concludes an attempt: settles its outcome with `settle`, and keeps the outcome unless it is final.
+    ///
+    /// `settle` calls [`settle`](Operation::settle) with the directive for the outcome. There is no directive if the time
+    /// is over, which the last argument says.
+    #[inline]
+    pub(crate) fn conclude<R, S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        attempted: Result<R, L::Cut>,
+        last: &mut L::Last,
+        settle: impl FnOnce(&mut Self, &R, bool) -> Decision,
+    ) -> ControlFlow<End<R>>
+    where
+        L: LimitsOn<R>,
+    {
+        let (outcome, is_over) = match attempted {
+            Ok(outcome) => (outcome, false),
+            Err(cut) => match Self::cut(cut, last) {
+                ControlFlow::Continue(outcome) => (outcome, false),
+                ControlFlow::Break(outcome) => (outcome, true),
+            },
+        };
+        let decision = settle(self, &outcome, is_over);
+        self.finish(call, decision, last, outcome)
+    }
+
+    /// Returns the outcome of an attempt that was cut or could not be made: [`ControlFlow::Continue`] with the outcome of
+    /// the attempt, or [`ControlFlow::Break`] with the outcome of the operation, whose time is over.
+    #[cold]
+    pub(crate) fn cut<R>(cut: L::Cut, last: &mut L::Last) -> ControlFlow<R, R>
+    where
+        L: LimitsOn<R>,
+    {
+        L::cut(cut, || L::take(last))
+    }
+
+    /// Tells the strategy and the observers the policy's directive for an outcome, and returns what follows.
+    #[inline]
+    pub(crate) fn settle<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        directive: RetryDirective,
+        driver: impl Driver,
+    ) -> Decision {
+        match directive {
+            RetryDirective::Succeed { success } if driver.was_sent() => self.succeed(call, success),
+            RetryDirective::Succeed { .. } => self.succeed_unsent(call),
+            // By reference, so that a success does not write a directive to memory.
+            directive @ (RetryDirective::Retry { .. } | RetryDirective::Fail { .. }) => {
+                let attempts = self.attempts();
+                match self.fail(call, &directive, driver) {
+                    Ok(()) => Decision::Retry,
+                    Err(reason) => Decision::Stop { attempts, reason: Some(reason) },
+                }
+            }
+        }
+    }
+
+    /// Settles an outcome, as [`settle`](Operation::settle) does. There is no directive if the time is over.
+    #[inline]
+    pub(crate) fn settle_or_end<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        directive: Option<RetryDirective>,
+        driver: impl Driver,
+    ) -> Decision {
+        match directive {
+            Some(directive) => self.settle(call, directive, driver),
+            None => self.time_is_over(call, driver),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn succeed<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        success: Success,
+    ) -> Decision {
+        let (attempts, recorded) = match self.token.take() {
+            TokenState::Held(token) => {
+                (token.attempt(), call.strategy.record_success(token, &success, &call.clock()).is_ok())
+            }
+            _ => (1, false),
+        };
+        self.tell_success(call, attempts, recorded);
+        Decision::Stop { attempts, reason: None }
+    }
+
+    /// Settles a success of an attempt that was not sent. The service did not succeed, so there is nothing to record.
+    #[cold]
+    fn succeed_unsent<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+    ) -> Decision {
+        let attempts = self.attempts();
+        self.release(call);
+        self.tell_success(call, attempts, false);
+        Decision::Stop { attempts, reason: None }
+    }
+
+    /// Lets the strategy decide on a failure. Returns the reason if no attempt follows.
+    // Out of line, but not `#[cold]`, because the functions that it calls should still be inlined into it.
+    #[inline(never)]
+    fn fail<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        directive: &RetryDirective,
+        driver: impl Driver,
+    ) -> Result<(), RetryError> {
+        let is_prevented = !driver.is_repeatable() && matches!(directive, RetryDirective::Retry { .. });
+        let failure = Failure::from_directive(if is_prevented { directive.without_retry() } else { *directive })
+            .with_remaining(self.limits.remaining(&call.timer()))
+            .with_retries_enabled(strategy::retries_enabled())
+            .with_sent(driver.was_sent());
+        let attempts = self.tell_attempt_failed(call, failure);
+        // The strategy is asked before it takes the token.
+        let delay = match &self.token {
+            TokenState::Held(token) if L::IS_LONG_POLLING => call.strategy.refused_delay(token, &failure),
+            _ => Duration::ZERO,
+        };
+        let TokenState::Held(token) = self.token.take() else {
+            return Err(self.stop(call, failure.error_type(), attempts, RetryError::Refused, driver));
+        };
+        match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
+            Ok(token) if is_prevented || !failure.retries_enabled() => {
+                call.strategy.release(token);
+                let reason = if is_prevented { RetryError::NotRepeatable } else { RetryError::Disabled };
+                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
+            }
+            Ok(token) => {
+                self.token = TokenState::Held(token);
+                self.schedule(call, &failure, attempts, driver);
+                Ok(())
+            }
+            Err(RetryError::QuotaExhausted) if L::IS_LONG_POLLING && !delay.is_zero() && !is_prevented => {
+                self.hold_poll(call, &failure, attempts, delay, driver)
+            }
+            Err(reason) => {
+                let reason = if is_prevented { RetryError::NotRepeatable } else { reason };
+                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
+            }
+        }
+    }
+
+    /// Lets a long poll wait this long before it returns. The operation goes on as if an attempt followed, which is then
+    /// prevented. Returns the reason if there is no time to wait.
+    #[cold]
+    fn hold_poll<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        failure: &Failure,
+        attempts: u32,
+        delay: Duration,
+        driver: impl Driver,
+    ) -> Result<(), RetryError> {
+        let error_type = failure.error_type();
+        let Ok(wait) = self.limits.shorten(delay, &call.timer()) else {
+            return Err(self.stop(call, error_type, attempts, RetryError::QuotaExhausted, driver));
+        };
+        self.token = TokenState::Unsent(attempts);
+        self.limits.refuse(RefusedPoll { error_type, wait });
+        self.tell_held_back(call, attempts, wait);
+        Ok(())
+    }
+
+    /// Ends an operation whose time is over, or that waited because the quota refused a retry. The policy does not judge
+    /// its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns nothing and
+    /// refunds nothing.
+    #[cold]
+    fn time_is_over<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        driver: impl Driver,
+    ) -> Decision {
+        let (attempts, (reason, error_type), was_sent) = (self.attempts(), self.limits.end(), driver.was_sent());
+        // Without a guard: the attempt of a token that the operation still holds was sent, or the driver releases it.
+        let reason = self.stop(call, error_type, attempts, reason, driver);
+        if !was_sent {
+            self.release(call);
+        }
+        Decision::Stop { attempts, reason: Some(reason) }
+    }
+
+    /// Ends an operation whose attempt was cut, and returns its outcome; otherwise returns the outcome of the attempt.
+    #[cold]
+    pub(crate) fn cut_or_end<R, S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        cut: L::Cut,
+        last: &mut L::Last,
+    ) -> ControlFlow<R, R>
+    where
+        L: LimitsOn<R>,
+    {
+        let flow = Self::cut(cut, last);
+        if flow.is_break() {
+            self.time_is_over(call, Plain);
+        }
+        flow
+    }
+
+    /// Returns the end of the operation if the outcome is final. Otherwise the outcome is dropped, or kept if a time limit
+    /// may need it later.
+    ///
+    /// If its `Drop` panics, the token of the paid retry is released.
+    #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+    #[inline(always)]
+    pub(crate) fn finish<R, S: RetryStrategy<Token = K>, T: Copy, O: Copy>(
+        &mut self,
+        call: Call<'_, S, T, O>,
+        decision: Decision,
+        last: &mut L::Last,
+        outcome: R,
+    ) -> ControlFlow<End<R>>
+    where
+        L: LimitsOn<R>,
+    {
+        match decision {
+            Decision::Stop { attempts, reason } => ControlFlow::Break(End { outcome, attempts, reason }),
+            Decision::Retry => {
+                let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+                L::keep(last, outcome);
+                guard.disarm();
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Releases the token of an attempt that will not be made, or was not sent.
+    #[cold]
+    pub(crate) fn release<S: RetryStrategy<Token = K>, T: Copy, O: Copy>(&mut self, call: Call<'_, S, T, O>) {
+        drop(ReleaseGuard::new(&mut self.token, call.strategy));
+    }
+}

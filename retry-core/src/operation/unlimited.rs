@@ -1,0 +1,104 @@
+//! An operation without time limits.
+
+use super::attempt_timeout::AttemptTimeout;
+use super::long_polling::LongPolling;
+use super::max_time::MaxTime;
+use super::time_limits::{LimitsOn, TimeLimits, sealed};
+use crate::time::{Clock, Timer, Timestamp};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The absence of time limits, which costs nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unlimited;
+
+impl sealed::Sealed for Unlimited {}
+
+impl TimeLimits for Unlimited {
+    type Cut = Infallible;
+
+    #[inline]
+    fn start(&mut self, _: &impl Clock) {}
+
+    #[inline]
+    fn remaining(&mut self, _: &impl Clock) -> Option<Duration> {
+        None
+    }
+
+    #[inline]
+    fn is_over(&mut self, _: Duration, _: &impl Clock) -> Option<Infallible> {
+        None
+    }
+
+    #[inline]
+    fn shorten(&mut self, wait: Duration, _: &impl Clock) -> Result<Duration, Infallible> {
+        Ok(wait)
+    }
+
+    #[inline]
+    fn skip(&mut self, _: Duration) {}
+
+    #[inline]
+    fn next_cut(&self) -> Option<(Duration, Infallible)> {
+        None
+    }
+
+    type Sleep<Z: Future<Output = ()>> = NoSleep;
+
+    fn sleep<T: Timer>(_: &T, _: Duration, cut: Infallible) -> Option<NoSleep> {
+        match cut {}
+    }
+
+    type WithAttemptTimeout = AttemptTimeout;
+
+    fn with_attempt_timeout(self, time: Duration) -> AttemptTimeout {
+        AttemptTimeout(time)
+    }
+
+    type WithMaxTime = MaxTime;
+
+    fn with_max_time(self, time: Duration) -> MaxTime {
+        MaxTime::new(time, None)
+    }
+
+    fn with_deadline(self, deadline: Timestamp) -> MaxTime {
+        MaxTime::new(Duration::MAX, None).with_deadline(deadline)
+    }
+
+    type WithLongPolling = LongPolling<Self>;
+
+    fn with_long_polling(self) -> LongPolling<Self> {
+        LongPolling::new(self)
+    }
+}
+
+/// The sleep until an attempt without a limit is cut: there is none.
+#[derive(Debug)]
+pub enum NoSleep {}
+
+impl Future for NoSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match *self {}
+    }
+}
+
+impl<R> LimitsOn<R> for Unlimited {
+    type Last = ();
+
+    /// Drops the outcome before the wait.
+    #[inline]
+    fn keep((): &mut (), _: R) {}
+
+    fn take((): &mut ()) -> Option<R> {
+        None
+    }
+
+    fn cut(cut: Infallible, _: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
+        match cut {}
+    }
+}
