@@ -579,7 +579,10 @@ fn a_function_for_failures_with_limits() {
                         &mut __last,
                         __outcome,
                         __beginning,
-                        |__error, __event| ::retry_core::__private::on_retry(__error, __event, log),
+                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                            &*__outcome,
+                            |__error| ::retry_core::__private::on_retry(__error, __event, log),
+                        ),
                     ) {
                         return ::retry_core::__private::outcome(__end);
                     }
@@ -722,10 +725,13 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                         &mut __last,
                         __outcome,
                         __beginning,
-                        |__error, __event| ::retry_core::__private::on_retry(
-                            __error,
-                            __event,
-                            |error, _| failures.push(error.clone()),
+                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                            &*__outcome,
+                            |__error| ::retry_core::__private::on_retry(
+                                __error,
+                                __event,
+                                |error, _| failures.push(error.clone()),
+                            ),
                         ),
                     ) {
                         return ::retry_core::__private::outcome(__end);

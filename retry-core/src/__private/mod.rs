@@ -30,7 +30,8 @@ pub use retryable::{
     until, wait,
 };
 pub use settle::{
-    beginning, cut, cut_unsettled, on_end, on_retry, outcome, settle, settle_and_tell, settle_to_end, started, tell_end,
+    beginning, cut, cut_unsettled, on_end, on_retry, outcome, settle, settle_and_tell, settle_to_end, started,
+    tell_end, tell_failure,
 };
 
 /// Expands to the [`Name`] of the surrounding function, as the value of a static.

@@ -67,22 +67,18 @@ pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     operation.finish(call, decision, last, outcome).break_value()
 }
 
-/// Settles an outcome, as [`settle_to_end`] does, and tells a failure to `tell`, with its event.
+/// Settles an outcome, as [`settle_to_end`] does, and tells `tell` of a failure, with its event.
 #[inline]
-pub fn settle_and_tell<R: Fallible, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     directive: Option<RetryDirective>,
     operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
     outcome: R,
     beginning: Beginning,
-    tell: impl FnOnce(&R::Error, &Event),
+    tell: impl FnOnce(&R, &Event),
 ) -> Option<End<R>> {
-    let on_retry = |event: &Event| {
-        if let Some(error) = outcome.error() {
-            tell(error, event);
-        }
-    };
+    let on_retry = |event: &Event| tell(&outcome, event);
     let decision = operation.settle_or_end(call, directive, OnRetry::new(beginning, on_retry));
     operation.finish(call, decision, last, outcome).break_value()
 }
@@ -95,6 +91,14 @@ pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     operation: &impl Identified,
 ) -> Beginning {
     call.beginning(operation)
+}
+
+/// Tells the error of an outcome to `tell`. Nothing is told of a success.
+#[inline]
+pub fn tell_failure<R: Fallible>(outcome: &R, tell: impl FnOnce(&R::Error)) {
+    if let Some(error) = outcome.error() {
+        tell(error);
+    }
 }
 
 /// Calls the value of `on_retry`. The error comes first, so that a closure's arguments need no types.

@@ -2,7 +2,7 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -80,9 +80,8 @@ impl Settle<'_> {
     }
 
     fn tell_and_settle(&self) -> TokenStream {
-        let Self { private, call, directive, is_limited, .. } = self;
+        let Self { private, call, result, directive, is_limited, .. } = self;
         let [operation, last] = self.places();
-        let outcome = respan(self.result.to_token_stream(), self.outcome);
         let [is_over, end] = ["is_over", "end"].map(local);
         let directive = quote!(::core::option::Option::Some(#directive));
         let directive = if *is_limited {
@@ -91,8 +90,8 @@ impl Settle<'_> {
             directive
         };
         let settled = match self.on_failure() {
-            None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #outcome)),
-            Some(told) => quote!(#private::settle_and_tell(#call, #directive, #operation, #last, #outcome, #told)),
+            None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #result)),
+            Some(told) => quote!(#private::settle_and_tell(#call, #directive, #operation, #last, #result, #told)),
         };
         let value = self.tell_end(&end);
         quote! {
@@ -104,7 +103,7 @@ impl Settle<'_> {
 
     /// Returns the arguments for `on_retry`.
     fn on_failure(&self) -> Option<TokenStream> {
-        let Self { private, on_retry, .. } = self;
+        let Self { private, result, on_retry, .. } = self;
         let on_retry = (*on_retry)?;
         let [beginning, error, event] = ["beginning", "error", "event"].map(local);
         // Whether the type is right depends on the user's expression, so rustc points there.
@@ -113,7 +112,10 @@ impl Settle<'_> {
         let told = quote_spanned!(place=> #told(#error, #event, #on_retry));
         // The expression is evaluated in a closure of the expansion, so that a panic of it does not lose the paid
         // retry.
-        Some(quote!(#beginning, |#error, #event| #told))
+        let outcome = respan(quote!(&*#result), self.outcome);
+        Some(quote! {
+            #beginning, |#result, #event| #private::tell_failure(#outcome, |#error| #told)
+        })
     }
 
     /// Returns the final outcome, for which `on_end` is called. It is where the outcome is final, so that the expression may
