@@ -12,6 +12,7 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
+pub mod worlds;
 
 use crate::report::{Plot, Report, Table};
 use crate::strategies::Policy;
@@ -53,6 +54,7 @@ pub const SCENARIOS: &[Scenario] = &[
     layers::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
+    worlds::SCENARIO,
 ];
 
 /// The size of a study, and what it runs besides the scenario's own cases.
