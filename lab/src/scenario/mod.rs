@@ -3,6 +3,7 @@
 pub mod changing;
 pub mod contention;
 pub mod copy;
+pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
 pub mod layers;
@@ -52,6 +53,7 @@ pub const SCENARIOS: &[Scenario] = &[
     many::SCENARIO,
     changing::SCENARIO,
     layers::SCENARIO,
+    faults::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
     worlds::SCENARIO,
