@@ -18,7 +18,8 @@
 //!
 //! - **Method.** A request that may have been acted upon is sent again if its method is idempotent, as GET and PUT are, and not
 //!   if it is a POST or a PATCH. A request that was not acted upon is sent again with each method, after a 429 for example.
-//!   [`idempotent_with`](RetryMiddleware::idempotent_with) decides in place of the method.
+//!   [`idempotent_with`](RetryMiddleware::idempotent_with) decides in place of the method, for example by an idempotency key,
+//!   which [`before_attempt`](RetryMiddleware::before_attempt) can add.
 //! - **Outcome.** The caller gets the last response, whatever its status, as from reqwest. `error_for_status`, or
 //!   [`error_for_response`](reqwest013::ResponseExt), makes an error of it.
 //! - **Waits.** A retry waits at least as long as a `Retry-After` asks for.

@@ -1,6 +1,7 @@
 //! The layer for `tower`: the forms of requests and services, the situations of tower's own retry layer, readiness,
 //! time limits, and dropped requests.
 
+mod changes;
 mod policies;
 mod requests;
 mod stacks;

@@ -3,7 +3,6 @@
 pub mod changing;
 pub mod contention;
 pub mod copy;
-pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
 pub mod layers;
@@ -13,7 +12,6 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
-pub mod worlds;
 
 use crate::report::{Plot, Report, Table};
 use crate::strategies::Policy;
@@ -53,10 +51,8 @@ pub const SCENARIOS: &[Scenario] = &[
     many::SCENARIO,
     changing::SCENARIO,
     layers::SCENARIO,
-    faults::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
-    worlds::SCENARIO,
 ];
 
 /// The size of a study, and what it runs besides the scenario's own cases.

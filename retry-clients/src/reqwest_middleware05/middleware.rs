@@ -10,7 +10,7 @@ use retry_core::classify::chain::Concrete;
 use retry_core::classify::http::idempotent_method;
 use retry_core::strategy::RetryStrategy;
 use retry_core::tower::{IntoHandle, RetryLayer};
-use retry_core::{RetryDirective, RetryPolicy, TimedOut};
+use retry_core::{AttemptContext, RetryDirective, RetryPolicy, TimedOut};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -30,9 +30,13 @@ pub struct RetryMiddleware<S> {
     strategy: S,
     name: &'static str,
     is_idempotent: Arc<dyn Fn(&Request) -> bool + Send + Sync>,
+    change: Option<Arc<Change>>,
     max_time: Option<Duration>,
     bodies: Bodies,
 }
+
+/// A function that changes the request of an attempt.
+type Change = dyn Fn(&mut Request, AttemptContext) + Send + Sync;
 
 impl<S: RetryStrategy> RetryMiddleware<S> {
     /// Creates a middleware whose requests share this strategy. Pass a reference to a static, an [`Arc`], a
@@ -42,6 +46,7 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
             strategy: strategy.into_handle(),
             name: "reqwest",
             is_idempotent: Arc::new(by_method),
+            change: None,
             max_time: None,
             bodies: Bodies { limit: BODY_LIMIT, unknown: false },
         }
@@ -67,6 +72,14 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
     #[must_use]
     pub fn idempotent_with(mut self, is_idempotent: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Self {
         self.is_idempotent = Arc::new(is_idempotent);
+        self
+    }
+
+    /// Sets a function that may change the request of each attempt, first attempts included, for example to add a header with
+    /// an idempotency key; see [`RetryLayer::before_attempt`].
+    #[must_use]
+    pub fn before_attempt(mut self, change: impl Fn(&mut Request, AttemptContext) + Send + Sync + 'static) -> Self {
+        self.change = Some(Arc::new(change));
         self
     }
 
@@ -107,7 +120,7 @@ fn by_method(request: &Request) -> bool {
 
 impl<S: fmt::Debug> fmt::Debug for RetryMiddleware<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { strategy, name, is_idempotent: _, max_time, bodies } = self;
+        let Self { strategy, name, is_idempotent: _, change: _, max_time, bodies } = self;
         f.debug_struct("RetryMiddleware")
             .field("strategy", strategy)
             .field("name", name)
@@ -126,8 +139,15 @@ impl<S: RetryStrategy<Token: Send> + Send + Sync + 'static> Middleware for Retry
         next: Next<'_>,
     ) -> reqwest_middleware::Result<Response> {
         let policy = Policy(response_policy().idempotent((self.is_idempotent)(&request)));
-        let layer =
-            RetryLayer::with_handle(&self.strategy).name(self.name).policy(policy).clone_with(Request::try_clone);
+        let layer = RetryLayer::with_handle(&self.strategy)
+            .name(self.name)
+            .policy(policy)
+            .clone_with(Request::try_clone)
+            .before_attempt(|request: &mut Request, context| {
+                if let Some(change) = &self.change {
+                    change(request, context);
+                }
+            });
         let client = Rest { next, extensions: Arc::new(Mutex::new(extensions)), bodies: self.bodies };
         let outcome = match self.max_time {
             Some(time) => layer.max_time(time).layer(client).call(request).await,

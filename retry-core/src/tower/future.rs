@@ -1,6 +1,6 @@
 //! The future of one request, which drives its operation.
 
-use super::{CloneRequest, Settings};
+use super::{ChangeRequest, CloneRequest, Settings};
 use crate::operation::{Attempt, Deadline, Driver, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
@@ -16,35 +16,38 @@ use tower_service::Service;
 ///
 /// It is [`Send`] if its parts are. The response future of the inner service is boxed, once for all attempts.
 #[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture<Svc, Req, S, P, C, T, O, L>
+pub struct ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
-    settings: Settings<S, P, C, T, O, L>,
+    settings: Settings<S, P, C, A, T, O, L>,
     /// The request of the next attempt. `None` if the request can't be cloned.
     request: Option<Req>,
     sender: Sender<Svc, Req>,
     last: L::Last,
-    stage: Stage<S, T, O, L>,
+    stage: Stage<S, A::State, T, O, L>,
 }
 
 /// The stages of a request.
-enum Stage<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> {
+enum Stage<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> {
     /// The future was not polled yet.
     New,
     /// The operation is under way.
-    Running(Running<S, T, O, L>),
+    Running(Running<S, X, T, O, L>),
     /// The future was ready.
     Done,
 }
 
 /// An operation that is under way.
-struct Running<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> {
+struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> {
     operation: OperationOf<S, L, O>,
+    /// State for the function that changes the requests of attempts.
+    state: X,
     /// Whether the token's delay is still to be slept.
     is_delayed: bool,
     wait: Option<Waiting<(), T::Sleep>>,
@@ -61,38 +64,41 @@ struct Limit<L: TimeLimits, T: Timer> {
 /// The sleep until an attempt is cut.
 type CutSleep<L, T> = <L as TimeLimits>::Sleep<<T as Timer>::Sleep>;
 
-impl<Svc, Req, S, P, C, T, O, L> ResponseFuture<Svc, Req, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
     /// Creates the future of a request to a service that is ready.
-    pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, T, O, L>) -> Self {
+    pub(super) fn new(service: Svc, request: Req, settings: Settings<S, P, C, A, T, O, L>) -> Self {
         let sender = Sender { service, is_ready: true, request: None, is_sent: false, response: Box::pin(None) };
         Self { settings, request: Some(request), sender, last: L::Last::default(), stage: Stage::New }
     }
 }
 
 /// Nothing is pinned in place: the response future and the sleeps are boxed.
-impl<Svc, Req, S, P, C, T, O, L> Unpin for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> Unpin for ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
 }
 
-impl<Svc, Req, S, P, C, T, O, L> Future for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> Future for ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
     P: RetryPolicy<Result<Svc::Response, Svc::Error>>,
     C: CloneRequest<Req>,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
@@ -104,7 +110,8 @@ where
         if let Stage::New = stage {
             let mut operation = settings.call().begin(settings.limits);
             let is_delayed = settings.call().is_delayed(&mut operation);
-            *stage = Stage::Running(Running { operation, is_delayed, wait: None, limit: None });
+            let state = A::begin(&operation);
+            *stage = Stage::Running(Running { operation, state, is_delayed, wait: None, limit: None });
         }
         let Stage::Running(running) = stage else { return Poll::Pending };
         loop {
@@ -113,9 +120,15 @@ where
             } else {
                 ready!(running.poll_wait(settings, context));
                 let clone = request.as_ref().and_then(|request| settings.clone.clone_request(request));
-                let limit = running.start(settings);
+                let Running { operation, state, limit, .. } = &mut *running;
+                let (deadline, sleep) = settings.call().deadline(operation);
+                let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin) });
                 if limit.deadline.over().is_none() {
                     sender.load(mem::replace(request, clone));
+                    // The sender has it already, so that nothing is taken for sent if this panics.
+                    if let Some(request) = &mut sender.request {
+                        settings.change.change(request, state, operation.attempts(), operation.time_left());
+                    }
                 }
                 limit
             };
@@ -124,8 +137,10 @@ where
             sender.stop();
             let sent = Sent { was_sent: sender.is_sent, is_repeatable: request.is_some() };
             let call = settings.call();
-            let concluded = running.operation.conclude(call, attempted, last, |operation, outcome, is_over| {
-                let directive = (!is_over).then(|| call.evaluate(operation, &settings.policy, outcome));
+            let Running { operation, state, .. } = &mut *running;
+            let concluded = operation.conclude(call, attempted, last, |operation, outcome, is_over| {
+                let directive =
+                    (!is_over).then(|| A::remember(state, call.evaluate(operation, &settings.policy, outcome)));
                 operation.settle_or_end(call, directive, sent)
             });
             if let ControlFlow::Break(end) = concluded {
@@ -137,10 +152,11 @@ where
     }
 }
 
-impl<Svc, Req, S, P, C, T, O, L> Drop for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> Drop for ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
@@ -155,9 +171,9 @@ where
     }
 }
 
-impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, T, O, L> {
+impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, X, T, O, L> {
     /// Waits until the attempt is due, or until a limit prevents it.
-    fn poll_wait<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_wait<P, C, A>(&mut self, settings: &Settings<S, P, C, A, T, O, L>, context: &mut Context<'_>) -> Poll<()> {
         loop {
             if let Some(wait) = &mut self.wait {
                 ready!(wait.poll_unguarded(context));
@@ -172,12 +188,6 @@ impl<S: RetryStrategy, T: Timer, O: OptionalObserver, L: TimeLimits> Running<S, 
                 return Poll::Ready(());
             }
         }
-    }
-
-    /// Starts the time limit of the attempt.
-    fn start<P, C>(&mut self, settings: &Settings<S, P, C, T, O, L>) -> &mut Limit<L, T> {
-        let (deadline, sleep) = settings.call().deadline(&mut self.operation);
-        self.limit.insert(Limit { deadline, sleep: sleep.map(Box::pin) })
     }
 }
 
@@ -248,10 +258,11 @@ impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
     }
 }
 
-impl<Svc, Req, S, P, C, T, O, L> fmt::Debug for ResponseFuture<Svc, Req, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> fmt::Debug for ResponseFuture<Svc, Req, S, P, C, A, T, O, L>
 where
     Svc: Service<Req>,
     S: RetryStrategy,
+    A: ChangeRequest<Req>,
     T: Timer,
     O: OptionalObserver,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,

@@ -1,4 +1,8 @@
-//! Ways to clone a request, so that it can be sent again.
+//! Ways to clone a request, so that it can be sent again, and to change the request of each attempt.
+
+use crate::operation::{AttemptContext, ContextState, Identified};
+use crate::policy::RetryDirective;
+use std::time::Duration;
 
 mod sealed {
     #[expect(unnameable_types, reason = "a seal")]
@@ -33,5 +37,64 @@ impl<F> sealed::Sealed for CloneWith<F> {}
 impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for CloneWith<F> {
     fn clone_request(&self, request: &R) -> Option<R> {
         (self.0)(request)
+    }
+}
+
+/// A way to change the requests of attempts, of type `R`: [`Unchanged`] or [`BeforeAttempt`]. This trait is sealed.
+pub trait ChangeRequest<R>: sealed::Sealed {
+    /// State kept from one attempt to the next.
+    #[doc(hidden)]
+    type State;
+
+    /// Creates the state at the start of an operation.
+    #[doc(hidden)]
+    fn begin(operation: &impl Identified) -> Self::State;
+
+    /// Changes the request of the attempt with this number and this time limit.
+    #[doc(hidden)]
+    fn change(&self, request: &mut R, state: &Self::State, number: u32, time_left: Option<Duration>);
+
+    /// Stores the directive for an attempt, and returns it.
+    #[doc(hidden)]
+    fn remember(state: &mut Self::State, directive: RetryDirective) -> RetryDirective;
+}
+
+/// Sends each request as it is. This is the default.
+#[derive(Clone, Copy, Debug)]
+pub struct Unchanged;
+
+impl sealed::Sealed for Unchanged {}
+
+impl<R> ChangeRequest<R> for Unchanged {
+    type State = ();
+
+    fn begin(_: &impl Identified) {}
+
+    fn change(&self, _: &mut R, (): &(), _: u32, _: Option<Duration>) {}
+
+    fn remember((): &mut (), directive: RetryDirective) -> RetryDirective {
+        directive
+    }
+}
+
+/// Changes requests with a function; see [`RetryLayer::before_attempt`](super::RetryLayer::before_attempt).
+#[derive(Clone, Copy, Debug)]
+pub struct BeforeAttempt<F>(pub(super) F);
+
+impl<F> sealed::Sealed for BeforeAttempt<F> {}
+
+impl<R, F: Fn(&mut R, AttemptContext)> ChangeRequest<R> for BeforeAttempt<F> {
+    type State = ContextState;
+
+    fn begin(operation: &impl Identified) -> ContextState {
+        ContextState::new(operation.operation_id())
+    }
+
+    fn change(&self, request: &mut R, state: &ContextState, number: u32, time_left: Option<Duration>) {
+        (self.0)(request, state.attempt(number, time_left));
+    }
+
+    fn remember(state: &mut ContextState, directive: RetryDirective) -> RetryDirective {
+        state.remember(directive)
     }
 }

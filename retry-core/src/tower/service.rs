@@ -1,6 +1,6 @@
 //! The service that a layer makes.
 
-use super::{CloneRequest, PolicyOf, ResponseFuture, Settings};
+use super::{ChangeRequest, CloneRequest, PolicyOf, ResponseFuture, Settings};
 use crate::operation::{LimitsOn, OptionalObserver};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -10,30 +10,31 @@ use tower_service::Service;
 
 /// A service that retries the requests of the service in it. [`RetryLayer`](super::RetryLayer) makes it.
 #[derive(Clone, Debug)]
-pub struct RetryService<Svc, S, P, C, T, O, L> {
+pub struct RetryService<Svc, S, P, C, A, T, O, L> {
     inner: Svc,
-    settings: Settings<S, P, C, T, O, L>,
+    settings: Settings<S, P, C, A, T, O, L>,
 }
 
-impl<Svc, S, P, C, T, O, L> RetryService<Svc, S, P, C, T, O, L> {
-    pub(super) const fn new(inner: Svc, settings: Settings<S, P, C, T, O, L>) -> Self {
+impl<Svc, S, P, C, A, T, O, L> RetryService<Svc, S, P, C, A, T, O, L> {
+    pub(super) const fn new(inner: Svc, settings: Settings<S, P, C, A, T, O, L>) -> Self {
         Self { inner, settings }
     }
 }
 
-impl<Svc, Req, S, P, C, T, O, L> Service<Req> for RetryService<Svc, S, P, C, T, O, L>
+impl<Svc, Req, S, P, C, A, T, O, L> Service<Req> for RetryService<Svc, S, P, C, A, T, O, L>
 where
     Svc: Service<Req> + Clone,
     S: RetryStrategy + Clone,
     P: PolicyOf<Req, Result<Svc::Response, Svc::Error>>,
     C: CloneRequest<Req> + Clone,
+    A: ChangeRequest<Req> + Clone,
     T: Timer + Clone,
     O: OptionalObserver + Clone,
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
     type Response = Svc::Response;
     type Error = Svc::Error;
-    type Future = ResponseFuture<Svc, Req, S, P::Policy, C, T, O, L>;
+    type Future = ResponseFuture<Svc, Req, S, P::Policy, C, A, T, O, L>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Svc::Error>> {
         self.inner.poll_ready(context)

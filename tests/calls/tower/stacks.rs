@@ -6,7 +6,8 @@ use ::tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 use retry_core::strategy::{ErasedStrategy, Scope};
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    Event, Observer, RetryDirective, RetryErrorType, RetryPolicy, ScopedRetryStrategy, StandardRetryStrategy, policy_fn,
+    AttemptContext, Event, Observer, RetryDirective, RetryErrorType, RetryPolicy, ScopedRetryStrategy,
+    StandardRetryStrategy, policy_fn,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -100,6 +101,24 @@ async fn a_stack_with_a_policy_for_each_request_is_built_and_used_in_a_spawned_b
 
     in_spawned_blocks!(RetryLayer::new(&STORE).policy_with(|_: &Arc<AtomicU32>| policy_fn(judge)));
     in_spawned_blocks!(RetryLayer::new(&STORE).policy_with(policy_of).max_time(LIMIT).attempt_timeout(LIMIT));
+}
+
+// Rules W6, W8.
+#[tokio::test(start_paused = true)]
+async fn a_stack_that_changes_requests_is_built_and_used_in_a_spawned_block() {
+    static STORE: StandardRetryStrategy = standard();
+    static CHANGES: AtomicU32 = AtomicU32::new(0);
+    fn change(_: &mut Arc<AtomicU32>, context: AttemptContext) {
+        CHANGES.fetch_add(context.attempt(), Ordering::Relaxed);
+    }
+
+    in_spawned_blocks!(RetryLayer::new(&STORE).policy(policy_fn(judge)).before_attempt(change));
+    assert_eq!(CHANGES.load(Ordering::Relaxed) % (1 + 2), 0);
+    in_spawned_blocks!(
+        RetryLayer::new(&STORE)
+            .policy_with(|_: &Arc<AtomicU32>| policy_fn(judge))
+            .before_attempt(|request: &mut Arc<AtomicU32>, _| *request = Arc::clone(request))
+    );
 }
 
 // Rule W6.

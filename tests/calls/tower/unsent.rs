@@ -246,6 +246,7 @@ fn run(script: &Rc<Vec<Step>>, max_time: Option<u64>, fuse: Option<u32>, polls: 
         .policy(Policy(world.clone()))
         .timer(world.clone())
         .observer(world.clone())
+        .before_attempt(|request: &mut Value, _| request.0.burn())
         .attempt_timeout(secs(3));
     let layer = layer.max_time(max_time.map_or(Duration::MAX, secs));
     let service =
@@ -282,7 +283,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    // Rules W5, D1, D6.
+    // Rules W5, W8, D1, D6.
     #[test]
     fn as_many_retries_are_paid_for_as_the_service_took(script in steps(), max_time in prop::option::of(1_u64..20)) {
         let script = Rc::new(script);

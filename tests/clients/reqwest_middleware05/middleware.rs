@@ -14,8 +14,8 @@ use retry_clients::reqwest_middleware05::{self, RetryMiddleware};
 use retry_core::classify::http::idempotent_method;
 use retry_core::{RetryError, StandardRetryStrategy, TimeLimit, TimedOut, test};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const WELL: Reaction = Reaction::Answer(200, "", "whole");
@@ -230,6 +230,39 @@ async fn middleware_that_follows_takes_part_in_each_attempt() {
     assert_eq!(client.execute_with_extensions(request, &mut extensions).await.unwrap().status(), 200);
     assert_eq!(extensions.get(), Some(&Mark(2)), "the second attempt left it");
     assert_eq!(server.requests(), 1, "the first attempt failed in the middleware");
+}
+
+/// A middleware that keeps the header of each attempt.
+struct Keys(Arc<Mutex<Vec<String>>>);
+
+#[async_trait::async_trait]
+impl Middleware for Keys {
+    async fn handle(
+        &self,
+        request: Request,
+        extensions: &mut http::Extensions,
+        next: Next<'_>,
+    ) -> reqwest_middleware::Result<Response> {
+        let key = request.headers()["idempotency-key"].to_str().unwrap();
+        self.0.lock().unwrap().push(key.to_owned());
+        next.run(request, extensions).await
+    }
+}
+
+// Rules H14, W8.
+#[tokio::test]
+async fn each_attempt_can_carry_the_key_of_its_operation() {
+    let server = Server::start_script([Reaction::Answer(503, "", ""), Reaction::SendAndReset(""), WELL]);
+    let keyed = RetryMiddleware::new(&MANY).idempotent_with(|_| true).before_attempt(|request, context| {
+        let key = format!("{} {}", context.operation_id(), context.attempt());
+        request.headers_mut().insert("idempotency-key", key.parse().unwrap());
+    });
+    let keys = Arc::default();
+    let client = ClientBuilder::new(builder().build().unwrap()).with(keyed).with(Keys(Arc::clone(&keys))).build();
+    assert_eq!(client.post(&server.url).body("{}").send().await.unwrap().status(), 200);
+    let keys = keys.lock().unwrap();
+    let keys: Vec<_> = keys.iter().map(|key| key.split_once(' ').unwrap()).collect();
+    assert_eq!(keys, [(keys[0].0, "1"), (keys[0].0, "2"), (keys[0].0, "3")]);
 }
 
 // Rules H14, W6.

@@ -13,6 +13,8 @@ use std::time::Duration;
 /// second that the server rounded up, and only its own operation waits for it.
 const HOLDS_ALL: Duration = Duration::from_millis(1500);
 
+/// The longest time for which one answer holds back all operations.
+const LONGEST_HOLD: Duration = Duration::from_secs(300);
 /// The time without waiters after which the client, and not the limit, determines how much is sent.
 const UNUSED_FOR: Duration = Duration::from_secs(1);
 /// The age up to which answers count as answers of now when they are moved to the estimator.
@@ -199,17 +201,17 @@ impl Pacer {
     }
 
     /// Learns from a rejection. `sent_after` is the number of rejections when the request was sent, if sends were limited
-    /// then. A long wait holds back all operations. Returns whether it does. `returns` says whether the operation
-    /// comes back after the wait.
+    /// then. A long wait holds back all operations.
     #[cold]
     pub(super) fn reject(
         &self,
-        now: Timestamp,
+        clock: &dyn Clock,
         ticket: Option<Ticket>,
         sent_after: Option<u32>,
-        (wait, returns): (Duration, bool),
-    ) -> bool {
+        wait: Option<Duration>,
+    ) {
         self.give_up(ticket, false);
+        let now = clock.now();
         let mut queue = self.lock();
         let is_first = !self.is_pacing();
         let (pace, now) = self.limit(&mut queue, now, |now| {
@@ -219,11 +221,12 @@ impl Pacer {
             self.drain(pace, now);
             pace.reject(now, sent_after);
         }
-        // Its operation waits, too, although it does not ask meanwhile.
-        if returns {
-            pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
+        let wait = wait.unwrap_or_default().min(LONGEST_HOLD);
+        if wait > HOLDS_ALL {
+            pace.hold(now, wait);
         }
-        wait > HOLDS_ALL && pace.hold(now, wait)
+        // Its operation waits, too, although it does not ask meanwhile.
+        pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
     }
 
     /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).
