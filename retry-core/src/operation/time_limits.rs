@@ -101,6 +101,9 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 
     /// The type of these limits after [`Retry::attempt_timeout`](crate::Retry::attempt_timeout): [`AttemptTimeout`] for
     /// [`Unlimited`], otherwise `Self`.
+    ///
+    /// [`AttemptTimeout`]: super::AttemptTimeout
+    /// [`Unlimited`]: super::Unlimited
     type WithAttemptTimeout: TimeLimits;
 
     /// Sets the limit on each attempt.
@@ -109,6 +112,9 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 
     /// The type of these limits after [`Retry::max_time`](crate::Retry::max_time) or
     /// [`Retry::deadline`](crate::Retry::deadline): [`MaxTime`], or [`LongPolling`] with it.
+    ///
+    /// [`MaxTime`]: super::MaxTime
+    /// [`LongPolling`]: super::LongPolling
     type WithMaxTime: TimeLimits;
 
     /// Sets the limit on the whole operation.
@@ -120,6 +126,8 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     fn with_deadline(self, deadline: Timestamp) -> Self::WithMaxTime;
 
     /// The type of these limits after [`Retry::long_polling`](crate::Retry::long_polling): [`LongPolling`].
+    ///
+    /// [`LongPolling`]: super::LongPolling
     type WithLongPolling: TimeLimits;
 
     /// Adds long polling.
