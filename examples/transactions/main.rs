@@ -5,6 +5,9 @@
 //! changes nothing. So a retry after a conflict waits only milliseconds and costs nothing of the retry quota. The
 //! second half of the program treats the same lost race as an ordinary failure, for comparison.
 //!
+//! For a real database, `sqlx09::transaction` and `tokio_postgres07::transaction` of retry-clients begin and commit, and know
+//! whether COMMIT had been sent.
+//!
 //! `cargo run --example transactions`
 
 mod store;

@@ -17,7 +17,7 @@
 //! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns on
 //! only those without which an error can't be classified.
 //!
-//! Each module has the same parts:
+//! The modules have the same parts:
 //!
 //! | item | use it |
 //! |---|---|
@@ -26,6 +26,7 @@
 //! | `ClientError` | for a function with a time limit: `Result<T, reqwest013::ClientError>` has the client's own error or a time limit that was exceeded |
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
 //! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). Of reqwest, reqwest-middleware and hyper-util |
+//! | `transaction`, `TransactionError` | for a transaction of `PostgreSQL`, in the two modules that have them: they know whether COMMIT had been sent |
 //! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
 //!
 //! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
@@ -84,7 +85,11 @@ pub mod tokio_postgres07;
 pub mod tonic014;
 #[cfg(feature = "tower05")]
 pub mod tower05;
+#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+mod transaction;
 #[cfg(feature = "ureq3")]
 pub mod ureq3;
 
 pub use client_error::ClientError;
+#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+pub use transaction::TransactionError;

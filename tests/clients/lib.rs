@@ -3,9 +3,13 @@
 #![cfg(feature = "http-server")]
 
 pub mod postgres;
+mod proxy;
 mod server;
+#[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
+pub mod transfers;
 mod unreachable;
 
+pub use proxy::{Cut, Proxy};
 pub use server::{Reaction, Server};
 pub use unreachable::{FullBacklog, refused_address};
 

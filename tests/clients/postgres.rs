@@ -17,6 +17,11 @@ pub fn standby() -> String {
     variable("RETRY_TEST_STANDBY")
 }
 
+/// Returns the connection string of the server that [`control_restarted`] restarts.
+pub fn restarted() -> String {
+    variable("RETRY_TEST_RESTARTED")
+}
+
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run these tests by .ci/servers"))
 }
@@ -37,7 +42,20 @@ pub fn port(connection: &str) -> u16 {
 ///
 /// If `pg_ctl` fails.
 pub fn control_standby(words: &[&str]) {
-    let mut control = Command::new(variable("RETRY_TEST_STANDBY_CONTROL"));
+    control("RETRY_TEST_STANDBY_CONTROL", words);
+}
+
+/// Runs `pg_ctl` for the server that is only for this, with these words. Only one test of a program may use this.
+///
+/// # Panics
+///
+/// If `pg_ctl` fails.
+pub fn control_restarted(words: &[&str]) {
+    control("RETRY_TEST_RESTARTED_CONTROL", words);
+}
+
+fn control(program: &str, words: &[&str]) {
+    let mut control = Command::new(variable(program));
     let status = control.args(words).stdin(Stdio::null()).status().unwrap();
     assert!(status.success(), "{words:?}");
 }
@@ -85,4 +103,44 @@ pub const RAISED: [(&str, Classification); 14] = [
 /// Returns a statement that raises this SQLSTATE.
 pub fn raise(code: &str) -> String {
     format!("DO $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = '{code}'; END $$")
+}
+
+/// Makes the table `refused`. A transaction that inserts an SQLSTATE there gets it as the answer to its COMMIT, and one that
+/// inserts `killed` ends its session then.
+pub const REFUSED: &str = "
+    CREATE TABLE refused (code text);
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.code = 'killed' THEN
+            PERFORM pg_terminate_backend(pg_backend_pid());
+        ELSE
+            RAISE EXCEPTION 'on purpose' USING ERRCODE = NEW.code;
+        END IF;
+        RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON refused DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION refuse()";
+
+/// Answers to a COMMIT, with the verdicts on the transaction.
+pub const ANSWERS_TO_COMMIT: [(&str, Classification); 16] = [
+    ("40001", CONFLICT),
+    ("40P01", CONFLICT),
+    ("55P03", CONFLICT),
+    ("23505", WRONG),
+    ("P0001", WRONG),
+    ("57014", Classification::new(No)),
+    ("40003", Classification::new(Maybe)),
+    ("08007", Classification::new(Maybe)),
+    ("08006", Classification::new(Maybe)),
+    ("08P01", Classification::new(Maybe)),
+    ("53100", Classification::new(Maybe)),
+    ("53300", Classification::new(Maybe)),
+    ("57P01", Classification::new(Maybe)),
+    ("57P03", Classification::new(Maybe)),
+    ("XX000", Classification::new(Maybe)),
+    ("killed", Classification::new(Maybe)),
+];
+
+/// Returns the verdict on an error before COMMIT, whose table says this.
+pub fn before_commit(verdict: Classification) -> Classification {
+    if verdict.is_retry_safe() == Maybe { verdict.with_safety(Yes) } else { verdict }
 }

@@ -28,7 +28,8 @@ use crate::error::{ErrorFault, RetrySafety};
 /// | any other text, such as `SQLite`'s `5` | no answer | | | |
 ///
 /// A connection that breaks during COMMIT may hide a committed transaction. So mark each retried transaction
-/// `idempotent` or `idempotent = false`, and never leave it open.
+/// `idempotent` or `idempotent = false`, and never leave it open. With `PostgreSQL`, the functions `transaction` of the crate
+/// `retry-clients` know whether COMMIT had been sent.
 ///
 /// `CockroachDB` reports overload as 40001, and a retry after a conflict costs nothing. Give conflicts a cost there, by
 /// [`RetryCosts`](crate::strategy::RetryCosts).

@@ -1,6 +1,7 @@
 //! How the errors of tokio-postgres 0.7 are classified, with the servers that `.ci/servers` starts.
 
 mod programs;
+mod transactions;
 
 use clients_tests::postgres::{
     CONFLICT, FAILING, NO_SESSION, RAISED, WRONG, control_standby, port, primary, raise, standby,

@@ -18,8 +18,12 @@
 //!
 //! # Use
 //!
-//! A connection that breaks during COMMIT may hide a committed transaction. So always say whether the transaction may be
-//! carried out twice:
+//! With `PostgreSQL`, let [`transaction`] begin and commit. It knows whether COMMIT had been sent, so a connection that
+//! broke before is safe to retry, and one that broke later is reported as an
+//! [unknown outcome](TransactionError::is_outcome_unknown). Its docs have an example.
+//!
+//! Anywhere else, a connection that breaks during COMMIT may hide a committed transaction, and the table does not know
+//! the phase. So always say whether the transaction may be carried out twice:
 //!
 //! ```
 //! use retry_clients::sqlx09;
@@ -35,6 +39,10 @@
 //! #   bank.pay(from, to, amount).await
 //! }
 //! ```
+
+mod transaction;
+
+pub use transaction::{TransactionError, transaction};
 
 use crate::resolve;
 use retry_core::classify::{Classification, io, known_sqlstate};
@@ -55,9 +63,11 @@ pub fn classify(error: &Error) -> Classification {
     }
 }
 
-/// Classifies an error of sqlx or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any other link.
+/// Classifies an error of sqlx, a [`ClientError`] or a [`TransactionError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any
+/// other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
+    let client = link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification));
+    client.or_else(|| link.downcast_ref().map(<TransactionError>::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of sqlx, by [`link`].

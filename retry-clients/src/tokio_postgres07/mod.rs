@@ -23,27 +23,15 @@
 //! `#[retry(with = tokio_postgres07::classify)]`, or let [`policy`] judge it by its sources. A pool that timed out has sent nothing,
 //! so this is safe to retry, at the cost of another such wait.
 //!
-//! A connection that breaks during COMMIT may hide a committed transaction. So always say whether the transaction may be
-//! carried out twice:
-//!
-//! ```
-//! use retry_clients::tokio_postgres07;
-//! use retry_core::{StandardRetryStrategy, retryable};
-//! use tokio_postgres::{Client, Error, IsolationLevel};
-//!
-//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
-//!
-//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost race.
-//! #[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]
-//! async fn pay(client: &mut Client, from: i32, to: i32, amount: i64) -> Result<(), Error> {
-//!     let transaction = client.build_transaction().isolation_level(IsolationLevel::Serializable).start().await?;
-//!     let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2";
-//!     transaction.execute(take, &[&amount, &from]).await?;
-//!     let give = "UPDATE accounts SET balance = balance + $1 WHERE id = $2";
-//!     transaction.execute(give, &[&amount, &to]).await?;
-//!     transaction.commit().await
-//! }
-//! ```
+//! Let [`transaction`] begin and commit. It knows whether COMMIT had been sent, so a connection that broke before is safe
+//! to retry, and one that broke later is reported as an [unknown outcome](TransactionError::is_outcome_unknown). Its docs
+//! have an example. A function that commits by itself takes the [`policy`] instead, and always says whether the transaction
+//! may be carried out twice, because the table does not know the phase:
+//! `#[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]`.
+
+mod transaction;
+
+pub use transaction::{TransactionError, transaction};
 
 use crate::resolve;
 use retry_core::classify::{Classification, chain, io, known_sqlstate};
@@ -75,10 +63,11 @@ pub fn classify(error: &Error) -> Classification {
     by_io.unwrap_or(last)
 }
 
-/// Classifies an error of tokio-postgres or a [`ClientError`] that is a link of a chain, for [`ChainPolicy::also`]. Returns `None` for any
-/// other link.
+/// Classifies an error of tokio-postgres, a [`ClientError`] or a [`TransactionError`] that is a link of a chain, for
+/// [`ChainPolicy::also`]. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
-    link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification))
+    let client = link.downcast_ref().map(classify).or_else(|| link.downcast_ref().map(ClientError::classification));
+    client.or_else(|| link.downcast_ref().map(<TransactionError>::classification))
 }
 
 /// Returns a [`ChainPolicy`] that knows the errors of tokio-postgres, by [`link`].

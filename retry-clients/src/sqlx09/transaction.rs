@@ -1,0 +1,136 @@
+//! A transaction that knows whether its COMMIT was sent.
+
+use super::{ClientError, classify};
+use retry_core::RetryInfo;
+use sqlx::{Database, Error, Transaction};
+
+/// The error of [`transaction`]. Without a parameter, its body returns [`ClientError`].
+pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
+
+/// Begins a transaction, runs the body, and commits, with `PostgreSQL`.
+///
+/// The body gets the transaction by value. It returns `Ok((transaction, value))`, which hands the transaction back to be
+/// committed. If it returns an error, the transaction is dropped, which rolls it back.
+///
+/// Each attempt runs the body again, so the body must have no effects outside of its transaction: no other transaction,
+/// no request to another service, and no COMMIT as a statement. Mark the function `idempotent` only if the transaction may
+/// be committed twice, for example because it does nothing if its id is already there.
+///
+/// An attempt that a time limit cut may have sent its COMMIT, so its outcome is unknown. Let the server limit waits, for
+/// example by `SET LOCAL lock_timeout = '2s'`, whose error is a conflict.
+///
+/// Any other database is a compile error, because some commit by themselves at some statements.
+///
+/// # Errors
+///
+/// Returns the error of the first step that failed. The docs of [`TransactionError`](crate::TransactionError) have a table
+/// of how each is classified.
+///
+/// A body that hides the error of a statement gets no error from its COMMIT, with which `PostgreSQL` then rolls back.
+/// Execute a statement that may fail in a savepoint.
+///
+/// # Examples
+///
+/// ```
+/// use retry_clients::sqlx09::{self, TransactionError};
+/// use retry_core::{StandardRetryStrategy, retryable};
+/// use sqlx::postgres::PgPool;
+///
+/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+///
+/// // Money must not move twice: a COMMIT whose answer was lost is not retried.
+/// #[retryable(strategy = BANK, idempotent = false)]
+/// async fn pay(pool: &PgPool, from: i32, to: i32, amount: i64) -> Result<i64, TransactionError> {
+///     sqlx09::transaction(pool.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE"), async |mut tx| {
+///         let give = "UPDATE accounts SET balance = balance + $1 WHERE id = $2";
+///         sqlx::query(give).bind(amount).bind(to).execute(&mut *tx).await?;
+///         let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2 RETURNING balance";
+///         let rest = sqlx::query_scalar(take).bind(amount).bind(from).fetch_one(&mut *tx).await?;
+///         Ok((tx, rest))
+///     })
+///     .await
+/// }
+///
+/// fn spawn(pool: PgPool) {
+///     tokio::spawn(async move {
+///         match pay(&pool, 1, 2, 100).await {
+///             Ok(rest) => println!("{rest} left"),
+///             Err(error) if error.is_outcome_unknown() => println!("look whether it was paid: {error}"),
+///             Err(error) => println!("not paid: {error}"),
+///         }
+///     });
+/// }
+/// ```
+///
+/// The body can return an error of your own. `?` needs its `From` of the client's error, and the strategy its
+/// classification:
+///
+/// ```
+/// use retry_clients::sqlx09::{self, TransactionError};
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// use sqlx::postgres::PgPool;
+///
+/// #[derive(Debug, RetryInfo)]
+/// enum PayError {
+///     #[retry(with = sqlx09::classify)]
+///     Database(sqlx::Error),
+///     #[retry(never)]
+///     Overdrawn,
+/// }
+/// # impl From<sqlx::Error> for PayError {
+/// #     fn from(error: sqlx::Error) -> Self { Self::Database(error) }
+/// # }
+///
+/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+///
+/// // The id is unique, so this may be repeated.
+/// #[retryable(strategy = BANK, idempotent)]
+/// async fn pay_once(pool: &PgPool, id: i64, from: i32, amount: i64) -> Result<(), TransactionError<PayError>> {
+///     sqlx09::transaction(pool.begin(), async |mut tx| {
+///         let note = "INSERT INTO payments VALUES ($1) ON CONFLICT DO NOTHING";
+///         if sqlx::query(note).bind(id).execute(&mut *tx).await?.rows_affected() == 0 {
+///             return Ok((tx, ())); // an earlier attempt was committed
+///         }
+///         let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2 AND balance >= $1";
+///         if sqlx::query(take).bind(amount).bind(from).execute(&mut *tx).await?.rows_affected() == 0 {
+///             return Err(PayError::Overdrawn);
+///         }
+///         Ok((tx, ()))
+///     })
+///     .await
+/// }
+/// ```
+pub async fn transaction<'c, DB, T, E, F>(
+    begin: impl Future<Output = Result<Transaction<'c, DB>, Error>>,
+    body: impl FnOnce(Transaction<'c, DB>) -> F,
+) -> Result<T, crate::TransactionError<E>>
+where
+    DB: Database,
+    E: From<Error> + RetryInfo,
+    F: Future<Output = Result<(Transaction<'c, DB>, T), E>>,
+{
+    const { assert!(is_postgresql(DB::NAME), "sqlx09::transaction is for PostgreSQL only") }
+
+    let transaction = begin.await.map_err(|error| {
+        let verdict = classify(&error);
+        crate::TransactionError::rolled_back(E::from(error), verdict)
+    })?;
+    let (transaction, value) = body(transaction).await.map_err(crate::TransactionError::before_commit)?;
+    transaction.commit().await.map_err(|error| {
+        let answer = error.as_database_error().and_then(sqlx::error::DatabaseError::code).map(String::from);
+        crate::TransactionError::of_commit(E::from(error), answer.as_deref())
+    })?;
+    Ok(value)
+}
+
+const fn is_postgresql(database: &str) -> bool {
+    matches!(database.as_bytes(), b"PostgreSQL")
+}
+
+impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
+    /// An error outside of [`transaction`] is classified by the table of the module: nobody knows whether a COMMIT had been sent.
+    fn from(error: Error) -> Self {
+        let verdict = classify(&error);
+        Self::at_any_time(error.into(), verdict)
+    }
+}

@@ -1,0 +1,105 @@
+//! A transaction that knows whether its COMMIT was sent.
+
+use super::{ClientError, classify};
+use retry_core::RetryInfo;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Error, Transaction};
+
+/// The error of [`transaction`]. Without a parameter, its body returns [`ClientError`].
+pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
+
+/// Begins a transaction, runs the body, and commits.
+///
+/// The body gets the transaction by value. It returns `Ok((transaction, value))`, which hands the transaction back to be
+/// committed. If it returns an error, the transaction is dropped, which rolls it back.
+///
+/// Each attempt runs the body again, so the body must have no effects outside of its transaction: no other transaction,
+/// no request to another service, and no COMMIT as a statement. Mark the function `idempotent` only if the transaction may
+/// be committed twice, for example because it does nothing if its id is already there.
+///
+/// An attempt that a time limit cut may have sent its COMMIT, so its outcome is unknown. Let the server limit waits, for
+/// example by `SET LOCAL lock_timeout = '2s'`, whose error is a conflict.
+///
+/// # Errors
+///
+/// Returns the error of the first step that failed. The docs of [`TransactionError`](crate::TransactionError) have a table
+/// of how each is classified.
+///
+/// A body that hides the error of a statement gets no error from its COMMIT, with which `PostgreSQL` then rolls back.
+/// Execute a statement that may fail in a savepoint.
+///
+/// # Examples
+///
+/// An attempt connects again if its connection was closed. Connecting is not a part of the transaction, so its error is
+/// marked by [`before_commit`](crate::TransactionError::before_commit):
+///
+/// ```
+/// use retry_clients::tokio_postgres07::{self, TransactionError};
+/// use retry_core::{StandardRetryStrategy, retryable};
+/// use tokio_postgres::{Client, Error, IsolationLevel};
+///
+/// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
+///
+/// # async fn connect() -> Result<Client, Error> { unimplemented!() }
+/// // Money must not move twice: a COMMIT whose answer was lost is not retried.
+/// #[retryable(strategy = BANK, idempotent = false)]
+/// async fn pay(client: &mut Client, from: i32, to: i32, amount: i64) -> Result<(), TransactionError> {
+///     if client.is_closed() {
+///         *client = connect().await.map_err(TransactionError::before_commit)?;
+///     }
+///     let begin = client.build_transaction().isolation_level(IsolationLevel::Serializable);
+///     tokio_postgres07::transaction(begin.start(), async |tx| {
+///         tx.execute("UPDATE accounts SET balance = balance - $1 WHERE id = $2", &[&amount, &from]).await?;
+///         tx.execute("UPDATE accounts SET balance = balance + $1 WHERE id = $2", &[&amount, &to]).await?;
+///         Ok((tx, ()))
+///     })
+///     .await
+/// }
+///
+/// fn spawn(mut client: Client) {
+///     tokio::spawn(async move {
+///         match pay(&mut client, 1, 2, 100).await {
+///             Ok(()) => println!("paid"),
+///             Err(error) if error.is_outcome_unknown() => println!("look whether it was paid: {error}"),
+///             Err(error) => println!("not paid: {error}"),
+///         }
+///     });
+/// }
+/// ```
+///
+/// The body can return an error of your own, with a `From` of the client's error and a classification:
+/// `TransactionError<PayError>`.
+pub async fn transaction<'c, T, E, F>(
+    begin: impl Future<Output = Result<Transaction<'c>, Error>>,
+    body: impl FnOnce(Transaction<'c>) -> F,
+) -> Result<T, crate::TransactionError<E>>
+where
+    E: From<Error> + RetryInfo,
+    F: Future<Output = Result<(Transaction<'c>, T), E>>,
+{
+    let transaction = begin.await.map_err(rolled_back)?;
+    let (transaction, value) = body(transaction).await.map_err(crate::TransactionError::before_commit)?;
+    // A connection that is already closed does not send.
+    let is_closed = transaction.client().is_closed();
+    transaction.commit().await.map_err(|error| {
+        if is_closed {
+            return rolled_back(error);
+        }
+        let answer = error.code().map(SqlState::code).map(String::from);
+        crate::TransactionError::of_commit(E::from(error), answer.as_deref())
+    })?;
+    Ok(value)
+}
+
+fn rolled_back<E: From<Error>>(error: Error) -> crate::TransactionError<E> {
+    let verdict = classify(&error);
+    crate::TransactionError::rolled_back(E::from(error), verdict)
+}
+
+impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
+    /// An error outside of [`transaction`] is classified by the table of the module: nobody knows whether a COMMIT had been sent.
+    fn from(error: Error) -> Self {
+        let verdict = classify(&error);
+        Self::at_any_time(error.into(), verdict)
+    }
+}
