@@ -29,8 +29,8 @@ pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Dur
     let configured =
         config.build_on(StandardRetryStrategy::new().seed(0)).expect("the default strategy has all settings");
     let backoff = configured.backoff_strategy();
-    let max_throttled = (configured.mode() == RetryMode::Paced).then(|| configured.paced_max_throttled().max(1));
-    let parts = Parts { settings: configured.settings(), max_throttled, backoff: &backoff, quota: configured.quota() };
+    let throttled = (configured.mode() == RetryMode::Paced).then(|| configured.paced_max_throttled_time());
+    let parts = Parts { settings: configured.settings(), throttled, backoff: &backoff, quota: configured.quota() };
     let (schedule, plot) = parts.schedule();
     Report {
         scenario: "settings".to_owned(),
@@ -45,24 +45,20 @@ pub fn report(settings: Value, config: &RetryConfig, attempt_timeout: Option<Dur
 /// The parts of a strategy.
 struct Parts<'a> {
     settings: StandardRetrySettings,
-    /// The maximum of throttled attempts in the mode `paced`, which repeats them without backoff and cost.
-    max_throttled: Option<u32>,
+    /// The longest time of throttled attempts in the mode `paced`, which repeats them without backoff and cost.
+    throttled: Option<Duration>,
     backoff: &'a ExponentialBackoff,
     quota: &'a TokenBucket,
 }
 
 impl Parts<'_> {
-    /// Returns the maximum of throttled attempts, if they are repeated without backoff and cost.
-    fn unpaid(&self, class: RetryErrorType) -> Option<u32> {
-        self.max_throttled.filter(|_| class == Throttling)
+    /// Returns the longest time of throttled attempts, if they are repeated without backoff and cost.
+    fn unpaid(&self, class: RetryErrorType) -> Option<Duration> {
+        self.throttled.filter(|_| class == Throttling)
     }
 
-    fn attempts(&self, class: RetryErrorType) -> u32 {
-        self.unpaid(class).unwrap_or(self.settings.max_attempts)
-    }
-
-    fn retries(&self, class: RetryErrorType) -> u32 {
-        self.attempts(class) - 1
+    fn retries(&self) -> u32 {
+        self.settings.max_attempts - 1
     }
 
     /// Returns the longest backoff before a retry, counted from 0.
@@ -97,7 +93,7 @@ impl Parts<'_> {
         let mut table = Table::new("schedule", &["failure", "retry"], &measures);
         let mut plot = Plot::new("schedule", "Delay before each retry", "retry", "seconds");
         for (class, name) in CLASSES.into_iter().filter(|(class, _)| self.unpaid(*class).is_none()) {
-            for retry in 0..self.retries(class).min(LISTED) {
+            for retry in 0..self.retries().min(LISTED) {
                 let draw = |_| self.backoff.compute_next_backoff_delay(retry, class).as_secs_f64();
                 let mut delays: Vec<f64> = (0..DRAWS).map(draw).collect();
                 delays.sort_by(f64::total_cmp);
@@ -122,16 +118,21 @@ impl Parts<'_> {
         ];
         let mut table = Table::new("bounds", &["failure"], &measures);
         for (class, name) in CLASSES {
-            let attempts = self.attempts(class);
-            let waits = self.sum(class, |retry| Some(self.longest(retry, class)));
-            let asked = self.sum(class, |retry| self.longest_asked(retry, class));
+            let attempts = self.settings.max_attempts;
+            let waits = self.sum(|retry| Some(self.longest(retry, class)));
+            let asked = self.sum(|retry| self.longest_asked(retry, class));
             let whole = attempt_timeout.and_then(|timeout| asked?.checked_add(timeout.checked_mul(attempts)?));
-            let is_paid = self.unpaid(class).is_none();
+            let unpaid = self.unpaid(class);
+            let is_paid = unpaid.is_none();
+            // The longest wait is added to the time, and another one can follow.
+            let unpaid_asked = |time: Duration| time.checked_add(self.longest_asked(0, class)?.checked_mul(2)?);
+            let (waits, asked, whole) =
+                unpaid.map_or((waits, asked, whole), |time| (Some(time), unpaid_asked(time), None));
             let cost = if is_paid { self.settings.costs.of(class) } else { 0 };
             let paid = self.quota.capacity().checked_div(cost).map(f64::from);
             let drains = drain_rate(&self.settings, class).filter(|_| is_paid).map(|rate| rate * 100.0);
             let values = [
-                Some(f64::from(attempts)),
+                is_paid.then(|| f64::from(attempts)),
                 waits.map(|time| time.as_secs_f64()),
                 asked.map(|time| time.as_secs_f64()),
                 whole.map(|time| time.as_secs_f64()),
@@ -144,11 +145,11 @@ impl Parts<'_> {
     }
 
     /// Adds up the delays of all retries. `None` means no limit.
-    fn sum(&self, class: RetryErrorType, delay: impl Fn(u32) -> Option<Duration>) -> Option<Duration> {
+    fn sum(&self, delay: impl Fn(u32) -> Option<Duration>) -> Option<Duration> {
         // A delay that has doubled 64 times is at the cap.
-        let doubling = self.retries(class).min(64);
+        let doubling = self.retries().min(64);
         let sum = (0..doubling).try_fold(Duration::ZERO, |sum, retry| sum.checked_add(delay(retry)?))?;
-        let rest = self.retries(class) - doubling;
+        let rest = self.retries() - doubling;
         if rest == 0 { Some(sum) } else { sum.checked_add(delay(doubling)?.checked_mul(rest)?) }
     }
 }
@@ -239,13 +240,14 @@ mod tests {
 
     #[test]
     fn throttled_attempts_of_the_mode_paced_have_bounds_of_their_own() {
-        let config = RetryConfig::new().mode(RetryMode::Paced).paced_max_throttled(9);
+        let config = RetryConfig::new().mode(RetryMode::Paced).paced_max_throttled_time(Duration::from_secs(90));
         let report = report(Value::Null, &config, Some(Duration::from_secs(2)));
         let bounds = report.table("bounds").unwrap();
         let value = |class, measure| bounds.value(&[class], measure).unwrap().mid;
-        assert_eq!(value("throttling", "attempts, at most"), Some(9.0));
-        assert_eq!(value("throttling", "waits end after, s"), Some(0.0));
-        assert_eq!(value("throttling", "waits that the server asks for end after, s"), Some(2440.0));
+        assert_eq!(value("throttling", "attempts, at most"), None);
+        assert_eq!(value("throttling", "waits end after, s"), Some(90.0));
+        assert_eq!(value("throttling", "waits that the server asks for end after, s"), Some(90.0 + 2.0 * 305.0));
+        assert_eq!(value("throttling", "operation ends after, s"), None);
         assert_eq!(value("throttling", "full quota is empty after retries"), None);
         assert_eq!(value("throttling", "quota drains above failures of, %"), None);
         assert_eq!(value("other", "attempts, at most"), Some(5.0));

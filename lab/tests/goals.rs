@@ -2,9 +2,10 @@
 //! reached. The output of a run has the numbers for the table in the README: `cargo test --release -p lab --test goals --
 //! --nocapture`.
 
-use lab::scenario::{changing, copy, many};
+use lab::scenario::{changing, copy, many, worlds};
 use lab::strategies::Policy;
 use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
+use std::time::Duration;
 
 /// The first seed. The strategy was tuned on 0 to 4 and 2000 to 3019, in another simulation and in this one.
 const FIRST: u64 = 7000;
@@ -158,4 +159,55 @@ fn many_clients_share_a_limit_fairly() {
     // The goal is a fairness of 0.95, and 0.951 was reached. The margin is for the noise of ten seeds.
     check(with_ramp, 0.085, 0.945);
     check(|| Policy::with_reports("paced, reports", paced), 0.006, 0.93);
+}
+
+/// Runs all worlds whose names have this beginning. Of each, `[time by the ideal time, rejected share, failed tasks]`.
+fn worlds_like(beginning: &str) -> Vec<(String, [f64; 3])> {
+    let mut found = Vec::new();
+    for world in worlds::worlds().into_iter().filter(|world| world.name.starts_with(beginning)) {
+        let longest = world.max_retry_after_s.map(Duration::from_secs);
+        let policy = worlds::policies(21, longest).pop().expect("the last one is paced");
+        let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| worlds::run(0.1, &world, &policy, seed)).collect();
+        let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
+        let (time, _) = over(5, |seed| of(seed).time.as_secs_f64() / world.ideal_s);
+        let (rejected, _) = over(5, |seed| share(of(seed).rejected, of(seed).requests));
+        let (failed, _) = over(5, |seed| share(of(seed).failed, 1));
+        println!("{}: time / ideal {time:.3}, rejected {rejected:.4}, failed {failed:.1}", world.name);
+        found.push((world.name, [time, rejected, failed]));
+    }
+    assert!(!found.is_empty(), "{beginning}");
+    found
+}
+
+/// Checks that no task fails in the worlds of this beginning, and the goals.
+fn world_goals(beginning: &str, time: f64, rejected: f64) {
+    for (name, [took, share, failed]) in worlds_like(beginning) {
+        assert!(took <= time, "{name}: time / ideal {took}, and the goal is {time}");
+        assert!(share <= rejected, "{name}: rejected {share}, and the goal is {rejected}");
+        assert!(failed.abs() < 0.5, "{name}: {failed} tasks failed");
+    }
+}
+
+#[test]
+fn a_wait_that_a_server_always_asks_for_costs_little() {
+    for (world, time) in [("always 2 s", 1.1), ("always 5 s", 1.2), ("always 30 s", 2.0)] {
+        world_goals(world, time, 0.06);
+    }
+}
+
+#[test]
+fn an_hourly_limit_ends_what_it_must_at_once_and_sends_next_to_nothing_meanwhile() {
+    world_goals("5,000 per hour, 2 h", 1.02, 0.015);
+    let (_, [.., rejected, failed]) = worlds_like("5,000 per hour").remove(0);
+    // The goal is 1 %. At the end of each hour's limit all 64 workers have a request on its way, which is 1.3 %.
+    assert!(rejected <= 0.015, "{rejected}");
+    assert!(failed <= 180.0, "{failed} tasks failed, of those that were on their way and the probes");
+}
+
+#[test]
+fn a_time_in_which_everything_is_rejected_loses_nothing_and_costs_few_requests() {
+    world_goals("closed for", 1.2, 0.07);
+    for workers in [1, 2, 8] {
+        world_goals(&format!("600 per minute, {workers} workers"), 1.1, 0.07);
+    }
 }

@@ -117,6 +117,7 @@
 //!
 //! | event | meaning | level |
 //! |---|---|---|
+//! | `held` | a server asked a [`PacedRetryStrategy`] for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
 //! | `quota_exhausted` | a [`TokenBucket`] refused a retry, for the first time since it was full or had recovered | warn |
 //! | `quota_recovered` | the balance is back at half of the capacity, and can pay what was refused | warn |
 //!

@@ -390,7 +390,11 @@ fn every_reason_to_stop_has_a_name_and_a_message() {
             "retry_after_too_long",
             "the server asked for a longer wait than `max_retry_after` allows",
         ),
-        (RetryError::MaxTime, "max_time", "`max_time` or `deadline` is over, or would be before the next attempt"),
+        (
+            RetryError::MaxTime,
+            "max_time",
+            "`max_time`, `deadline` or `max_throttled_time` is over, or would be before the next attempt",
+        ),
         (RetryError::QuotaExhausted, "quota_exhausted", "the retry quota can't pay for the retry"),
         (RetryError::ForeignToken, "foreign_token", "the token was issued by another strategy"),
         (RetryError::Refused, "refused", "the strategy refused"),

@@ -5,8 +5,8 @@ use crate::support::{ByHand, Failed, poll_once, secs};
 use retry_core::config::RetryMode;
 use retry_core::strategy::RetryCosts;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, RetryConfig, RetryQuota, RetryStrategy, ScopedRetryStrategy,
-    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota, RetryStrategy,
+    ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -300,4 +300,23 @@ fn the_quota_of_a_scope_warns_with_the_name_of_the_scope() {
     while fail(&plain).is_some() {}
     while fail(&single).is_some() {}
     assert_eq!(subscribed.take(), [exhausted("store"), exhausted("store")]);
+}
+
+// Rule L8.
+#[test]
+fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
+    let subscribed = Subscribed::new();
+    let clock = ByHand::at(secs(1000));
+    let standard = StandardRetryStrategy::new().name("store").max_retry_after(Some(secs(60)));
+    let strategy = PacedRetryStrategy::over(standard);
+    let throttle = |wait| {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        drop(strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED.after(secs(wait))), &clock));
+    };
+    throttle(59);
+    assert_eq!(subscribed.take(), [""; 0]);
+    throttle(3600);
+    assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"]);
+    throttle(3600);
+    assert_eq!(subscribed.take(), [""; 0]);
 }

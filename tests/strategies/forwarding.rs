@@ -241,7 +241,12 @@ fn in_adaptive_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
 }
 
 fn in_paced_mode(standard: StandardRetryStrategy) -> ConfiguredStrategy {
-    RetryConfig::new().mode(RetryMode::Paced).paced_ramp(false).paced_max_throttled(2).build_on(standard).unwrap()
+    RetryConfig::new()
+        .mode(RetryMode::Paced)
+        .paced_ramp(false)
+        .paced_max_throttled_time(secs(2))
+        .build_on(standard)
+        .unwrap()
 }
 
 // Rule R16.
@@ -268,7 +273,7 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     let after = [throttled.to_owned(), last.replace("Now", "After(100ms)")].map(|line| line + ", rate 0.5");
     assert_eq!(limited, [before, &after].concat());
     assert_eq!(life(&in_adaptive_mode(standard())), limited);
-    let paced = PacedRetryStrategy::over(standard()).ramp(false).max_throttled(2);
+    let paced = PacedRetryStrategy::over(standard()).ramp(false).max_throttled_time(secs(2));
     let paced = life(&paced);
     assert!(paced[7].contains("rate"), "{paced:?}");
     assert_eq!(life(&in_paced_mode(standard())), paced);

@@ -19,7 +19,7 @@ mod svg;
 
 pub use parts::Missing;
 pub use peers::{PEERS, peers};
-pub use pictures::{picture, schedule};
+pub use pictures::{has_picture, picture, schedule};
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,11 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
     }
 }
 
+/// Returns whether there is a picture of a scenario's results.
+pub fn has_picture(scenario: &str) -> bool {
+    scenario != "worlds"
+}
+
 /// Draws the delays before each retry, from the report of [`settings`](crate::settings::report).
 ///
 /// # Errors

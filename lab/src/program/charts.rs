@@ -1,7 +1,7 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote.
 
 use clap::Args;
-use lab::chart::{PEERS, peers, picture};
+use lab::chart::{PEERS, has_picture, peers, picture};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use std::error::Error;
@@ -48,7 +48,7 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
 /// Draws all pictures, by name: one for each scenario, and one beside other crates.
 fn drawn(charts: &Charts) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
-    for scenario in SCENARIOS {
+    for scenario in SCENARIOS.iter().filter(|scenario| has_picture(scenario.name)) {
         let name = scenario.name;
         let report = read(&charts.results.join(format!("{name}.json")))?;
         pictures.push((name, picture(&report).map_err(|error| format!("{name}: {error}"))?));

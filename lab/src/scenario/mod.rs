@@ -3,6 +3,7 @@
 pub mod changing;
 pub mod contention;
 pub mod copy;
+pub mod faults;
 pub mod fleet;
 pub mod fleet_limit;
 pub mod layers;
@@ -12,6 +13,7 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
+pub mod worlds;
 
 use crate::report::{Plot, Report, Table};
 use crate::strategies::Policy;
@@ -51,8 +53,10 @@ pub const SCENARIOS: &[Scenario] = &[
     many::SCENARIO,
     changing::SCENARIO,
     layers::SCENARIO,
+    faults::SCENARIO,
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
+    worlds::SCENARIO,
 ];
 
 /// The size of a study, and what it runs besides the scenario's own cases.

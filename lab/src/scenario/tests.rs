@@ -53,7 +53,9 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
             "fleet_limit",
             json!({ "processes": [4], "arrive_s": 2, "measured_from_s": 4, "measured_s": 4, "store_away_s": 4 }),
         ),
+        ("worlds", json!({ "only": "no burst" })),
         ("layers", json!({ "rate": 20.0, "fails_after_s": 3, "fails_s": 5, "duration_s": 10 })),
+        ("faults", json!({ "quotas": [3], "fault_after_s": 2, "columns": ["stall, lives of 2 s", "down for 1 s"] })),
     ];
     for scenario in SCENARIOS {
         let (_, options) = small.iter().find(|(name, _)| *name == scenario.name).expect(scenario.name);

@@ -11,6 +11,7 @@ use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::support::{ConfigSection, Shared};
 use crate::time::{Clock, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
 ///
@@ -187,9 +188,9 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.resolved().pace().has_ramp
     }
 
-    /// Returns the maximum number of attempts of an operation that may be throttled in the mode `paced`.
-    pub fn paced_max_throttled(&self) -> u32 {
-        self.resolved().pace().max_throttled
+    /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
+    pub fn paced_max_throttled_time(&self) -> Duration {
+        self.resolved().pace().max_throttled_time
     }
 
     /// Returns the quota that retries are paid from.

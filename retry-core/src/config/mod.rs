@@ -104,7 +104,7 @@ use table::Settings;
 ///
 /// [store.paced]               # for the mode paced
 /// ramp = true
-/// max_throttled = 20          # attempts of an operation
+/// max_throttled_time = "5m"   # from the first throttled attempt of an operation
 /// ```
 ///
 /// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not

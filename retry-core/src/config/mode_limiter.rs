@@ -4,7 +4,7 @@ use super::RetryMode;
 use super::parts::ConfigLimiter;
 use crate::limit::{
     AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, Sealed,
-    SendLimiter, Unpaid,
+    SendLimiter, Throttled, Unpaid,
 };
 use crate::policy::Success;
 use crate::support::Shared;
@@ -47,12 +47,12 @@ const fn limit_of(mode: RetryMode) -> u8 {
 #[derive(Debug)]
 pub enum ModePlace {
     Unlimited {
-        /// The number of attempts of the operation that were throttled in the mode `paced`.
-        throttled: u32,
+        /// The attempts of the operation that were throttled in the mode `paced`.
+        throttled: Throttled,
     },
     Adaptive {
         place: AdaptivePlace,
-        throttled: u32,
+        throttled: Throttled,
     },
     Paced(PacedPlace),
 }
@@ -67,7 +67,7 @@ impl ModePlace {
         }
     }
 
-    const fn throttled(&self) -> u32 {
+    const fn throttled(&self) -> Throttled {
         match self {
             Self::Unlimited { throttled } | Self::Adaptive { throttled, .. } => *throttled,
             Self::Paced(place) => place.throttled(),
@@ -107,9 +107,9 @@ impl ModeLimiter {
         self.with_limit(|limit| limit.load(Ordering::Relaxed))
     }
 
-    /// Returns the place of an operation with this number of throttled attempts.
+    /// Returns the place of an operation with these throttled attempts.
     #[inline]
-    fn place(&self, throttled: u32, clock: &dyn Clock) -> ModePlace {
+    fn place(&self, throttled: Throttled, clock: &dyn Clock) -> ModePlace {
         match self.limit() {
             ADAPTIVE => ModePlace::Adaptive { place: self.adaptive.begin(clock), throttled },
             PACED => ModePlace::Paced(self.paced.begin_after(throttled, clock)),
@@ -179,7 +179,7 @@ impl SendLimiter for ModeLimiter {
 
     #[inline]
     fn begin(&self, clock: &dyn Clock) -> ModePlace {
-        self.place(0, clock)
+        self.place(Throttled::default(), clock)
     }
 
     #[inline]
@@ -221,7 +221,7 @@ impl SendLimiter for ModeLimiter {
     }
 
     fn uncounted(&self, place: &ModePlace) -> u32 {
-        place.throttled()
+        place.throttled().attempts()
     }
 
     fn release(&self, place: &mut ModePlace) {

@@ -144,11 +144,11 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the maximum number of attempts of an operation that may be throttled in the mode [`Paced`](RetryMode::Paced);
-    /// see [`PacedRetryStrategy::max_throttled`](crate::PacedRetryStrategy::max_throttled). The default is 20.
+    /// Sets the time after which an operation that is throttled gives up in the mode [`Paced`](RetryMode::Paced); see
+    /// [`PacedRetryStrategy::max_throttled_time`](crate::PacedRetryStrategy::max_throttled_time). The default is 5 minutes.
     #[must_use]
-    pub const fn paced_max_throttled(mut self, attempts: u32) -> Self {
-        self.set.paced_max_throttled = Some(attempts);
+    pub const fn paced_max_throttled_time(mut self, time: Duration) -> Self {
+        self.set.paced_max_throttled_time = Some(time);
         self
     }
 }

@@ -96,8 +96,8 @@ settings! {
     retry_refund: Refund, retry_refund_setting -> Refund, "quota.refunds.after_retry";
     /// Returns whether the mode `paced` begins with a ramp.
     paced_ramp: bool, paced_ramp_setting -> bool, "paced.ramp";
-    /// Returns the maximum number of attempts of an operation that may be throttled in the mode `paced`.
-    paced_max_throttled: u32, paced_max_throttled_setting -> u32, "paced.max_throttled";
+    /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
+    paced_max_throttled_time: Duration, paced_max_throttled_time_setting -> Duration, "paced.max_throttled_time";
 }
 
 /// The key of a setting, or of a part of it.

@@ -68,9 +68,12 @@ pub trait SendLimiter: Sealed + Debug {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum FailedSend {
-    /// The server throttled the attempt, and asks for this wait, which is zero if it asks for none. The wait is `None` if it
-    /// is longer than the strategy allows.
-    Throttled { wait: Option<Duration> },
+    /// The server throttled the attempt, and asks for this wait, which is zero if it asks for none.
+    Throttled {
+        wait: Duration,
+        /// Whether the wait is longer than the strategy allows.
+        is_too_long: bool,
+    },
     /// The attempt failed in another way, so the server had accepted it.
     Otherwise,
     /// The attempt was not sent, so there is nothing to learn, and what was taken for it is given back.
@@ -83,6 +86,8 @@ pub enum FailedSend {
 pub struct Unpaid {
     /// The delay, or `None` if the server asks for a longer wait than the strategy allows.
     pub delay: Option<Duration>,
-    /// The maximum number of uncounted attempts.
-    pub max_uncounted: u32,
+    /// Whether the time for throttled attempts is over.
+    pub is_over: bool,
+    /// Whether other operations wait longer than the strategy allows, for the first time.
+    pub holds_too_long: bool,
 }

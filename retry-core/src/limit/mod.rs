@@ -16,7 +16,7 @@ pub use limiter::SendLimiter;
 pub use limiter::{FailedSend, Unpaid};
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter};
 #[doc(hidden)]
-pub use paced::{PaceSettings, PacedPlace};
+pub use paced::{PaceSettings, PacedPlace, Throttled};
 pub use ready::Ready;
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;

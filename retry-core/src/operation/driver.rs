@@ -5,7 +5,7 @@ use crate::observe::Event;
 
 /// What a driver knows about an attempt, and who gets the events of its failure besides the observers.
 ///
-/// It is a type parameter of the steps that settle an outcome, so that [`Plain`] costs nothing.
+/// It is a type parameter of the steps that settle an outcome, so that a driver that adds nothing costs nothing.
 pub trait Driver {
     /// Returns whether the attempt was sent.
     #[inline]

@@ -2,9 +2,11 @@
 
 mod balance;
 mod bucket;
+mod evidence;
 mod level;
 
 pub use bucket::TokenBucket;
+pub use evidence::EvidenceQuota;
 
 use crate::policy::RetryErrorType;
 use crate::support::ConfigSection;

@@ -19,7 +19,8 @@ pub enum RetryError {
     /// The server asked for a longer wait than `max_retry_after` allows.
     RetryAfterTooLong,
     /// The `max_time` or `deadline` of the operation is over, or would be before the next attempt; see
-    /// [`Failure::remaining`](crate::Failure::remaining).
+    /// [`Failure::remaining`](crate::Failure::remaining). Or the `max_throttled_time` of a
+    /// [`PacedRetryStrategy`](crate::PacedRetryStrategy) is over.
     MaxTime,
     /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
@@ -54,7 +55,9 @@ impl fmt::Display for RetryError {
             Self::Disabled => "retries are switched off",
             Self::MaxAttempts => "all attempts were made",
             Self::RetryAfterTooLong => "the server asked for a longer wait than `max_retry_after` allows",
-            Self::MaxTime => "`max_time` or `deadline` is over, or would be before the next attempt",
+            Self::MaxTime => {
+                "`max_time`, `deadline` or `max_throttled_time` is over, or would be before the next attempt"
+            }
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",

@@ -6,6 +6,7 @@ use crate::policy::{RetryErrorType, Success};
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
+use crate::support::limit_events;
 use crate::time::Clock;
 use std::time::Duration;
 
@@ -110,11 +111,14 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
             self.standard.give_back(&token);
         }
         let unpaid = self.limiter.failed(&mut place, failed_send(settings, backoff, failure), clock);
-        let uncounted = self.limiter.uncounted(&place);
         let standard = match unpaid {
-            None => self.standard.judge(settings, backoff, token, failure, clock, uncounted)?,
-            Some(Unpaid { delay, max_uncounted }) => {
-                self.standard.grant_unpaid(token, failure, (uncounted, max_uncounted), delay)?
+            None => self.standard.judge(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?,
+            Some(Unpaid { delay, is_over, holds_too_long }) => {
+                if holds_too_long {
+                    let name = RetryStrategy::name(&self.standard);
+                    limit_events::held(name.as_ref().map(StrategyName::as_str), failure.retry_after());
+                }
+                self.standard.grant_unpaid(token, failure, is_over, delay)?
             }
         };
         Ok(LimitedRetryToken { standard, place })
@@ -158,8 +162,9 @@ fn failed_send(settings: &StandardRetrySettings, backoff: &impl BackoffStrategy,
     if failure.error_type() != Some(RetryErrorType::Throttling) {
         return FailedSend::Otherwise;
     }
-    let wait = failure.retry_after().map_or(Some(Duration::ZERO), |hint| hinted_wait(settings, backoff, hint));
-    FailedSend::Throttled { wait }
+    let hint = failure.retry_after().unwrap_or_default();
+    let wait = hinted_wait(settings, backoff, hint);
+    FailedSend::Throttled { wait: wait.unwrap_or(hint), is_too_long: wait.is_none() }
 }
 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {

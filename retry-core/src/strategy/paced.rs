@@ -6,6 +6,7 @@ use crate::quota::TokenBucket;
 use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStrategy};
 use crate::support::random::RandomNumbers;
 use crate::time::Clock;
+use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a limiter that finds the rate that the server accepts, and sends at
 /// that rate.
@@ -37,11 +38,14 @@ use crate::time::Clock;
 /// - The limit is measured instead of searched: between two rejections, what the server accepted over the time *is* its
 ///   limit. [`GoodputEstimator`](crate::limit::GoodputEstimator) describes the rate.
 /// - Sends are spaced evenly, without bursts, and served in the order in which they came.
-/// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and counts
-///   against a [limit of its own](PacedRetryStrategy::max_throttled). The quota protects a server that is in trouble, and a
+/// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and has a
+///   [time limit of its own](PacedRetryStrategy::max_throttled_time). The quota protects a server that is in trouble, and a
 ///   server that throttles protects itself.
 /// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %, at most 5 s. If it is longer than
-///   1.5 s, it holds back the whole strategy, so that the other operations need not get the same answer.
+///   1.5 s, it holds back the whole strategy, so that the other operations need not get the same answer. Rare probes check
+///   whether the server accepts requests before. A wait that is longer than
+///   [`max_retry_after`](StandardRetryStrategy::max_retry_after) ends the throttled operation. The first attempts of other
+///   operations wait for its end, because there is no error to return yet; give them a `max_time` if they must not.
 /// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.4 s until the
 ///   first rejection.
 ///
@@ -91,13 +95,18 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
         Self::from_parts(standard, PacedLimiter::new(RandomNumbers::new()))
     }
 
-    /// Sets the maximum number of attempts of an operation that may be throttled. The default is 20. The attempts that fail
-    /// in other ways are limited by [`max_attempts`](StandardRetryStrategy::max_attempts). With 1, an operation ends with
-    /// [`RetryError::MaxAttempts`](crate::RetryError::MaxAttempts) when it is throttled.
+    /// Sets the time after which an operation that is throttled gives up, counted from its first throttled attempt. The default
+    /// is 5 minutes. The longest wait that the server asked for before is added, so that an operation that waits as told gets
+    /// another attempt.
+    ///
+    /// It is a time and not a number of attempts, because throttled attempts are cheap and can follow each other quickly. An
+    /// operation that gives up ends with [`RetryError::MaxTime`](crate::RetryError::MaxTime). With zero, it ends when it is
+    /// throttled for the first time. Waiting for a send does not end an operation; the time is checked when an attempt is
+    /// throttled. Attempts that fail in other ways are limited by [`max_attempts`](StandardRetryStrategy::max_attempts).
     #[must_use]
-    pub const fn max_throttled(mut self, attempts: u32) -> Self {
+    pub const fn max_throttled_time(mut self, time: Duration) -> Self {
         let start = self.limiter().at_start();
-        self.limiter_mut().start_with(PaceSettings { max_throttled: attempts, ..start });
+        self.limiter_mut().start_with(PaceSettings { max_throttled_time: time, ..start });
         self
     }
 

@@ -1,6 +1,7 @@
 //! Internal helpers: the error of an invalid setting, random numbers, and synchronization primitives.
 
 mod invalid_setting;
+pub(crate) mod limit_events;
 pub(crate) mod never;
 pub(crate) mod quota_events;
 pub(crate) mod random;

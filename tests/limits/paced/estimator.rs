@@ -236,10 +236,15 @@ fn a_rejection_after_another_one_ends_no_measurement() {
 fn rejections_in_a_row_leave_single_probes_and_the_estimate_as_it_is() {
     let mut estimator = tracking();
     // The first one is the one that the estimate comes from.
-    for rate in [70.0, 35.0, 17.5, 8.75, 4.375, 4.0, 4.0, 4.0] {
+    for rate in [70.0, 17.5, 4.375, 4.0, 4.0, 4.0, 4.0, 4.0] {
         estimator.reject(at(2000));
         assert_close(estimator.rate(at(2000)), rate);
         assert_eq!(estimator.estimate(), Some(100.0));
+    }
+    // The longer everything is rejected, the fewer probes are sent.
+    let since_first = |seconds: u64| estimator.rate(at(2000 + 1000 * seconds));
+    for (seconds, rate) in [(10, 0.4), (100, 0.04)] {
+        assert_close(since_first(seconds), rate);
     }
     estimator.accept(at(2500), 1);
     assert!(estimator.rate(at(2500)) > 70.0);

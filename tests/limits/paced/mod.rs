@@ -5,6 +5,7 @@ mod estimator;
 mod reports;
 
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::strategy::PacedRetryToken;
 use retry_core::{
     Failure, Jitter, PacedRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
     RetryToken, StandardRetryStrategy, Success, retry,
@@ -83,13 +84,15 @@ fn only_the_rejection_of_a_request_that_was_sent_after_the_last_one_was_known_co
 
 // Rule L7.
 #[test]
-fn a_throttled_attempt_is_repeated_without_backoff_and_cost_up_to_a_limit_of_its_own() {
+fn a_throttled_attempt_is_repeated_without_backoff_and_cost_for_a_time_of_its_own() {
     let clock = ByHand::at(secs(1000));
-    let strategy = PacedRetryStrategy::over(standard().quota_capacity(20).max_attempts(3)).max_throttled(4);
+    let strategy =
+        PacedRetryStrategy::over(standard().quota_capacity(20).max_attempts(3)).max_throttled_time(secs(100));
     let mut token = strategy.acquire_initial_token(&clock).unwrap();
-    for attempt in 2..=4 {
+    for attempt in 2..=100 {
         token = strategy.refresh_retry_token(token, &throttled(None), &clock).unwrap();
         assert_eq!((token.attempt(), token.delay()), (attempt, Duration::ZERO));
+        clock.advance(secs(1));
     }
     assert_eq!(strategy.standard().quota().available(), 20);
     // Other failures have their own attempts, backoff and cost, as if there had been no throttling.
@@ -101,11 +104,46 @@ fn a_throttled_attempt_is_repeated_without_backoff_and_cost_up_to_a_limit_of_its
     let refused = strategy.refresh_retry_token(token, &failure, &clock);
     assert_eq!(refused.err(), Some(RetryError::MaxAttempts));
 
-    let mut token = strategy.acquire_initial_token(&clock).unwrap();
-    for _ in 1..4 {
-        token = strategy.refresh_retry_token(token, &throttled(None), &clock).unwrap();
-    }
-    assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxAttempts));
+    let first = |strategy: &PacedRetryStrategy, hint| {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.refresh_retry_token(token, &throttled(hint), &clock)
+    };
+    let token = first(&strategy, None).unwrap();
+    clock.advance(secs(100));
+    assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxTime));
+    let at_once = PacedRetryStrategy::new().max_throttled_time(Duration::ZERO);
+    assert_eq!(first(&at_once, None).err(), Some(RetryError::MaxTime));
+
+    // An operation that waits as the server tells it is not blamed for that time. The longest wait counts once.
+    let token = first(&strategy, Some(secs(290))).unwrap();
+    clock.advance(secs(300));
+    let token = strategy.refresh_retry_token(token, &throttled(Some(secs(290))), &clock).unwrap();
+    clock.advance(secs(100));
+    assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxTime));
+}
+
+// Rules L5, L7.
+#[tokio::test(start_paused = true)]
+async fn operations_ride_out_two_minutes_of_nothing_but_rejections_with_few_requests() {
+    let (strategy, started) = (PacedRetryStrategy::new().seed(1), Instant::now());
+    let rejected = Cell::new(0);
+    let work = async || {
+        for _ in 0..20 {
+            let call = retry(&strategy, async || {
+                sleep(millis(20)).await;
+                if (millis(200)..secs(120)).contains(&started.elapsed()) {
+                    rejected.set(rejected.get() + 1);
+                    return Err(Failed::THROTTLED);
+                }
+                Ok(())
+            });
+            call.run().await.expect("every operation succeeds");
+        }
+    };
+    tokio::join!(work(), work(), work(), work());
+    // Four in each second would be 480.
+    assert!((10..40).contains(&rejected.get()), "{} rejected", rejected.get());
+    assert!(started.elapsed() < secs(160), "{:?}", started.elapsed());
 }
 
 // Rule L8.
@@ -139,9 +177,9 @@ fn a_wait_that_the_server_asks_for_is_a_floor_and_stretched_by_at_most_a_tenth()
 // Rule L8.
 #[test]
 fn a_long_wait_holds_back_all_operations_and_a_short_one_does_not() {
-    for (hint, is_held) in [(millis(1500) * 10 / 11, false), (secs(2), true), (secs(301), false)] {
+    for (hint, is_held) in [(millis(1500) * 10 / 11, false), (secs(2), true), (secs(301), true)] {
         let clock = ByHand::at(secs(1000));
-        let strategy = pacing(&clock);
+        let strategy = at_a_hundred(&clock);
         let token = strategy.acquire_initial_token(&clock).unwrap();
         let _ = strategy.refresh_retry_token(token, &throttled(Some(hint)), &clock);
         let mut other = strategy.acquire_initial_token(&clock).unwrap();
@@ -150,8 +188,102 @@ fn a_long_wait_holds_back_all_operations_and_a_short_one_does_not() {
             clock.advance(wait);
             waited += wait;
         }
-        assert_eq!(waited >= hint, is_held, "{hint:?}: {waited:?}");
+        assert_eq!(waited >= secs(1), is_held, "{hint:?}: {waited:?}");
     }
+}
+
+/// A strategy whose estimate is 100 per second. It was throttled half a second ago.
+fn at_a_hundred(clock: &ByHand) -> PacedRetryStrategy {
+    let strategy = PacedRetryStrategy::over(standard().quota_capacity(100)).ramp(false).seed(1);
+    let send = || strategy.acquire_initial_token(clock).unwrap();
+    for _ in 0..100 {
+        strategy.record_success(send(), &Success::default(), clock).unwrap();
+        clock.advance(millis(10));
+    }
+    drop(strategy.refresh_retry_token(send(), &throttled(None), clock));
+    clock.advance(millis(500));
+    strategy
+}
+
+/// Returns when operations were sent in this time after now, by seconds, rounded down. Each of them is answered by `answer`.
+fn sends_within(
+    strategy: &PacedRetryStrategy,
+    clock: &ByHand,
+    time: Duration,
+    answer: impl Fn(PacedRetryToken),
+) -> Vec<u64> {
+    let (mut sends, started) = (Vec::new(), clock.time());
+    let mut token = strategy.acquire_initial_token(clock).unwrap();
+    while clock.time() < started + time {
+        if let Some(wait) = strategy.ready(&mut token, clock, None).wait() {
+            clock.advance(wait);
+        } else {
+            sends.push(clock.time().saturating_sub(started).as_secs());
+            answer(std::mem::replace(&mut token, strategy.acquire_initial_token(clock).unwrap()));
+        }
+    }
+    strategy.release(token);
+    sends
+}
+
+// Rule L8.
+#[test]
+fn rare_probes_check_a_hold() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = at_a_hundred(&clock);
+    let reject = |token| drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let _ = strategy.refresh_retry_token(token, &throttled(Some(secs(40))), &clock);
+    assert_eq!(sends_within(&strategy, &clock, secs(40), reject), [1, 3, 7, 15, 31]);
+    // Then the hold is over, and the estimate as it was: the first request that is accepted ends the probes.
+    let accept = |token| strategy.record_success(token, &Success::default(), &clock).unwrap();
+    assert!(sends_within(&strategy, &clock, secs(15), accept).len() > 20);
+}
+
+// Rule L8.
+#[test]
+fn a_wait_that_a_probe_proves_too_long_ends_and_the_next_ones_hold_nothing_back() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = at_a_hundred(&clock);
+    let (sent, accept) = (
+        || {
+            let mut token = strategy.acquire_initial_token(&clock).unwrap();
+            while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+                clock.advance(wait);
+            }
+            token
+        },
+        |token| strategy.record_success(token, &Success::default(), &clock).unwrap(),
+    );
+    let always = throttled(Some(secs(60)));
+    let token = strategy.refresh_retry_token(sent(), &always, &clock).unwrap();
+    assert!(token.delay() >= secs(60), "its own operation waits as it was told");
+    let held = clock.time();
+    accept(sent());
+    assert_eq!(clock.time().saturating_sub(held).as_secs(), 1);
+    let _ = sent();
+    // What was rejected is no reason to hold all back, until three in a row are.
+    for (rejections, held) in [(1, false), (3, true)] {
+        (0..20).for_each(|_| accept(sent()));
+        (0..rejections).for_each(|_| drop(strategy.refresh_retry_token(sent(), &always, &clock)));
+        let started = clock.time();
+        accept(sent());
+        assert_eq!(clock.time() >= started + secs(1), held, "{rejections} in a row");
+    }
+}
+
+// Rules L8, B5.
+#[test]
+fn a_wait_beyond_the_longest_one_ends_retries_at_once_and_first_attempts_wait() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard().max_retry_after(Some(secs(60)))).seed(1);
+    let end = |token| {
+        let refused = strategy.refresh_retry_token(token, &throttled(Some(secs(3600))), &clock);
+        assert_eq!(refused.err(), Some(RetryError::RetryAfterTooLong));
+    };
+    end(strategy.acquire_initial_token(&clock).unwrap());
+    let sends = sends_within(&strategy, &clock, secs(3500), end);
+    assert_eq!(sends, [1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111, 1411, 1711, 2011, 2311, 2611, 2911, 3211]);
 }
 
 /// A service that accepts `rate` requests per second, and as many at once. It tells throttled clients to wait for a second.

@@ -176,11 +176,11 @@ fn rows() -> Vec<Row> {
             bad: &["yes", "on", "", "1", "True", "off"],
             expected: "true or false",
         },
-        number(
-            "paced.max_throttled",
+        time(
+            "paced.max_throttled_time",
             vec![
-                (json!(7), |s| s.paced_max_throttled() == 7),
-                (json!(u32::MAX), |s| s.paced_max_throttled() == u32::MAX),
+                (json!("7s"), |s| s.paced_max_throttled_time() == secs(7)),
+                (json!("0s"), |s| s.paced_max_throttled_time().is_zero()),
             ],
         ),
     ]
@@ -235,7 +235,7 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!(strategy.settings(), StandardRetryStrategy::new().settings());
             assert_eq!((strategy.quota().capacity(), strategy.quota().refill_setting()), (500, None));
             assert_eq!(strategy.mode(), RetryMode::Standard);
-            assert_eq!((strategy.paced_ramp(), strategy.paced_max_throttled()), (true, 20));
+            assert_eq!((strategy.paced_ramp(), strategy.paced_max_throttled_time()), (true, secs(300)));
         }
     }
 }
@@ -305,7 +305,7 @@ fn variables_with_the_prefix_must_be_known_and_others_are_ignored() {
         ("STORE_MAX_ATEMPTS", Some("STORE_MAX_ATTEMPTS")),
         ("STORE_BACKOFF_CAPP", Some("STORE_BACKOFF_CAP")),
         ("STORE_PACED_RAMPS", Some("STORE_PACED_RAMP")),
-        ("STORE_PACE_MAX_THROTTLED", Some("STORE_PACED_MAX_THROTTLED")),
+        ("STORE_PACE_MAX_THROTTLED", Some("STORE_PACED_MAX_THROTTLED_TIME")),
         ("STORE_COLOUR_OF_IT", None),
     ] {
         let error = read(&[(name, "1")]).unwrap_err();
@@ -348,4 +348,13 @@ fn a_preset_keeps_the_seed_of_the_strategy_that_it_is_built_on() {
     };
     assert_eq!(delays(7), delays(7));
     assert_ne!(delays(7), delays(8));
+}
+
+// Rules C10, L7.
+#[test]
+fn the_error_of_the_number_of_throttled_attempts_names_the_time_that_came_in_its_place() {
+    let document = toml::Deserializer::parse("[store]\npaced.max_throttled = 20").unwrap();
+    let error = RetryConfig::from_file_section("settings.toml", "store", document).unwrap_err();
+    let expected = "unknown key store.paced.max_throttled: did you mean store.paced.max_throttled_time?";
+    assert!(error.to_string().ends_with(expected), "{error}");
 }

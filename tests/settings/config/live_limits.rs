@@ -103,9 +103,11 @@ fn throttled_attempts_are_judged_by_the_settings_of_the_moment() {
         strategy.refresh_retry_token(token, &throttled, &clock).unwrap()
     };
     let (one, other) = (twice(), twice());
-    strategy.apply(&mode(RetryMode::Paced).paced_max_throttled(4), &TokioTimer).unwrap();
+    strategy.apply(&mode(RetryMode::Paced).paced_max_throttled_time(secs(4)), &TokioTimer).unwrap();
+    clock.advance(secs(3));
     let one = strategy.refresh_retry_token(one, &throttled, &clock).unwrap();
-    assert_eq!(strategy.refresh_retry_token(one, &throttled, &clock).unwrap_err(), RetryError::MaxAttempts);
+    clock.advance(secs(1));
+    assert_eq!(strategy.refresh_retry_token(one, &throttled, &clock).unwrap_err(), RetryError::MaxTime);
     strategy.apply(&mode(RetryMode::Paced).max_retry_after(Some(secs(1))), &TokioTimer).unwrap();
     let long = Failure::of(&Failed::THROTTLED.after(secs(2)));
     assert_eq!(strategy.refresh_retry_token(other, &long, &clock).unwrap_err(), RetryError::RetryAfterTooLong);

@@ -141,20 +141,37 @@ fn throttled_attempts(strategy: &impl RetryStrategy) -> usize {
     delays(strategy, Failed::THROTTLED).0.len() + 1
 }
 
+/// Throttles an operation each second until it gives up, and returns the time from the first throttling.
+fn gives_up_after(strategy: &impl RetryStrategy) -> Duration {
+    let clock = ByHand::at(secs(1_000_000_000));
+    let (throttled, started) = (Failure::of(&Failed::THROTTLED), clock.time());
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    while let Ok(next) = strategy.refresh_retry_token(token, &throttled, &clock) {
+        token = next;
+        clock.advance(secs(1));
+    }
+    clock.time().saturating_sub(started)
+}
+
 // Rules C22, C19, L7.
 #[test]
 fn a_limit_of_the_code_is_kept_and_its_settings_are_set() {
-    let config = read("[store]\npaced = { ramp = false, max_throttled = 3 }\nmode = \"paced\"\nmax_attempts = 9");
+    let config =
+        read("[store]\npaced = { ramp = false, max_throttled_time = \"3s\" }\nmode = \"paced\"\nmax_attempts = 9");
     let strategy = config.build_on(PacedRetryStrategy::over(no_jitter().with_quota(NoQuota))).unwrap();
-    assert_eq!((strategy.mode(), strategy.paced_ramp(), strategy.paced_max_throttled()), (RetryMode::Paced, false, 3));
-    assert_eq!((throttled_attempts(&strategy), strategy.settings().max_attempts), (3, 9));
+    assert_eq!(
+        (strategy.mode(), strategy.paced_ramp(), strategy.paced_max_throttled_time()),
+        (RetryMode::Paced, false, secs(3))
+    );
+    assert_eq!((gives_up_after(&strategy), strategy.settings().max_attempts), (secs(3), 9));
     assert!(strategy.send_rate().is_some(), "the throttling began the limit");
-    strategy.apply(&RetryConfig::new().paced_max_throttled(5), CLOCK).unwrap();
-    assert_eq!(throttled_attempts(&strategy), 5);
+    strategy.apply(&RetryConfig::new().paced_max_throttled_time(secs(5)), CLOCK).unwrap();
+    assert_eq!(gives_up_after(&strategy), secs(5));
 
     // What the code set is kept as well.
-    let strategy = RetryConfig::new().build_on(PacedRetryStrategy::new().ramp(false).max_throttled(2)).unwrap();
-    assert_eq!((strategy.paced_ramp(), throttled_attempts(&strategy)), (false, 2));
+    let strategy =
+        RetryConfig::new().build_on(PacedRetryStrategy::new().ramp(false).max_throttled_time(secs(2))).unwrap();
+    assert_eq!((strategy.paced_ramp(), gives_up_after(&strategy)), (false, secs(2)));
 
     let strategy = RetryConfig::new().build_on(AdaptiveRetryStrategy::over(no_jitter())).unwrap();
     assert_eq!(strategy.mode(), RetryMode::Adaptive);
@@ -184,7 +201,7 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
         let (part, found, _) = refused(file(&format!("backoff.{key} = {value}")).build_on(linear()));
         assert_eq!((part, found), ("backoff", format!("store.backoff.{key}")));
     }
-    for key in ["paced.ramp = true", "paced.max_throttled = 4"] {
+    for key in ["paced.ramp = true", "paced.max_throttled_time = \"4s\""] {
         assert_eq!(refused(file(key).build_on(AdaptiveRetryStrategy::new())).0, "limit");
     }
     // Of settings in code, there is no file to name. A setting that is set anew comes from code.

@@ -36,7 +36,7 @@ fn every_setting() -> RetryConfig {
         .retry_costs(RetryCosts::new(4).throttling(1).timeout(2).conflict(3))
         .refunds(6, Refund::LastCost)
         .paced_ramp(false)
-        .paced_max_throttled(9)
+        .paced_max_throttled_time(Duration::from_secs(9))
 }
 
 const TOML: &str = r#"
@@ -62,7 +62,7 @@ refunds = { first_attempt = 6, after_retry = "last_cost" }
 
 [paced]
 ramp = false
-max_throttled = 9
+max_throttled_time = "9s"
 "#;
 
 const YAML: &str = "
@@ -84,7 +84,7 @@ quota:
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
   refunds: { first_attempt: 6, after_retry: last_cost }
-paced: { ramp: false, max_throttled: 9 }
+paced: { ramp: false, max_throttled_time: 9s }
 ";
 
 // Rules C1, C15.
@@ -110,7 +110,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },
             "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
         },
-        "paced": { "ramp": false, "max_throttled": 9 },
+        "paced": { "ramp": false, "max_throttled_time": "9s" },
     });
     assert_eq!(value, expected);
     assert_eq!(from_str::<RetryConfig>(&value.to_string()).unwrap(), config);

@@ -25,8 +25,13 @@ const WINDOW: f64 = 1.0;
 const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
 const CLOSED_BY: u32 = 3;
+/// The part to which each further rejection cuts the rate then.
+const CLOSED_CUT: f64 = 0.25;
 /// The lowest rate of probes, in sends per second, unless the estimate is lower.
 const PROBES: f64 = 4.0;
+/// The number of probes in a time that is e times as long as the time before it, if everything is rejected for long: the rate
+/// is this number over the time.
+const PROBES_IN_ALL: f64 = 4.0;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
 /// The time after a warning in which the rate beyond the estimate gains only [`CLIMB_BY`], and nothing proves a higher limit.
@@ -63,8 +68,9 @@ const LOWEST: f64 = 0.2;
 /// [`pause`](GoodputEstimator::pause), and the measurement begins anew.
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
-/// doesn't come back with a burst. From the third rejection in a row on, the rate halves with each further one, down to
-/// four probes per second.
+/// doesn't come back with a burst. From the third rejection in a row on, the rate is quartered with each further one, down to
+/// four probes per second. The longer everything is rejected, the fewer are sent: at most four divided by the seconds since the
+/// first of these rejections.
 ///
 /// In two cases the measurement would be too low, so it begins anew:
 ///
@@ -270,6 +276,23 @@ impl GoodputEstimator {
         self.begin_measurement(now, false);
     }
 
+    /// Continues at this time, which can be in the future, after a time in which the server asked for silence. The rate begins
+    /// its course again then, and the first measurement can only lower the estimate, because the server may have saved up a
+    /// burst.
+    pub(super) fn resume(&mut self, at: Timestamp) {
+        if self.phase != Phase::Ramp {
+            self.phase = Phase::Track;
+            self.since = at;
+            self.rejected_since = at;
+            self.begin_measurement(at, false);
+        }
+    }
+
+    /// Returns whether so many requests in a row were rejected that only single probes are sent.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.rejected_in_a_row >= CLOSED_BY
+    }
+
     fn begin_measurement(&mut self, now: Timestamp, can_raise: bool) {
         (self.epoch, self.can_raise, self.accepted) = (now, can_raise, 0);
         self.skips_silence = false;
@@ -311,7 +334,8 @@ impl GoodputEstimator {
         let rate = self.rate_of_phase(now);
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
         let cut = self.tuning.cut * self.estimate;
-        rate.min((cut * 0.5_f64.powf(f64::from(beyond) + 1.0)).max(cut.min(PROBES)))
+        let probes = PROBES.min(PROBES_IN_ALL / seconds(self.rejected_since, now));
+        rate.min((cut * CLOSED_CUT.powf(f64::from(beyond) + 1.0)).max(cut.min(probes)))
     }
 
     fn rate_of_phase(&self, now: Timestamp) -> f64 {

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod estimator;
+mod hold;
 mod pace;
 mod pacer;
 mod reports;
@@ -14,10 +15,9 @@ use super::{LazyWaker, Ready};
 use crate::policy::Success;
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
-
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 use pacer::Pacer;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
@@ -28,6 +28,10 @@ const LONGEST_STRETCH: Duration = Duration::from_secs(5);
 /// The lowest rate from elsewhere, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
 
+/// The default of the time after which a throttled operation gives up. It rides out some minutes in which a server rejects
+/// everything, and windows of a minute whose limit others use up a few times in a row.
+const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
+
 /// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy).
 #[derive(Debug)]
 pub struct PacedLimiter {
@@ -36,6 +40,8 @@ pub struct PacedLimiter {
     live: Shared<LiveSettings>,
     pacer: Shared<Pacer>,
     stretch: RandomNumbers,
+    /// Whether there was a warning that operations wait for longer than the strategy allows.
+    warned: AtomicBool,
 }
 
 /// The settings of a [`PacedLimiter`].
@@ -43,26 +49,34 @@ pub struct PacedLimiter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaceSettings {
     pub has_ramp: bool,
-    pub max_throttled: u32,
+    pub max_throttled_time: Duration,
 }
 
 impl PaceSettings {
     /// The settings of a new limiter.
-    pub(crate) const DEFAULT: Self = Self { has_ramp: true, max_throttled: 20 };
+    pub(crate) const DEFAULT: Self = Self { has_ramp: true, max_throttled_time: MAX_THROTTLED_TIME };
 }
 
 /// The settings in effect. They publish no other data, so relaxed ordering suffices.
 #[derive(Debug)]
 struct LiveSettings {
     has_ramp: AtomicBool,
-    max_throttled: AtomicU32,
+    /// In nanoseconds, which saturate.
+    max_throttled_time: AtomicU64,
 }
 
 impl LiveSettings {
     const fn new(settings: PaceSettings) -> Self {
-        let PaceSettings { has_ramp, max_throttled } = settings;
-        Self { has_ramp: AtomicBool::new(has_ramp), max_throttled: AtomicU32::new(max_throttled) }
+        let PaceSettings { has_ramp, max_throttled_time } = settings;
+        Self { has_ramp: AtomicBool::new(has_ramp), max_throttled_time: AtomicU64::new(nanos(max_throttled_time)) }
     }
+}
+
+/// Returns a duration in nanoseconds, which saturate.
+#[expect(clippy::cast_possible_truncation, reason = "the value is checked")]
+const fn nanos(duration: Duration) -> u64 {
+    let nanos = duration.as_nanos();
+    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
 }
 
 /// What an operation holds of the limiter.
@@ -73,13 +87,40 @@ pub struct PacedPlace {
     ticket: Option<Ticket>,
     /// The number of rejections that were known when the send was granted. `None` if sends were not limited then.
     granted: Option<u32>,
-    /// The number of attempts of the operation that were throttled.
-    throttled: u32,
+    throttled: Throttled,
+}
+
+/// The attempts of an operation that were throttled.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Throttled {
+    attempts: u32,
+    /// The longest wait that the server asked for, in whole seconds, rounded up.
+    longest_wait: u32,
+    /// The time of the first one.
+    since: Option<Timestamp>,
+}
+
+impl Throttled {
+    /// Returns their number.
+    pub(crate) const fn attempts(self) -> u32 {
+        self.attempts
+    }
+
+    /// Counts another attempt. Returns whether the time for throttled attempts was over.
+    fn count(&mut self, now: Timestamp, wait: Duration, most: Duration) -> bool {
+        let since = *self.since.get_or_insert(now);
+        let most = most.saturating_add(Duration::from_secs(self.longest_wait.into()));
+        let whole = wait.as_secs().saturating_add((wait.subsec_nanos() > 0).into());
+        self.longest_wait = self.longest_wait.max(u32::try_from(whole).unwrap_or(u32::MAX));
+        self.attempts = self.attempts.saturating_add(1);
+        now.saturating_since(since) >= most
+    }
 }
 
 impl PacedPlace {
-    /// Returns the place of an operation with this number of throttled attempts.
-    const fn after(throttled: u32) -> Self {
+    /// Returns the place of an operation with these throttled attempts.
+    const fn after(throttled: Throttled) -> Self {
         Self { ticket: None, granted: None, throttled }
     }
 
@@ -89,8 +130,8 @@ impl PacedPlace {
         self.granted.is_some()
     }
 
-    /// Returns the number of attempts of the operation that were throttled.
-    pub(crate) const fn throttled(&self) -> u32 {
+    /// Returns the attempts of the operation that were throttled.
+    pub(crate) const fn throttled(&self) -> Throttled {
         self.throttled
     }
 }
@@ -99,7 +140,13 @@ impl PacedLimiter {
     /// Creates a limiter that stretches waits by these random numbers.
     pub(crate) const fn new(stretch: RandomNumbers) -> Self {
         let start = PaceSettings::DEFAULT;
-        Self { start, live: Shared::new(LiveSettings::new(start)), pacer: Shared::new(Pacer::new()), stretch }
+        Self {
+            start,
+            live: Shared::new(LiveSettings::new(start)),
+            pacer: Shared::new(Pacer::new()),
+            stretch,
+            warned: AtomicBool::new(false),
+        }
     }
 
     /// Sets the settings at the start.
@@ -131,17 +178,21 @@ impl PacedLimiter {
     pub(crate) fn change(&self, settings: PaceSettings) {
         self.with_live(|live| {
             live.has_ramp.store(settings.has_ramp, Ordering::Relaxed);
-            live.max_throttled.store(settings.max_throttled, Ordering::Relaxed);
+            live.max_throttled_time.store(nanos(settings.max_throttled_time), Ordering::Relaxed);
         });
+    }
+
+    fn max_throttled_time(&self) -> Duration {
+        Duration::from_nanos(self.with_live(|live| live.max_throttled_time.load(Ordering::Relaxed)))
     }
 
     fn has_ramp(&self) -> bool {
         self.with_live(|live| live.has_ramp.load(Ordering::Relaxed))
     }
 
-    /// Begins an operation with this number of throttled attempts. With the ramp, the first one begins to limit sends.
+    /// Begins an operation with these throttled attempts. With the ramp, the first one begins to limit sends.
     #[inline]
-    pub(crate) fn begin_after(&self, throttled: u32, clock: &dyn Clock) -> PacedPlace {
+    pub(crate) fn begin_after(&self, throttled: Throttled, clock: &dyn Clock) -> PacedPlace {
         self.with_pacer(|pacer| pacer.begin(clock, || self.has_ramp()));
         PacedPlace::after(throttled)
     }
@@ -173,7 +224,7 @@ impl SendLimiter for PacedLimiter {
 
     #[inline]
     fn begin(&self, clock: &dyn Clock) -> PacedPlace {
-        self.begin_after(0, clock)
+        self.begin_after(Throttled::default(), clock)
     }
 
     /// An operation that waited when the limit ended asks once more, to give up its place.
@@ -206,12 +257,14 @@ impl SendLimiter for PacedLimiter {
 
     /// A throttled attempt is repeated without backoff and cost.
     fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-        let PacedPlace { ticket, granted, throttled } = *place;
-        let delay = match failure {
-            FailedSend::Throttled { wait } => {
-                let delay = wait.map(|wait| self.stretched(wait));
-                self.with_pacer(|pacer| pacer.reject(clock, ticket, granted, delay));
-                Some(delay)
+        let PacedPlace { ticket, granted, mut throttled } = *place;
+        let terms = match failure {
+            FailedSend::Throttled { wait, is_too_long } => {
+                let (now, delay) = (clock.now(), self.stretched(wait));
+                let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, granted, (delay, !is_too_long)));
+                let is_over = throttled.count(now, delay, self.max_throttled_time());
+                let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);
+                Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long })
             }
             FailedSend::Otherwise => {
                 self.with_pacer(|pacer| pacer.accept(clock, ticket));
@@ -222,13 +275,12 @@ impl SendLimiter for PacedLimiter {
                 None
             }
         };
-        *place = PacedPlace::after(throttled.saturating_add(delay.is_some().into()));
-        let max_throttled = || self.with_live(|live| live.max_throttled.load(Ordering::Relaxed));
-        delay.map(|delay| Unpaid { delay, max_uncounted: max_throttled() })
+        *place = PacedPlace::after(throttled);
+        terms
     }
 
     fn uncounted(&self, place: &PacedPlace) -> u32 {
-        place.throttled
+        place.throttled.attempts
     }
 
     fn release(&self, place: &mut PacedPlace) {

@@ -1,5 +1,6 @@
 //! The limit on sends that follows the estimate.
 
+use super::hold::Hold;
 use super::reports::Reports;
 use super::{GoodputEstimator, PacedAnswers};
 use crate::limit::queue::{SendSupply, time_for};
@@ -29,8 +30,7 @@ pub(super) struct Pace {
     pub(super) filled: Timestamp,
     /// The time at which an operation last had to wait for a send.
     pub(super) waited_at: Timestamp,
-    /// The end of a wait that the server asked for.
-    held_until: Timestamp,
+    hold: Hold,
     reports: Reports,
     latest: Latest,
 }
@@ -47,7 +47,7 @@ impl Pace {
             sends: 0.0,
             filled: now,
             waited_at: now,
-            held_until: now,
+            hold: Hold::over(now),
             reports: Reports::new(now),
             latest: Latest::new(now),
         }
@@ -62,6 +62,9 @@ impl Pace {
     /// Counts accepted requests.
     pub(super) fn accept(&mut self, now: Timestamp, requests: u32) {
         self.answers.accepted += u64::from(requests);
+        if self.hold.accept(now) {
+            self.estimator.resume(now);
+        }
         self.estimator.accept(now, requests);
     }
 
@@ -70,7 +73,11 @@ impl Pace {
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.answers.rejected += 1;
+            self.hold.reject(now);
             self.estimator.reject(now);
+            if self.hold.is_on(now) {
+                self.estimator.resume(self.hold.until());
+            }
             self.rate = self.rate_at(now);
             // A rate from elsewhere has not changed, so other requests that were sent at it count, too.
             if self.imposed.is_none() {
@@ -113,9 +120,17 @@ impl Pace {
         self.rate
     }
 
-    /// Holds back all sends for this time from now on.
-    pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) {
-        self.held_until = self.held_until.max(now.saturating_add(wait));
+    /// Holds back all sends for this time from now on, except probes, if the server is believed to need the
+    /// wait. Returns whether it is.
+    pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
+        let is_believed = self.hold.is_believed(self.estimator.is_closed());
+        if is_believed {
+            self.hold.begin(now, wait);
+            self.sends = 0.0;
+            // The time of the hold is not measured, and the rate does not grow in it.
+            self.estimator.resume(self.hold.until());
+        }
+        is_believed
     }
 }
 
@@ -128,14 +143,16 @@ impl SendSupply for Pace {
             self.reports.reanchor(anchor);
             self.filled = self.filled.min(anchor);
             self.waited_at = self.waited_at.min(anchor);
-            // How much of the wait is left is unknown, so it is over.
-            self.held_until = self.held_until.min(anchor);
+            self.hold.reanchor(anchor);
         }
         observed
     }
 
     fn refill(&mut self, now: Timestamp) {
-        let since = self.filled.max(self.held_until);
+        if self.hold.is_on(now) && now >= self.hold.next_probe() && self.sends < 1.0 {
+            self.sends = 1.0;
+        }
+        let since = self.filled.max(self.hold.until());
         let elapsed = now.saturating_since(since).as_secs_f64();
         if elapsed > 0.0 {
             self.rate = self.rate_at(now);
@@ -146,12 +163,20 @@ impl SendSupply for Pace {
 
     fn wait_for(&self, sends: f64) -> Duration {
         let missing = sends - self.sends;
-        let held = self.held_until.saturating_since(self.filled);
-        if missing <= 0.0 { held } else { held.saturating_add(time_for(missing, self.rate)) }
+        if missing <= 0.0 {
+            return Duration::ZERO;
+        }
+        if sends <= 1.0 && self.hold.is_on(self.filled) {
+            return self.hold.next_probe().saturating_since(self.filled);
+        }
+        self.hold.until().saturating_since(self.filled).saturating_add(time_for(missing, self.rate))
     }
 
     fn take(&mut self) {
         self.sends = (self.sends - 1.0).max(0.0);
+        if self.hold.is_on(self.filled) {
+            self.hold.probe(self.filled);
+        }
     }
 
     fn give_back(&mut self) {

@@ -13,8 +13,6 @@ use std::time::Duration;
 /// second that the server rounded up, and only its own operation waits for it.
 const HOLDS_ALL: Duration = Duration::from_millis(1500);
 
-/// The longest time for which one answer holds back all operations.
-const LONGEST_HOLD: Duration = Duration::from_secs(300);
 /// The time without waiters after which the client, and not the limit, determines how much is sent.
 const UNUSED_FOR: Duration = Duration::from_secs(1);
 /// The age up to which answers count as answers of now when they are moved to the estimator.
@@ -201,17 +199,17 @@ impl Pacer {
     }
 
     /// Learns from a rejection. `sent_after` is the number of rejections when the request was sent, if sends were limited
-    /// then. A long wait holds back all operations.
+    /// then. A long wait holds back all operations. Returns whether it does. `returns` says whether the operation
+    /// comes back after the wait.
     #[cold]
     pub(super) fn reject(
         &self,
-        clock: &dyn Clock,
+        now: Timestamp,
         ticket: Option<Ticket>,
         sent_after: Option<u32>,
-        wait: Option<Duration>,
-    ) {
+        (wait, returns): (Duration, bool),
+    ) -> bool {
         self.give_up(ticket, false);
-        let now = clock.now();
         let mut queue = self.lock();
         let is_first = !self.is_pacing();
         let (pace, now) = self.limit(&mut queue, now, |now| {
@@ -221,12 +219,11 @@ impl Pacer {
             self.drain(pace, now);
             pace.reject(now, sent_after);
         }
-        let wait = wait.unwrap_or_default().min(LONGEST_HOLD);
-        if wait > HOLDS_ALL {
-            pace.hold(now, wait);
-        }
         // Its operation waits, too, although it does not ask meanwhile.
-        pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
+        if returns {
+            pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
+        }
+        wait > HOLDS_ALL && pace.hold(now, wait)
     }
 
     /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).

@@ -165,21 +165,22 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
-    /// Grants a retry without backoff and cost. `counted` of at most `most` attempts were made. `delay` is the delay after
-    /// the wait that the server asked for, or `None` if that wait is longer than allowed.
+    /// Grants a retry without backoff and cost, unless its time `is_over`. `delay` is the delay after the wait that the server
+    /// asked for, or `None` if that wait is longer than allowed.
     pub(crate) fn grant_unpaid(
         &self,
         token: StandardRetryToken,
         failure: &Failure,
-        (counted, most): (u32, u32),
+        is_over: bool,
         delay: Option<Duration>,
     ) -> Result<StandardRetryToken, RetryError> {
         self.checked(&token, failure)?;
         #[cfg(feature = "test")]
-        let (counted, most) =
-            crate::support::session::max_attempts().map_or((counted, most), |max| (token.attempt(), max));
-        if counted >= most {
+        if crate::support::session::max_attempts().is_some_and(|max| token.attempt() >= max) {
             return Err(RetryError::MaxAttempts);
+        }
+        if is_over {
+            return Err(RetryError::MaxTime);
         }
         let delay = delay.ok_or(RetryError::RetryAfterTooLong)?;
         if failure.remaining().is_some_and(|remaining| delay > remaining) {

@@ -1,0 +1,198 @@
+//! Many worlds: servers of many kinds, and what a bulk copy costs there.
+//!
+//! Most limiters are tuned in one world, in which a rejection means that a bucket is empty. Here are others: rejections
+//! at random, waits that servers ask for without need, long windows, times in which everything is rejected, limits
+//! without a burst, jobs that are shorter than a ramp. Each world has the time of an ideal client, which knows the server.
+//!
+//! All policies have the same maximum number of attempts, throttled ones included.
+
+mod list;
+mod server;
+
+pub use list::worlds;
+pub use server::{Hint, Kind, Server};
+
+use super::limited::Limited;
+use super::{Plan, Scenario, number, seconds, share};
+use crate::World as Time;
+use crate::report::{Report, Spread, Table};
+use crate::strategies::Policy;
+use crate::study::{Workers, outcomes};
+use retry_core::quota::NoQuota;
+use retry_core::time::Timestamp;
+use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use serde::{Deserialize, Serialize};
+use server::Running;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The scenario for the program.
+pub const SCENARIO: Scenario = Scenario { name: "worlds", title: "A bulk copy in many worlds", study };
+
+/// The time at which a run is cut off, if a policy never gets done.
+const LONGEST: Duration = Duration::from_secs(100_000);
+
+/// The options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The worlds.
+    pub worlds: Vec<World>,
+    /// A part of the names of the worlds to run; all, if it is empty.
+    pub only: String,
+    /// The name of the policy to run; all, if it is empty.
+    pub policy: String,
+    /// The maximum number of attempts of all policies: 21.
+    pub max_attempts: u32,
+    /// The standard deviation of the time of a message, as a part of its mean: 0.1.
+    pub deviation: f64,
+    /// The first seed. Reports have 0; seeds from 100 on are for tuning.
+    pub first_seed: u64,
+    /// The number of runs: 5.
+    pub seeds: u64,
+}
+
+/// A world: a job and a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct World {
+    /// The name.
+    pub name: String,
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The number of workers.
+    pub workers: u32,
+    /// The mean time from a request to its response.
+    pub round_trip_ms: f64,
+    /// Tasks that come before, and the time without tasks after them, in seconds. They are not measured.
+    pub before: Option<(u64, f64)>,
+    /// The server.
+    pub server: Server,
+    /// The time of an ideal client.
+    pub ideal_s: f64,
+    /// The longest wait that a server may ask for, if it is not that of the strategy.
+    pub max_retry_after_s: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (only, policy, max_attempts, deviation) = (String::new(), String::new(), 21, 0.1);
+        Self { worlds: worlds(), only, policy, max_attempts, deviation, first_seed: 0, seeds: 5 }
+    }
+}
+
+impl Options {
+    /// Returns options for a run of some seconds.
+    pub fn short() -> Self {
+        let mut options = Self { seeds: 1, ..Self::default() };
+        options.worlds.retain(|world| world.tasks <= 4_003 && !world.name.contains("5,000"));
+        options
+    }
+}
+
+/// The outcome of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The number of tasks that failed.
+    pub failed: u64,
+    /// The time from the start of the job until all tasks were done.
+    pub time: Duration,
+    /// The number of requests.
+    pub requests: u64,
+    /// The number of rejected requests.
+    pub rejected: u64,
+}
+
+/// Returns the policies to compare, with these settings.
+pub fn policies(max_attempts: u32, max_retry_after: Option<Duration>) -> Vec<Policy> {
+    let standard = move |seed| {
+        let standard = StandardRetryStrategy::new().max_attempts(max_attempts.max(1)).seed(seed);
+        if max_retry_after.is_some() { standard.max_retry_after(max_retry_after) } else { standard }
+    };
+    vec![
+        Policy::strategy("new()", standard),
+        Policy::strategy("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
+        Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
+        Policy::strategy("adaptive, no quota", move |seed| {
+            AdaptiveRetryStrategy::over(standard(seed).with_quota(NoQuota))
+        }),
+        Policy::strategy("paced", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
+    ]
+}
+
+#[derive(Default)]
+struct Tally {
+    begun: u64,
+    outcome: Outcome,
+}
+
+/// Runs a world with one policy.
+pub fn run(deviation: f64, world: &World, policy: &Policy, seed: u64) -> Outcome {
+    let (time, tally) = (Time::new(), Rc::new(RefCell::new(Tally::default())));
+    let caller = policy.caller(seed);
+    let (before, idle) = world.before.unwrap_or((0, 0.0));
+    let start = if before == 0 { Duration::ZERO } else { seconds(idle) };
+    let (clock, counted) = (time.clone(), Rc::clone(&tally));
+    let limit = Rc::new(Running::new(&world.server, seed));
+    let server = Limited::new(&time, limit, (world.round_trip_ms, deviation), seed, move |is_rejected| {
+        if clock.elapsed() >= start {
+            let outcome = &mut counted.borrow_mut().outcome;
+            outcome.requests += 1;
+            outcome.rejected += u64::from(is_rejected);
+        }
+    });
+    for _ in 0..world.workers {
+        let (worker, caller, server, tally) = (time.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&tally));
+        let tasks = before + world.tasks;
+        time.spawn(async move {
+            while tally.borrow().begun < before {
+                tally.borrow_mut().begun += 1;
+                let _ = caller.call(server.call()).await;
+            }
+            worker.sleep_until(Timestamp::START.saturating_add(start)).await;
+            while tally.borrow().begun < tasks {
+                tally.borrow_mut().begun += 1;
+                let result = caller.call(server.call()).await;
+                let outcome = &mut tally.borrow_mut().outcome;
+                outcome.failed += u64::from(result.is_err());
+                outcome.time = worker.elapsed().saturating_sub(start);
+            }
+        });
+    }
+    time.run_until(Timestamp::START.saturating_add(LONGEST));
+    let Tally { begun, mut outcome } = tally.take();
+    // What was not done in time counts as failed.
+    outcome.failed += before + world.tasks - begun;
+    outcome
+}
+
+fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
+    let (options, values) = plan.options(Options::short)?;
+    let cases: Vec<(&World, Policy)> = options
+        .worlds
+        .iter()
+        .filter(|world| world.name.contains(&options.only))
+        .flat_map(|world| {
+            let longest = world.max_retry_after_s.map(Duration::from_secs);
+            plan.with(policies(options.max_attempts, longest)).into_iter().map(move |policy| (world, policy))
+        })
+        .filter(|(_, policy)| options.policy.is_empty() || options.policy == policy.name())
+        .collect();
+    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(world, policy), seed| {
+        run(options.deviation, world, policy, options.first_seed + seed)
+    });
+    let measures = ["failed tasks", "time / ideal", "requests", "rejected share"];
+    let mut table = Table::new("worlds", &["world", "policy"], &measures);
+    for ((world, policy), runs) in cases.iter().zip(&runs) {
+        let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
+        let values = vec![
+            spread(&|run| number(run.failed)),
+            spread(&|run| run.time.as_secs_f64() / world.ideal_s),
+            spread(&|run| number(run.requests)),
+            spread(&|run| share(run.rejected, run.requests)),
+        ];
+        table.add(vec![world.name.clone(), policy.name().to_owned()], values);
+    }
+    Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
+}

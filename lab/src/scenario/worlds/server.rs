@@ -1,0 +1,208 @@
+//! Servers whose limits are of many kinds, and whose rejections say different things.
+
+use crate::call::CallError;
+use crate::servers::Limit;
+use crate::world::Random;
+use retry_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::f64::consts::TAU;
+use std::time::Duration;
+
+/// What limits the requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kind {
+    /// Nothing.
+    Open,
+    /// A token bucket.
+    Bucket {
+        /// The requests per second.
+        rate: f64,
+        /// The requests that it saves up.
+        burst: f64,
+    },
+    /// A token bucket whose rate changes at these times, in seconds.
+    Steps {
+        /// The times, and the rates from then on.
+        rates: Vec<(f64, f64)>,
+        /// The requests that it saves up.
+        burst: f64,
+    },
+    /// A token bucket whose rate goes up and down by half in this time.
+    Tide {
+        /// The mean rate.
+        rate: f64,
+        /// The requests that it saves up.
+        burst: f64,
+        /// The time from one high rate to the next one.
+        period_s: f64,
+    },
+    /// So many requests in each window of a fixed length.
+    Window {
+        /// The requests.
+        requests: u64,
+        /// The length of the window.
+        length_s: f64,
+    },
+    /// So many requests in each time of this length, whenever it begins.
+    Sliding {
+        /// The requests.
+        requests: u64,
+        /// The length of the time.
+        length_s: f64,
+    },
+    /// Token buckets behind a balancer that picks one at random.
+    Buckets {
+        /// Their number.
+        servers: u32,
+        /// The requests per second of each.
+        rate: f64,
+        /// The requests that each saves up.
+        burst: f64,
+    },
+}
+
+/// Which wait a rejection asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hint {
+    /// None.
+    None,
+    /// The time until a request is accepted, in whole seconds.
+    Honest,
+    /// Always so many seconds.
+    Always(u64),
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// What limits the requests.
+    pub kind: Kind,
+    /// Which wait a rejection asks for.
+    pub hint: Hint,
+    /// The part of the requests that is rejected at random, whatever the limit.
+    pub noise: f64,
+    /// Every so many requests, one meets a server that rejects everything. 0 stands for never.
+    pub sick: u32,
+    /// The times between which everything is rejected.
+    pub closed_s: Option<(f64, f64)>,
+}
+
+impl Server {
+    /// Creates a server that only has this limit.
+    pub const fn new(kind: Kind) -> Self {
+        Self { kind, hint: Hint::None, noise: 0.0, sick: 0, closed_s: None }
+    }
+}
+
+/// A server at work.
+pub(super) struct Running {
+    server: Server,
+    random: RefCell<Random>,
+    state: RefCell<State>,
+    requests: Cell<u64>,
+}
+
+enum State {
+    Open,
+    Buckets { tokens: Vec<(f64, f64)>, burst: f64 },
+    Window { number: u64, admitted: u64 },
+    Sliding(VecDeque<f64>),
+}
+
+impl Running {
+    pub(super) fn new(server: &Server, seed: u64) -> Self {
+        let full = |servers: u32, burst: f64| State::Buckets { tokens: vec![(burst, 0.0); servers as usize], burst };
+        let state = match server.kind {
+            Kind::Open => State::Open,
+            Kind::Bucket { burst, .. } | Kind::Steps { burst, .. } | Kind::Tide { burst, .. } => full(1, burst),
+            Kind::Buckets { servers, burst, .. } => full(servers, burst),
+            Kind::Window { .. } => State::Window { number: 0, admitted: 0 },
+            Kind::Sliding { .. } => State::Sliding(VecDeque::new()),
+        };
+        let random = RefCell::new(Random::new(seed, "server"));
+        Self { server: server.clone(), random, state: RefCell::new(state), requests: Cell::new(0) }
+    }
+
+    /// Returns the requests per second that each bucket gets now.
+    fn rate(&self, now: f64) -> f64 {
+        match &self.server.kind {
+            Kind::Bucket { rate, .. } | Kind::Buckets { rate, .. } => *rate,
+            Kind::Steps { rates, .. } => rates.iter().rfind(|(from, _)| *from <= now).map_or(0.0, |(_, rate)| *rate),
+            Kind::Tide { rate, period_s, .. } => rate * (1.0 + 0.5 * (TAU * now / period_s).sin()),
+            Kind::Open | Kind::Window { .. } | Kind::Sliding { .. } => f64::INFINITY,
+        }
+    }
+
+    /// Takes a request from the limit, or returns the time until it would accept one, in seconds.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn take(&self, now: f64) -> Result<(), f64> {
+        let rate = self.rate(now);
+        match (&mut *self.state.borrow_mut(), &self.server.kind) {
+            (State::Buckets { tokens, burst }, _) => {
+                let picked = (self.random.borrow_mut().uniform() * tokens.len() as f64) as usize;
+                let (tokens, filled) = &mut tokens[picked];
+                *tokens = (*tokens + (now - *filled) * rate).min(*burst);
+                *filled = now;
+                if *tokens < 1.0 - 1e-6 {
+                    return Err((1.0 - *tokens) / rate);
+                }
+                *tokens -= 1.0;
+            }
+            (State::Window { number, admitted }, Kind::Window { requests, length_s }) => {
+                let current = (now / length_s) as u64;
+                if current != *number {
+                    (*number, *admitted) = (current, 0);
+                }
+                if *admitted >= *requests {
+                    return Err((current + 1) as f64 * length_s - now);
+                }
+                *admitted += 1;
+            }
+            (State::Sliding(log), Kind::Sliding { requests, length_s }) => {
+                while log.front().is_some_and(|first| first + length_s <= now) {
+                    log.pop_front();
+                }
+                if log.len() as u64 >= *requests {
+                    return Err(log.front().map_or(0.0, |first| first + length_s - now));
+                }
+                log.push_back(now);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decide(&self, now: f64) -> Result<(), f64> {
+        let number = self.requests.get();
+        self.requests.set(number + 1);
+        if let Some((from, to)) = self.server.closed_s
+            && (from..to).contains(&now)
+        {
+            return Err(to - now);
+        }
+        let is_sick = number.checked_rem(self.server.sick.into()) == Some(0);
+        if is_sick || self.random.borrow_mut().occurs(self.server.noise) {
+            return Err(1.0);
+        }
+        self.take(now)
+    }
+}
+
+impl Limit for Running {
+    fn admit(&self, now: Timestamp) -> Result<(), CallError> {
+        self.decide(now.saturating_since(Timestamp::START).as_secs_f64()).map_err(|wait| {
+            let retry_after = match self.server.hint {
+                Hint::None => None,
+                Hint::Honest => Some(Duration::try_from_secs_f64(wait.ceil()).unwrap_or(Duration::MAX)),
+                Hint::Always(seconds) => Some(Duration::from_secs(seconds)),
+            };
+            CallError::Throttled { retry_after }
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The quota that learns from the outcomes of attempts whether retries help.
+
+mod balance;
+mod burst;
+#[cfg(test)]
+mod tests;
+mod word;
+
+use super::RetryQuota;
+use crate::policy::RetryErrorType;
+use crate::support::Shared;
+use crate::time::Clock;
+use balance::Balance;
+use word::RETRY;
+
+/// A quota without settings, which learns from the outcomes of attempts whether retries help.
+///
+/// It measures the caller's own traffic from the first failure on, and limits the retries of a failure that lasts to those
+/// of about two seconds of that traffic. So the quotas of many processes allow no more retries together than one quota for
+/// all of them, whatever their number, and nobody sets a capacity.
+///
+/// - Each retry costs the same, whatever the settings of the strategy say.
+/// - **A retry that succeeds shows that retries help**, and gives back twice what it cost. So failures that are independent
+///   of each other are retried for as long as more than half of all attempts succeed. If a server fails *because* of too many
+///   requests, more retries let fewer of them succeed, which stops the retries.
+/// - **A timeout shows congestion.** It is retried only if more than five attempts succeeded for each recent failure, and costs
+///   a retry even if it is not. For two minutes after a timeout, successes of retries are not evidence, and three first
+///   successes pay for about one retry.
+/// - The first timeouts of a new quota are not retried, until an attempt has succeeded. Otherwise processes that live for a
+///   short time would keep a slow server slow.
+///
+/// ```
+/// use retry_core::quota::EvidenceQuota;
+/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+///
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     StandardRetryStrategy::new().with_quota(EvidenceQuota::new());
+/// ```
+#[derive(Debug)]
+pub struct EvidenceQuota {
+    balance: Shared<Balance>,
+}
+
+impl EvidenceQuota {
+    /// Creates a quota that knows nothing yet.
+    pub const fn new() -> Self {
+        Self { balance: Shared::new(Balance::new()) }
+    }
+
+    #[inline]
+    fn with_balance<R>(&self, using: impl FnOnce(&Balance) -> R) -> R {
+        self.balance.with(Balance::new, using)
+    }
+}
+
+impl Default for EvidenceQuota {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RetryQuota for EvidenceQuota {
+    /// Pays for one retry after a failure without a known class. The cost is ignored.
+    fn try_acquire(&self, _cost: u32, clock: &dyn Clock) -> bool {
+        self.pay(1, RetryErrorType::Other, clock).is_some()
+    }
+
+    /// Gives back this number of retries.
+    fn refund(&self, amount: u32) {
+        self.with_balance(|balance| balance.give_back(amount.saturating_mul(RETRY)));
+    }
+
+    /// Returns the number of retries that the quota could pay for now. It is small for a healthy quota, because the caller's
+    /// own traffic is measured only while attempts fail.
+    fn available(&self) -> u32 {
+        self.with_balance(Balance::available)
+    }
+
+    fn pay(&self, _cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+        let now = clock.now();
+        let is_paid = self.with_balance(|balance| balance.pay(error_type == RetryErrorType::Timeout, now));
+        is_paid.then_some(1)
+    }
+
+    #[inline]
+    fn first_succeeded(&self, _refund: u32) {
+        self.with_balance(|balance| balance.succeed(true));
+    }
+
+    #[inline]
+    fn retry_succeeded(&self, paid: u32, _refund: u32) {
+        // A retry that was not paid for was granted without this quota, and shows nothing about its retries.
+        self.with_balance(|balance| balance.succeed(paid == 0));
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.with_balance(Balance::is_settled)
+    }
+}
