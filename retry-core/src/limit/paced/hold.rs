@@ -17,6 +17,8 @@ const LONGEST_SPACE: Duration = Duration::from_secs(300);
 /// requests in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
+    /// Whether it began and its end was not noticed yet. All else need not be looked at otherwise.
+    is_active: bool,
     begun: Timestamp,
     until: Timestamp,
     /// The time from which on the next probe may be sent.
@@ -30,7 +32,7 @@ pub(super) struct Hold {
 impl Hold {
     /// Creates a hold that is over.
     pub(super) const fn over(now: Timestamp) -> Self {
-        Self { begun: now, until: now, probe_at: now, is_probed: false, was_too_long: false }
+        Self { is_active: false, begun: now, until: now, probe_at: now, is_probed: false, was_too_long: false }
     }
 
     /// Returns the end.
@@ -38,10 +40,22 @@ impl Hold {
         self.until
     }
 
+    /// Returns whether the hold began, and [`pass`](Hold::pass) did not find its end yet.
+    #[inline]
+    pub(super) const fn is_active(&self) -> bool {
+        self.is_active
+    }
+
     /// Returns whether sends are held back at this time.
     #[inline]
     pub(super) fn is_on(&self, now: Timestamp) -> bool {
-        now < self.until
+        self.is_active && now < self.until
+    }
+
+    /// Takes note of the time. Returns whether a probe is due.
+    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
+        self.is_active = self.is_on(now);
+        self.is_active && now >= self.probe_at
     }
 
     /// Returns whether a wait holds back other operations, too. `is_closed` says whether several requests in a row were
@@ -56,6 +70,7 @@ impl Hold {
             self.begun = now;
             self.probe_at = now.saturating_add(FIRST_PROBE);
             self.is_probed = false;
+            self.is_active = true;
         }
         self.until = self.until.max(now.saturating_add(wait));
     }
@@ -65,7 +80,7 @@ impl Hold {
         self.probe_at.min(self.until)
     }
 
-    /// Takes note that a probe is sent.
+    /// Takes note that a probe may be sent. The operation that asks does so.
     pub(super) fn probe(&mut self, now: Timestamp) {
         let space = now.saturating_since(self.begun).clamp(FIRST_PROBE, LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.saturating_add(FIRST_PROBE).min(LONGEST_SPACE));

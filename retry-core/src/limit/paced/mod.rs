@@ -17,6 +17,7 @@ use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::time::{Clock, Timestamp};
 use pacer::Pacer;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -79,14 +80,20 @@ const fn nanos(duration: Duration) -> u64 {
     if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
 }
 
+/// Returns a point in time in quarters of a second since the origin of the clock, which wrap.
+#[expect(clippy::cast_possible_truncation, reason = "it wraps")]
+const fn quarter(at: Timestamp) -> u32 {
+    (at.since_origin().as_millis() / 250) as u32
+}
+
 /// What an operation holds of the limiter.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct PacedPlace {
     /// The place in the queue, while the operation waits for a send.
     ticket: Option<Ticket>,
-    /// The number of rejections that were known when the send was granted. `None` if sends were not limited then.
-    granted: Option<u32>,
+    /// The number of the last rejection that was known when the send was granted. `None` if sends were not limited then.
+    granted: Option<NonZeroU32>,
     throttled: Throttled,
 }
 
@@ -95,10 +102,10 @@ pub struct PacedPlace {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Throttled {
     attempts: u32,
-    /// The longest wait that the server asked for, in whole seconds, rounded up.
-    longest_wait: u32,
-    /// The time of the first one.
-    since: Option<Timestamp>,
+    /// The time of the first one, in quarters of a second since the origin of the clock. It wraps after 34 years.
+    since: u32,
+    /// The longest wait that the server asked for, in whole seconds, rounded up. It saturates at 18 hours.
+    longest_wait: u16,
 }
 
 impl Throttled {
@@ -109,12 +116,17 @@ impl Throttled {
 
     /// Counts another attempt. Returns whether the time for throttled attempts was over.
     fn count(&mut self, now: Timestamp, wait: Duration, most: Duration) -> bool {
-        let since = *self.since.get_or_insert(now);
+        if self.attempts == 0 {
+            self.since = quarter(now);
+        }
         let most = most.saturating_add(Duration::from_secs(self.longest_wait.into()));
         let whole = wait.as_secs().saturating_add((wait.subsec_nanos() > 0).into());
-        self.longest_wait = self.longest_wait.max(u32::try_from(whole).unwrap_or(u32::MAX));
+        self.longest_wait = self.longest_wait.max(u16::try_from(whole).unwrap_or(u16::MAX));
         self.attempts = self.attempts.saturating_add(1);
-        now.saturating_since(since) >= most
+        // A clock that was set back is taken for one that stands still.
+        let quarters = quarter(now).wrapping_sub(self.since);
+        let elapsed = if quarters > u32::MAX / 2 { 0 } else { quarters };
+        Duration::from_millis(u64::from(elapsed) * 250) >= most
     }
 }
 
@@ -257,11 +269,11 @@ impl SendLimiter for PacedLimiter {
 
     /// A throttled attempt is repeated without backoff and cost.
     fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
-        let PacedPlace { ticket, granted, mut throttled } = *place;
+        let (sent_after, ticket, mut throttled) = (place.granted, place.ticket, place.throttled);
         let terms = match failure {
             FailedSend::Throttled { wait, is_too_long } => {
                 let (now, delay) = (clock.now(), self.stretched(wait));
-                let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, granted, (delay, !is_too_long)));
+                let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, sent_after, (delay, !is_too_long)));
                 let is_over = throttled.count(now, delay, self.max_throttled_time());
                 let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);
                 Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long })

@@ -6,6 +6,7 @@ use super::{GoodputEstimator, PacedAnswers};
 use crate::limit::queue::{SendSupply, time_for};
 use crate::policy::RateLimit;
 use crate::time::{Latest, Observed, Timestamp};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// Sends that were not used within this time, in seconds, are lost. It covers the resolution of timers and threads that wake
@@ -20,9 +21,9 @@ pub(super) struct Pace {
     imposed: Option<f64>,
     /// What the server answered, and how often operations had to wait, in all limits so far.
     pub(super) answers: PacedAnswers,
-    /// The number of rejections and warnings that cut the estimator's rate, of cuts that came from elsewhere, and of limits
-    /// that began.
-    pub(super) rejections: u32,
+    /// One more than the number of rejections and warnings that cut the estimator's rate, of cuts that came from elsewhere, and
+    /// of limits that began.
+    pub(super) rejections: NonZeroU32,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
     /// The number of sends that are available.
@@ -35,6 +36,11 @@ pub(super) struct Pace {
     latest: Latest,
 }
 
+/// Returns the next number, which wraps.
+fn next(number: NonZeroU32) -> NonZeroU32 {
+    number.checked_add(1).unwrap_or(NonZeroU32::MIN)
+}
+
 impl Pace {
     pub(super) fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
         let rate = estimator.rate(now);
@@ -42,7 +48,7 @@ impl Pace {
             estimator,
             imposed: None,
             answers: PacedAnswers::default(),
-            rejections: 0,
+            rejections: NonZeroU32::MIN,
             rate,
             sends: 0.0,
             filled: now,
@@ -55,21 +61,21 @@ impl Pace {
 
     /// Begins another limit, with another estimator. Rejections of requests that were sent before do not count.
     pub(super) fn restart(&mut self, estimator: GoodputEstimator, now: Timestamp) {
-        let (answers, rejections, latest) = (self.answers, self.rejections.wrapping_add(1), self.latest);
+        let (answers, rejections, latest) = (self.answers, next(self.rejections), self.latest);
         *self = Self { answers, rejections, latest, ..Self::new(estimator, now) };
     }
 
     /// Counts accepted requests.
     pub(super) fn accept(&mut self, now: Timestamp, requests: u32) {
         self.answers.accepted += u64::from(requests);
-        if self.hold.accept(now) {
+        if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
         self.estimator.accept(now, requests);
     }
 
     /// Counts a rejection, unless the request was sent before the last rejection or cut was known.
-    pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<u32>) {
+    pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>) {
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.answers.rejected += 1;
@@ -81,7 +87,7 @@ impl Pace {
             self.rate = self.rate_at(now);
             // A rate from elsewhere has not changed, so other requests that were sent at it count, too.
             if self.imposed.is_none() {
-                self.rejections = self.rejections.wrapping_add(1);
+                self.rejections = next(self.rejections);
             }
         }
     }
@@ -92,13 +98,13 @@ impl Pace {
         self.imposed = rate;
         self.rate = self.rate_at(now);
         if is_cut {
-            self.rejections = self.rejections.wrapping_add(1);
+            self.rejections = next(self.rejections);
         }
     }
 
     /// Takes note of what the server reported. It is a warning if few requests remain, unless the request was sent before the
     /// last cut was known.
-    pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<u32>, limit: RateLimit) {
+    pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, limit: RateLimit) {
         if !self.reports.few_remain(now, limit) || sent_after != Some(self.rejections) {
             return;
         }
@@ -106,7 +112,7 @@ impl Pace {
         if self.estimator.warn(now) {
             self.rate = self.rate_at(now);
             if self.imposed.is_none() {
-                self.rejections = self.rejections.wrapping_add(1);
+                self.rejections = next(self.rejections);
             }
         }
     }
@@ -132,6 +138,24 @@ impl Pace {
         }
         is_believed
     }
+
+    /// Passes the time of a hold, in which nothing becomes available but probes.
+    #[cold]
+    fn pass_in_hold(&mut self, now: Timestamp) {
+        if self.hold.pass(now) && self.sends < 1.0 {
+            self.sends = 1.0;
+            self.hold.probe(now);
+        }
+        self.filled = self.filled.max(self.hold.until().min(now));
+    }
+
+    /// Returns the time until this many sends are available, of which the first one can be a probe. After the hold, it is
+    /// `after`.
+    #[cold]
+    fn wait_in_hold(&self, sends: f64, after: Duration) -> Duration {
+        let held = self.hold.until().saturating_since(self.filled).saturating_add(after);
+        if sends > 1.0 { held } else { held.min(self.hold.next_probe().saturating_since(self.filled)) }
+    }
 }
 
 impl SendSupply for Pace {
@@ -149,10 +173,10 @@ impl SendSupply for Pace {
     }
 
     fn refill(&mut self, now: Timestamp) {
-        if self.hold.is_on(now) && now >= self.hold.next_probe() && self.sends < 1.0 {
-            self.sends = 1.0;
+        if self.hold.is_active() {
+            self.pass_in_hold(now);
         }
-        let since = self.filled.max(self.hold.until());
+        let since = self.filled;
         let elapsed = now.saturating_since(since).as_secs_f64();
         if elapsed > 0.0 {
             self.rate = self.rate_at(now);
@@ -166,17 +190,12 @@ impl SendSupply for Pace {
         if missing <= 0.0 {
             return Duration::ZERO;
         }
-        if sends <= 1.0 && self.hold.is_on(self.filled) {
-            return self.hold.next_probe().saturating_since(self.filled);
-        }
-        self.hold.until().saturating_since(self.filled).saturating_add(time_for(missing, self.rate))
+        let wait = time_for(missing, self.rate);
+        if self.hold.is_active() { self.wait_in_hold(sends, wait) } else { wait }
     }
 
     fn take(&mut self) {
         self.sends = (self.sends - 1.0).max(0.0);
-        if self.hold.is_on(self.filled) {
-            self.hold.probe(self.filled);
-        }
     }
 
     fn give_back(&mut self) {

@@ -7,6 +7,7 @@ use crate::limit::queue::{SendQueue, Ticket};
 use crate::policy::RateLimit;
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::time::{Clock, Timestamp};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// A wait that the server asks for holds back all operations if it is longer than this. A shorter one is often a part of a
@@ -131,7 +132,7 @@ impl Pacer {
 
     /// Asks for a send. Returns the number of rejections so far if it is granted, or else how long to wait before asking
     /// again. If sends are not limited, returns `None` in place of the number, and the place is given up.
-    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<Option<u32>, Duration> {
+    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<Option<NonZeroU32>, Duration> {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ok(None) };
@@ -206,7 +207,7 @@ impl Pacer {
         &self,
         now: Timestamp,
         ticket: Option<Ticket>,
-        sent_after: Option<u32>,
+        sent_after: Option<NonZeroU32>,
         (wait, returns): (Duration, bool),
     ) -> bool {
         self.give_up(ticket, false);
@@ -228,7 +229,7 @@ impl Pacer {
 
     /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).
     #[cold]
-    pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<u32>, limit: RateLimit) {
+    pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<NonZeroU32>, limit: RateLimit) {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = queue.as_mut().filter(|_| self.is_pacing()) else { return };
