@@ -2,13 +2,15 @@
 
 use clap::ValueEnum;
 use retry_core::quota::NoQuota;
-use retry_core::{ErasedStrategy, StandardRetryStrategy};
+use retry_core::{ErasedStrategy, EvidenceRetryStrategy, StandardRetryStrategy};
 
 /// What limits the retries of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Chosen {
     /// There are none.
     None,
+    /// A quota that learns whether retries help.
+    Evidence,
     /// The quota of `StandardRetryStrategy::new()`, a fixed bucket.
     Fixed,
     /// Nothing but the number of attempts.
@@ -20,6 +22,7 @@ impl Chosen {
     pub(crate) fn strategy(self) -> ErasedStrategy {
         match self {
             Self::None => ErasedStrategy::new(StandardRetryStrategy::new().max_attempts(1)),
+            Self::Evidence => ErasedStrategy::new(EvidenceRetryStrategy::standard()),
             Self::Fixed => ErasedStrategy::new(StandardRetryStrategy::new()),
             Self::Unlimited => ErasedStrategy::new(StandardRetryStrategy::new().with_quota(NoQuota)),
         }
@@ -29,6 +32,7 @@ impl Chosen {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::None => "no retries",
+            Self::Evidence => "a quota by evidence",
             Self::Fixed => "new(), a fixed quota",
             Self::Unlimited => "no quota",
         }

@@ -163,8 +163,8 @@ pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, Stand
 pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{
-    AdaptiveRetryStrategy, ErasedStrategy, Failure, PacedRetryStrategy, RetryError, RetryStrategy, RetryToken,
-    ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
+    AdaptiveRetryStrategy, ErasedStrategy, EvidenceRetryStrategy, Failure, PacedRetryStrategy, RetryError,
+    RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
 };
 pub use support::InvalidSetting;
 pub use support::random::reseed;

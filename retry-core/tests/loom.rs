@@ -5,6 +5,8 @@
 mod blocking;
 #[path = "loom/early_wake.rs"]
 mod early_wake;
+#[path = "loom/evidence.rs"]
+mod evidence;
 #[path = "loom/live.rs"]
 mod live;
 #[path = "loom/paced.rs"]

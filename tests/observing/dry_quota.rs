@@ -5,8 +5,8 @@ use crate::support::{ByHand, Failed, poll_once, secs};
 use retry_core::config::RetryMode;
 use retry_core::strategy::RetryCosts;
 use retry_core::{
-    AdaptiveRetryStrategy, Clock, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota, RetryStrategy,
-    ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
+    AdaptiveRetryStrategy, Clock, EvidenceRetryStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryQuota,
+    RetryStrategy, ScopedRetryStrategy, StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry,
 };
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -319,4 +319,31 @@ fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
     assert_eq!(subscribed.take(), ["held strategy=\"store\" wait_ms=3600000"]);
     throttle(3600);
     assert_eq!(subscribed.take(), [""; 0]);
+}
+
+// Rule Q17.
+#[test]
+fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failures() {
+    let subscribed = Subscribed::new();
+    let strategy = EvidenceRetryStrategy::standard().name("store");
+    let clock = ByHand::at(secs(100));
+    let succeed = || {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.record_success(token, &Success::default(), &clock).unwrap();
+    };
+    let fail = || {
+        clock.advance(secs(1));
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock)
+    };
+    for _ in 0..2 {
+        succeed();
+        while fail().is_ok() {}
+        assert!(fail().is_err());
+        assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=1"]);
+        for _ in 0..1_000 {
+            succeed();
+        }
+        assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=1"]);
+    }
 }

@@ -7,6 +7,7 @@ mod live;
 mod live_limits;
 mod parts;
 mod process;
+mod quota_kind;
 mod sections;
 mod sources;
 mod text_form;

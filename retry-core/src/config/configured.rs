@@ -1,11 +1,12 @@
 //! A strategy whose settings can change while it runs.
 
 use super::parts::ConfigLimiter;
+use super::quota_kind::KindQuota;
 use super::resolved::{BucketSettings, Resolved};
-use super::{ConfigError, ModeLimiter, RetryConfig, RetryMode};
+use super::{ConfigError, ModeLimiter, QuotaKind, RetryConfig, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{PacedAnswers, PacedLimiter};
-use crate::quota::{RetryQuota, TokenBucket};
+use crate::quota::{EvidenceQuota, RetryQuota, TokenBucket};
 use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, StandardRetrySettings};
 use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::support::{ConfigSection, Shared};
@@ -24,7 +25,7 @@ use std::time::Duration;
 pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeLimiter> {
     /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
     /// identifies tokens, so they stay valid, too. Its own settings are not used.
-    pub(super) limited: LimitedRetryStrategy<L, B, Q>,
+    pub(super) limited: LimitedRetryStrategy<L, B, KindQuota<Q>>,
     /// What a setting is that a configuration does not set.
     base: Resolved,
     /// The settings at the start, which are also those of a test's copy.
@@ -71,8 +72,11 @@ fn now(clock: &dyn Clock) -> Timestamp {
 impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, Q, L> {
     /// Creates the strategy. Settings that its parts do not have are ignored.
     pub(super) fn new(config: &RetryConfig, mut limited: LimitedRetryStrategy<L, B, Q>) -> Self {
-        let base = Resolved::of(&mut limited);
+        let mut base = Resolved::of(&mut limited);
         let start = Arc::new(base.configured_by(config));
+        base.run_with(start.kind);
+        let evidence = (start.kind == Some(QuotaKind::Evidence)).then(EvidenceQuota::new);
+        let mut limited = limited.map_quota(|of_code| KindQuota { of_code, evidence });
         if let Some(settings) = start.bucket.filter(|bucket| base.bucket != Some(*bucket)) {
             let BucketSettings { capacity, refill, .. } = settings;
             match limited.standard_mut().quota_mut().as_own_bucket() {
@@ -133,7 +137,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     pub fn apply(&self, config: &RetryConfig, clock: &dyn Clock) -> Result<(), ConfigError> {
         self.check(config)?;
         let next = Arc::new(self.base.configured_by(config));
-        let (now, bucket) = (now(clock), self.quota().as_bucket());
+        let (now, bucket) = (now(clock), self.kind_quota().as_bucket());
         let has_other_values = self.with_live(|live| {
             // The lock makes two changes follow each other, so that the parts of one are not mixed with the other's.
             let mut settings = live.settings();
@@ -193,8 +197,20 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.resolved().pace().max_throttled_time
     }
 
-    /// Returns the quota that retries are paid from.
+    /// Returns the quota of the code. Retries are paid from it, unless there is an
+    /// [`evidence_quota`](ConfiguredStrategy::evidence_quota).
     pub fn quota(&self) -> &Q {
+        &self.kind_quota().of_code
+    }
+
+    /// Returns the quota by evidence, if the configuration that the strategy was built with has chosen one.
+    pub fn evidence_quota(&self) -> Option<&EvidenceQuota> {
+        self.kind_quota().evidence.as_ref()
+    }
+
+    /// Returns the quota in use.
+    #[inline]
+    pub(super) fn kind_quota(&self) -> &KindQuota<Q> {
         self.limited.standard().quota()
     }
 

@@ -67,6 +67,11 @@ pub(super) enum Problem {
     },
     /// A setting of a part that was chosen in code.
     Chosen(Chosen),
+    /// A setting of a bucket, beside a quota by evidence.
+    OfBucket {
+        key: &'static str,
+        value: String,
+    },
     Unreadable(io::Error),
     Malformed(String),
 }
@@ -132,6 +137,9 @@ impl Problem {
             Self::Chosen(Chosen { key, value, part, expected: Some(expected) }) => {
                 write!(f, "invalid {} {value:?}: the {part} was chosen in code, so expected {expected}", full(key))
             }
+            Self::OfBucket { key, value } => {
+                write!(f, "the key {} {value:?} can't be set: a quota by evidence has no such setting", full(key))
+            }
             Self::Unreadable(error) => write!(f, "the file can't be read: {error}"),
             Self::Malformed(what) => write!(f, "the file is malformed: {what}"),
         }
@@ -183,7 +191,7 @@ impl ConfigError {
             Problem::NoGroup { group: key, .. } | Problem::Repeated(key) | Problem::Missing(key) => {
                 join(&self.section, key)
             }
-            Problem::NoPart { key, .. } => join(&self.section, key),
+            Problem::NoPart { key, .. } | Problem::OfBucket { key, .. } => join(&self.section, key),
             Problem::NoScope(_) => self.section.clone(),
             Problem::Chosen(chosen) => join(&self.section, chosen.key),
             Problem::Unreadable(_) | Problem::Malformed(_) => return None,
@@ -204,6 +212,7 @@ impl ConfigError {
         match &*self.problem {
             Problem::Chosen(chosen) => Some(chosen.part),
             Problem::NoPart { part, .. } => Some(part),
+            Problem::OfBucket { .. } => Some("quota"),
             _ => None,
         }
     }

@@ -40,7 +40,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     #[cold]
     fn tell_quota(&self, token: &StandardRetryToken) {
         if token.retry_count() == 0 {
-            self.quota().first_succeeded(self.first_refund());
+            self.kind_quota().first_succeeded(self.first_refund());
         } else {
             self.limited.standard().retry_succeeded(&self.resolved().settings, token);
         }
@@ -73,7 +73,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
         let token = self.limited.learn_success(token, *success, clock)?;
         // With a full quota, the amount of the refund makes no difference, so it is not read.
-        if token.retry_count() > 0 || !self.quota().is_full() {
+        if token.retry_count() > 0 || !self.kind_quota().is_full() {
             self.tell_quota(&token);
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
 
+mod check;
 mod configured;
 mod duration;
 #[cfg(feature = "aws-config")]
@@ -16,6 +17,7 @@ mod prefix;
 mod preset;
 #[cfg(feature = "aws-config")]
 mod profile;
+mod quota_kind;
 mod reader;
 mod resolved;
 mod scoped;
@@ -36,6 +38,7 @@ pub use mode_limiter::ModeLimiter;
 pub use mode_limiter::ModePlace;
 pub use parts::{ConfigBase, ConfigLimiter, ConfiguredOn};
 pub use preset::RetryPreset;
+pub use quota_kind::QuotaKind;
 pub use scoped::ScopedRetryConfig;
 
 use crate::strategy::StandardRetryStrategy;
@@ -97,6 +100,7 @@ use table::Settings;
 /// jitter = "full"             # full, equal, none or a factor from 0 to 1
 ///
 /// [store.quota]
+/// kind = "bucket"             # or "evidence", which has none of the other keys but costs.conflict
 /// capacity = 1000
 /// refill = { amount = 10, every = "1s" }
 /// costs = { throttling = 5, timeout = 10, conflict = 0, other = 5 }
@@ -209,8 +213,9 @@ impl RetryConfig {
     /// they have them:
     ///
     /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](crate::ExponentialBackoff), also by a pointer;
-    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`](crate::TokenBucket), also by a pointer. A bucket by a pointer may
-    ///   be that of other strategies, too: it is changed while it is in use, and not by a preset;
+    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`](crate::TokenBucket), also by a pointer. A
+    ///   bucket by a pointer may be that of other strategies, too: it is changed while it is in use, and not by a preset;
+    /// - `quota.kind`, if the quota is a bucket that is not behind a pointer;
     /// - the keys `paced.*`, except in an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
     ///
     /// ```

@@ -1,15 +1,13 @@
 //! The parts of strategies that code chose, as far as a configuration sets them.
 
-use super::error::{Chosen, Problem};
-use super::resolved::Resolved;
-use super::{ConfigError, ConfigSource, ConfiguredStrategy, ModeLimiter, RetryConfig, RetryMode};
+use super::{ConfiguredStrategy, ModeLimiter, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{AdaptiveLimiter, PaceSettings, PacedLimiter, SendLimiter};
 use crate::quota::RetryQuota;
 use crate::strategy::{LimitedRetryStrategy, StandardRetryStrategy};
 use crate::support::random::RandomNumbers;
 
-/// A strategy that [`RetryConfig::build_on`] can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
+/// A strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
 /// [`PacedRetryStrategy`](crate::PacedRetryStrategy). This trait is sealed.
 pub trait ConfigBase: SealedBase {
     /// The backoff that code chose.
@@ -23,7 +21,7 @@ pub trait ConfigBase: SealedBase {
     fn into_limited(self) -> LimitedRetryStrategy<Self::Limiter, Self::Backoff, Self::Quota>;
 }
 
-/// The strategy that [`RetryConfig::build_on`] makes of an `S`.
+/// The strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) makes of an `S`.
 ///
 /// ```
 /// use retry_core::config::ConfiguredOn;
@@ -131,45 +129,5 @@ impl ConfigLimiter for PacedLimiter {
 
     fn change(&self, _: RetryMode, pace: PaceSettings) {
         Self::change(self, pace);
-    }
-}
-
-impl RetryConfig {
-    /// Checks that each setting is one of a part that `base` has.
-    pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
-        self.sections.check(base.section)?;
-        for (key, value) in self.set.values() {
-            let (part, expected) = match key.split_once('.') {
-                Some(("backoff", _)) if base.backoff.is_none() => ("backoff", None),
-                Some(("quota", "capacity" | "refill.amount" | "refill.every")) if base.bucket.is_none() => {
-                    ("quota", None)
-                }
-                Some(("paced", _)) if base.pace.is_none() => ("limit", None),
-                None if key == "mode" => match base.chosen_mode.filter(|chosen| self.contradicts(*chosen)) {
-                    Some(RetryMode::Adaptive) => ("limit", Some("adaptive or off")),
-                    Some(_) => ("limit", Some("paced or off")),
-                    None => continue,
-                },
-                _ => continue,
-            };
-            let value = value.into_text();
-            let (source, section) = self.origins.of(key, &value);
-            let source = source.clone();
-            return Err(
-                ConfigError::new(source, Problem::Chosen(Chosen { key, value, part, expected })).in_section(section)
-            );
-        }
-        Ok(())
-    }
-
-    /// Returns whether the mode contradicts the one that code chose. That of AWS's environment and files never does, because
-    /// code comes before them.
-    fn contradicts(&self, chosen: RetryMode) -> bool {
-        let is_of_aws = match self.source_of("mode") {
-            Some(ConfigSource::Variable(name)) => name == "AWS_RETRY_MODE",
-            Some(ConfigSource::Profile { .. }) => true,
-            _ => false,
-        };
-        !is_of_aws && self.mode_setting().is_some_and(|mode| mode != chosen && mode != RetryMode::Off)
     }
 }

@@ -1,7 +1,7 @@
 //! All settings of a strategy: those of a configuration, and below them those of the strategy that it is built on.
 
 use super::parts::ConfigLimiter;
-use super::{RetryConfig, RetryMode, RetryPreset};
+use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::PaceSettings;
 use crate::policy::RetryErrorType;
@@ -21,6 +21,10 @@ pub(super) struct Resolved {
     pub(super) settings: StandardRetrySettings,
     pub(super) backoff: Option<ExponentialBackoff>,
     pub(super) bucket: Option<BucketSettings>,
+    /// The kind of the quota, or `None` if code chose the quota.
+    pub(super) kind: Option<QuotaKind>,
+    /// Whether the strategy was built, so that the kind of its quota stays.
+    pub(super) is_running: bool,
     pub(super) pace: Option<PaceSettings>,
     /// The name of the section of the quota, and its values.
     pub(super) section: Option<&'static str>,
@@ -59,16 +63,26 @@ impl Resolved {
             settings: standard.settings(),
             backoff: standard.backoff_strategy().as_exponential().map(ExponentialBackoff::copy),
             bucket: standard.quota().as_bucket().map(|bucket| BucketSettings::of(bucket, is_own)),
+            kind: is_own.then_some(QuotaKind::Bucket),
+            is_running: false,
             pace: strategy.limiter().pace(),
             section: standard.quota().section().map(ConfigSection::name),
             values: Vec::new(),
         }
     }
 
+    /// Notes that the strategy was built with a quota of this kind.
+    pub(super) fn run_with(&mut self, kind: Option<QuotaKind>) {
+        self.is_running = true;
+        self.kind = kind;
+        self.bucket = self.bucket.filter(|_| kind != Some(QuotaKind::Evidence));
+    }
+
     /// Returns these settings, with those of the configuration in place of them.
     pub(super) fn configured_by(&self, config: &RetryConfig) -> Self {
         let preset = config.set.preset.map(RetryPreset::strategy);
         let settings = preset.as_ref().map_or(self.settings, StandardRetryStrategy::settings);
+        let kind = self.kind.map(|kind| config.set.quota_kind.unwrap_or(kind));
         Self {
             mode: match (config.mode_setting(), self.chosen_mode) {
                 (Some(RetryMode::Off), _) => RetryMode::Off,
@@ -82,7 +96,7 @@ impl Resolved {
                 // The seed is no setting, so a preset does not replace it.
                 configured_backoff(backoff.seeded_as(own), config)
             }),
-            bucket: self.bucket.map(|own| {
+            bucket: self.bucket.filter(|_| kind != Some(QuotaKind::Evidence)).map(|own| {
                 // A preset does not change a bucket that other strategies may use, too.
                 let preset = preset.as_ref().filter(|_| own.is_own).map(StandardRetryStrategy::quota);
                 let BucketSettings { capacity, refill, is_own } =
@@ -93,6 +107,8 @@ impl Resolved {
                     is_own,
                 }
             }),
+            kind,
+            is_running: self.is_running,
             pace: self.pace.map(|own| PaceSettings {
                 has_ramp: config.set.paced_ramp.unwrap_or(own.has_ramp),
                 max_throttled_time: config.set.paced_max_throttled_time.unwrap_or(own.max_throttled_time),

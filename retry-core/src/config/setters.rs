@@ -1,7 +1,7 @@
 //! Settings from code.
 
 use super::value::Refill;
-use super::{ConfigError, RetryConfig, RetryMode, RetryPreset, in_code};
+use super::{ConfigError, QuotaKind, RetryConfig, RetryMode, RetryPreset, in_code};
 use crate::backoff::Jitter;
 use crate::policy::RetryErrorType;
 use crate::quota::TokenBucket;
@@ -98,6 +98,16 @@ impl RetryConfig {
     pub fn try_jitter(mut self, jitter: Jitter) -> Result<Self, ConfigError> {
         self.set.jitter = Some(jitter.checked().map_err(in_code)?);
         Ok(self)
+    }
+
+    /// Sets the kind of the quota: a bucket, or a quota [by evidence](crate::quota::EvidenceQuota), which has no other settings
+    /// than the cost of a retry after a conflict. The default is [`QuotaKind::Bucket`].
+    ///
+    /// A quota that code chose stays. The kind of a running strategy can't change.
+    #[must_use]
+    pub const fn quota_kind(mut self, kind: QuotaKind) -> Self {
+        self.set.quota_kind = Some(kind);
+        self
     }
 
     /// Sets the capacity of the quota; see [`StandardRetryStrategy::quota_capacity`].

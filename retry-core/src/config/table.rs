@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::value::{Refill, Setting, Value};
-use super::{RetryConfig, RetryMode, RetryPreset};
+use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use std::time::Duration;
@@ -78,6 +78,8 @@ settings! {
     conflict_base: Duration, conflict_base_setting -> Duration, "backoff.conflict_base";
     /// Returns the jitter.
     jitter: Jitter, jitter_setting -> Jitter, "backoff.jitter";
+    /// Returns the kind of the quota.
+    quota_kind: QuotaKind, quota_kind_setting -> QuotaKind, "quota.kind";
     /// Returns the capacity of the quota.
     quota_capacity: u32, quota_capacity_setting -> u32, "quota.capacity";
     /// Returns the amount and the period of the refill.
@@ -116,8 +118,10 @@ impl Settings {
         KEYS.iter().filter_map(|key| Some((key.path, (key.write)(self)?)))
     }
 
-    /// Checks that no setting is set in part.
+    /// Checks that no setting is set in part, and that none contradicts another.
     pub(super) fn check(&self) -> Result<(), Problem> {
-        self.quota_refill.map_or(Ok(()), Refill::check)
+        self.quota_refill.map_or(Ok(()), Refill::check)?;
+        let kind = self.quota_kind.unwrap_or_default();
+        self.values().try_for_each(|(key, value)| kind.check(key, &value.into_text()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::duration::{self, Written};
 use super::error::Problem;
-use super::{RetryMode, RetryPreset};
+use super::{QuotaKind, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use crate::support::InvalidSetting;
@@ -102,6 +102,8 @@ plain! {
     }, |time| time.map_or_else(|| Value::text("unlimited"), Value::time);
     RetryPreset: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, "default, aws_2_0 or aws_2_1")),
         |preset| Value::text(preset.as_str());
+    QuotaKind: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, "bucket or evidence")),
+        |kind| Value::text(kind.as_str());
     RetryMode: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, Self::names())),
         |mode| Value::text(mode.as_str());
     Jitter: |key, text| match text {

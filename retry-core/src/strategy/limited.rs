@@ -30,6 +30,11 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
         Self { standard, limiter }
     }
 
+    /// Replaces the quota by one that is made of it.
+    pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> LimitedRetryStrategy<L, B, R> {
+        LimitedRetryStrategy { standard: self.standard.map_quota(map), limiter: self.limiter }
+    }
+
     /// Returns the standard strategy below the limiter.
     pub const fn standard(&self) -> &StandardRetryStrategy<B, Q> {
         &self.standard

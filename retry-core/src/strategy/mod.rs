@@ -3,6 +3,7 @@
 mod adaptive;
 mod erased;
 mod error;
+mod evidence;
 mod failure;
 mod limited;
 mod name;
@@ -17,6 +18,7 @@ pub use crate::limit::{LazyWaker, Ready};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
+pub use evidence::EvidenceRetryStrategy;
 pub use failure::Failure;
 pub use limited::{LimitedRetryStrategy, LimitedRetryToken};
 pub use name::StrategyName;

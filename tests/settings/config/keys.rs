@@ -138,6 +138,15 @@ fn rows() -> Vec<Row> {
             bad: &["some", "", "-0.1", "1.01", "NaN", "inf", "Full"],
             expected: "full, equal, none or a factor from 0 to 1",
         },
+        Row {
+            key: "quota.kind",
+            good: vec![
+                (json!("bucket"), |s| s.evidence_quota().is_none()),
+                (json!("evidence"), |s| s.evidence_quota().is_some()),
+            ],
+            bad: &["", "Evidence", "token bucket", "none"],
+            expected: "bucket or evidence",
+        },
         number(
             "quota.capacity",
             vec![(json!(0), |s| s.quota().capacity() == 0), (json!("1000"), |s| s.quota().capacity() == 1000)],
@@ -226,8 +235,13 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert!(check(&config.build()), "{key} = {text}");
             let read = RetryConfig::new().or(config.clone());
             assert!(read.entries().any(|(read, _)| read == key), "{key} can be read back");
+            let written = read.entries().map(|(key, value)| (key.to_uppercase().replace('.', "_"), value));
+            assert_eq!(RetryConfig::from_prefixed_variables("", written).unwrap(), config, "{key} = {text} is written");
             assert_eq!(from_variable(key, &text).unwrap(), config, "{key} = {text}");
-            // A running strategy takes the same settings.
+            // A running strategy takes the same settings, except another kind of quota.
+            if text == "evidence" {
+                continue;
+            }
             let strategy = RetryConfig::new().build();
             strategy.apply(&config, &retry_core::TokioTimer).unwrap();
             assert!(check(&strategy), "{key} = {text}");

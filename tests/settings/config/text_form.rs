@@ -3,7 +3,7 @@
 use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
-use retry_core::config::{ConfigSource, RetryMode, RetryPreset};
+use retry_core::config::{ConfigSource, QuotaKind, RetryMode, RetryPreset};
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_core::{Jitter, RetryConfig};
 use serde::Deserialize;
@@ -30,6 +30,7 @@ fn every_setting() -> RetryConfig {
         .conflict_base(millis(30))
         .try_jitter(Jitter::Equal)
         .unwrap()
+        .quota_kind(QuotaKind::Bucket)
         .quota_capacity(1000)
         .try_quota_refill(10, secs(1))
         .unwrap()
@@ -55,6 +56,7 @@ conflict_base = "30ms"
 jitter = "equal"
 
 [quota]
+kind = "bucket"
 capacity = 1000
 refill = { amount = 10, every = "1s" }
 costs = { throttling = 1, timeout = 2, conflict = 3, other = 4 }
@@ -80,6 +82,7 @@ backoff:
   conflict_base: 30ms
   jitter: equal
 quota:
+  kind: bucket
   capacity: 1000
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
@@ -105,6 +108,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "base": "100ms", "cap": "20s", "throttling_base": "1500ms", "conflict_base": "30ms", "jitter": "equal",
         },
         "quota": {
+            "kind": "bucket",
             "capacity": 1000,
             "refill": { "amount": 10, "every": "1s" },
             "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },

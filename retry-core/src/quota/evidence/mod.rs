@@ -76,7 +76,12 @@ impl RetryQuota for EvidenceQuota {
         self.with_balance(Balance::available)
     }
 
-    fn pay(&self, _cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+    /// Pays for one retry, whatever the settings say, except that a retry which costs nothing stays free: one after a
+    /// conflict, unless it was given a cost. Contention is no sign of trouble at the server.
+    fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
+        if cost == 0 {
+            return Some(0);
+        }
         let now = clock.now();
         let is_paid = self.with_balance(|balance| balance.pay(error_type == RetryErrorType::Timeout, now));
         is_paid.then_some(1)
@@ -96,5 +101,9 @@ impl RetryQuota for EvidenceQuota {
     #[inline]
     fn is_full(&self) -> bool {
         self.with_balance(Balance::is_settled)
+    }
+
+    fn note_refusal(&self, _cost: u32, strategy: Option<&str>) {
+        self.with_balance(|balance| balance.note_refusal(strategy));
     }
 }

@@ -46,6 +46,7 @@ fn a_word_keeps_its_contents() {
     assert!(most.word().account().is_proven && !most.word().account().has_helped);
 }
 
+// Rule Q13.
 #[test]
 fn a_quota_settles_after_a_streak_of_successes_and_is_not_written_then() {
     let (quota, clock) = proven();
@@ -60,6 +61,7 @@ fn a_quota_settles_after_a_streak_of_successes_and_is_not_written_then() {
     assert!(quota.is_full());
 }
 
+// Rule Q12.
 #[test]
 fn the_capacity_follows_the_traffic() {
     for (rate, most) in [(10, 12), (100, 110), (1_000, 1_100)] {
@@ -71,6 +73,7 @@ fn the_capacity_follows_the_traffic() {
     }
 }
 
+// Rule Q12.
 #[test]
 fn a_quota_with_little_traffic_retries_an_operation_twice() {
     let (quota, clock) = proven();
@@ -81,6 +84,7 @@ fn a_quota_with_little_traffic_retries_an_operation_twice() {
     assert!(!pays(&quota, &clock));
 }
 
+// Rule Q13.
 #[test]
 fn successes_of_retries_pay_for_more_while_half_of_the_attempts_succeed() {
     // Of each 10 attempts, this many succeed. The failed ones are retried if the quota pays for it.
@@ -105,6 +109,7 @@ fn successes_of_retries_pay_for_more_while_half_of_the_attempts_succeed() {
     }
 }
 
+// Rule Q14.
 #[test]
 fn one_timeout_is_retried_and_later_ones_after_five_successes() {
     let (quota, clock) = proven();
@@ -120,6 +125,7 @@ fn one_timeout_is_retried_and_later_ones_after_five_successes() {
     assert_eq!(quota.pay(14, Timeout, &clock), Some(1));
 }
 
+// Rule Q15.
 #[test]
 fn a_new_quota_retries_no_timeout_until_an_attempt_succeeds() {
     let (quota, clock) = (EvidenceQuota::new(), ManualTimer::new());
@@ -140,6 +146,7 @@ fn spent() -> Knowledge {
     Knowledge { account, burst: Burst { began: Some(at(0)), attempts: 90, congested: None, score: 0 } }
 }
 
+// Rule Q14.
 #[test]
 fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
     let account = spent().account;
@@ -155,6 +162,7 @@ fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
     }
 }
 
+// Rule Q14.
 #[test]
 fn a_refused_timeout_costs_a_retry_and_another_refused_failure_does_not() {
     let full = Knowledge { account: Account { missing: 10 * RETRY, ..spent().account }, ..spent() };
@@ -168,6 +176,7 @@ fn a_refused_timeout_costs_a_retry_and_another_refused_failure_does_not() {
     assert!(most.missing <= measured + measured / 2 && most.missing > measured, "{most:?}");
 }
 
+// Rule Q11.
 #[test]
 fn a_retry_that_was_not_sent_is_given_back() {
     let (quota, clock) = proven();
@@ -178,6 +187,7 @@ fn a_retry_that_was_not_sent_is_given_back() {
     assert!(!quota.is_full(), "nothing succeeded");
 }
 
+// Rule Q16.
 #[test]
 fn a_clock_that_stands_still_or_jumps_does_no_harm() {
     let (quota, clock) = proven();
@@ -208,6 +218,7 @@ fn a_clock_that_stands_still_or_jumps_does_no_harm() {
     assert!(account.capacity >= FLOOR);
 }
 
+// Rule Q2.
 #[test]
 fn no_change_of_another_thread_is_lost() {
     let (quota, clock) = proven();

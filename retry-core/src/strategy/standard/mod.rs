@@ -265,6 +265,12 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         &self.backoff
     }
 
+    /// Replaces the quota by one that is made of it.
+    pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> StandardRetryStrategy<B, R> {
+        let Self { settings, backoff, quota, name, switch } = self;
+        StandardRetryStrategy { settings, backoff, quota: map(quota), name, switch }
+    }
+
     /// Returns the quota, to set what it begins with.
     pub(crate) fn quota_mut(&mut self) -> &mut Q {
         &mut self.quota

@@ -1,0 +1,35 @@
+//! The standard strategy with a quota by evidence.
+
+use super::StandardRetryStrategy;
+use crate::backoff::ExponentialBackoff;
+use crate::quota::EvidenceQuota;
+
+/// The [standard strategy](StandardRetryStrategy) with a quota that needs no number, an [`EvidenceQuota`].
+///
+/// Start with it, unless you must act as the AWS SDKs do. Everything but the quota is as in [`StandardRetryStrategy`], and all
+/// of its settings can be set, except the costs of retries and the refunds: the quota ignores them. A cost of 0, which is
+/// that of a conflict, stays free.
+///
+/// ```
+/// use retry_core::EvidenceRetryStrategy;
+///
+/// static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().max_attempts(4);
+/// ```
+///
+/// With a limiter of sends:
+///
+/// ```
+/// use retry_core::quota::EvidenceQuota;
+/// use retry_core::{EvidenceRetryStrategy, ExponentialBackoff, PacedRetryStrategy};
+///
+/// static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+///     PacedRetryStrategy::over(EvidenceRetryStrategy::standard());
+/// ```
+pub type EvidenceRetryStrategy = StandardRetryStrategy<ExponentialBackoff, EvidenceQuota>;
+
+impl EvidenceRetryStrategy {
+    /// Creates a strategy with the numbers of [`StandardRetryStrategy::new`] and a quota that knows nothing yet.
+    pub const fn standard() -> Self {
+        StandardRetryStrategy::new().with_quota(EvidenceQuota::new())
+    }
+}

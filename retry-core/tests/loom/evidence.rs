@@ -1,0 +1,59 @@
+//! The quota by evidence.
+
+use super::{ByHand, shared};
+use loom::sync::Arc;
+use loom::thread;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{RetryErrorType, RetryQuota};
+
+fn pay(quota: &EvidenceQuota, clock: &ByHand) -> Option<u32> {
+    quota.pay(5, RetryErrorType::ServerSide, clock)
+}
+
+/// Returns a quota that has paid for eight retries at once.
+fn busy() -> EvidenceQuota {
+    let (quota, clock) = (EvidenceQuota::new(), ByHand::at(1));
+    quota.first_succeeded(0);
+    for _ in 0..8 {
+        pay(&quota, &clock).unwrap();
+    }
+    quota
+}
+
+// Rules Q2, Q12.
+#[test]
+fn no_payment_is_lost_beside_a_retry_that_is_given_back() {
+    loom::model(|| {
+        let expected = {
+            let (quota, clock) = (busy(), ByHand::at(1));
+            let paid = pay(&quota, &clock).unwrap();
+            quota.give_back(paid);
+            pay(&quota, &clock).unwrap();
+            quota.available()
+        };
+        let quota = shared(busy());
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || {
+            let paid = pay(&other, &ByHand::at(1)).unwrap();
+            other.give_back(paid);
+        });
+        pay(&quota, &ByHand::at(1)).unwrap();
+        thread.join().unwrap();
+        assert_eq!(quota.available(), expected);
+    });
+}
+
+// Rules Q2, Q13.
+#[test]
+fn no_success_is_lost_beside_a_failure() {
+    loom::model(|| {
+        let quota = shared(busy());
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || other.retry_succeeded(1, 0));
+        let before = quota.available();
+        pay(&quota, &ByHand::at(1)).unwrap();
+        thread.join().unwrap();
+        // The failure costs one and counts as traffic, the success gives back two.
+        assert!(quota.available() > before, "{} after {before}", quota.available());
+    });
+}

@@ -1,0 +1,132 @@
+//! Quotas whose kind a configuration chooses.
+
+use super::CLOCK;
+use crate::support::{ByHand, Failed, secs};
+use retry_core::config::{ConfigSource, ConfiguredStrategy, QuotaKind};
+use retry_core::quota::{EvidenceQuota, NoQuota};
+use retry_core::{ConfigError, Failure, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy, Success};
+
+fn read(quota: &str) -> Result<RetryConfig, ConfigError> {
+    let text = format!("[store.quota]\n{quota}");
+    RetryConfig::from_file_section("settings.toml", "store", toml::Deserializer::parse(&text).unwrap())
+}
+
+fn evidence() -> RetryConfig {
+    read("kind = 'evidence'").unwrap()
+}
+
+/// Returns the level of the quota after each of these attempts of one operation each: whether it succeeded.
+fn levels(strategy: &impl RetryStrategy, outcomes: &[bool]) -> Vec<Option<u32>> {
+    let clock = ByHand::at(secs(100));
+    let attempt = |is_success: &bool| {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        if *is_success {
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        } else {
+            let _ = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock);
+        }
+        strategy.quota_level()
+    };
+    outcomes.iter().map(attempt).collect()
+}
+
+// Rules C26, Q12.
+#[test]
+fn a_file_can_choose_a_quota_by_evidence_in_place_of_the_bucket_that_nobody_chose() {
+    let mut outcomes = vec![true; 40];
+    outcomes.extend([false; 40]);
+    outcomes.extend([true; 100]);
+    let expected = levels(&StandardRetryStrategy::new().with_quota(EvidenceQuota::new()), &outcomes);
+    assert_ne!(expected, levels(&StandardRetryStrategy::new(), &outcomes), "the buckets differ");
+    assert_eq!(levels(&evidence().build(), &outcomes), expected);
+    let capacity = StandardRetryStrategy::new().quota_capacity(20);
+    assert_eq!(levels(&evidence().build_on(capacity).unwrap(), &outcomes), expected);
+    // A preset is a matter of the settings.
+    let preset = RetryConfig::from_prefixed_variables("", [("PRESET", "aws_2_1"), ("QUOTA_KIND", "evidence")]).unwrap();
+    assert_eq!(levels(&preset.build(), &outcomes), expected);
+}
+
+fn check(error: &ConfigError, key: &str, message: &str) {
+    assert_eq!(error.to_string(), message);
+    assert_eq!(error.key().as_deref(), Some(key));
+    assert_eq!(error.found_in(), &ConfigSource::File("settings.toml".into()));
+}
+
+// Rule C26.
+#[test]
+fn a_quota_of_the_code_stays_and_a_kind_is_an_error() {
+    let error = evidence().build_on(StandardRetryStrategy::new().with_quota(NoQuota)).unwrap_err();
+    let what =
+        "the key store.quota.kind \"evidence\" can't be set: the quota was chosen in code and has no such setting";
+    check(&error, "store.quota.kind", &format!("file \"settings.toml\": {what}"));
+    assert_eq!(error.part(), Some("quota"));
+    let error = evidence().build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new())).unwrap_err();
+    assert_eq!(error.part(), Some("quota"));
+}
+
+// Rule C26.
+#[test]
+fn a_quota_by_evidence_has_no_other_setting_than_the_cost_of_conflicts() {
+    for (key, value, shown) in [
+        ("capacity", "9", "9"),
+        ("refill", "{ amount = 9, every = '1s' }", "9"),
+        ("costs.throttling", "9", "9"),
+        ("costs.timeout", "9", "9"),
+        ("costs.other", "9", "9"),
+        ("refunds.first_attempt", "9", "9"),
+        ("refunds.after_retry", "'last_cost'", "last_cost"),
+    ] {
+        let error = read(&format!("kind = 'evidence'\n{key} = {value}")).unwrap_err();
+        let key = if key == "refill" { "refill.amount" } else { key };
+        let what = format!("the key store.quota.{key} {shown:?} can't be set: a quota by evidence has no such setting");
+        check(&error, &format!("store.quota.{key}"), &format!("file \"settings.toml\": {what}"));
+        assert_eq!(error.part(), Some("quota"));
+    }
+    // Two sources that are right by themselves.
+    let both = evidence().or(RetryConfig::new().quota_capacity(9));
+    let error = both.build_on(StandardRetryStrategy::new()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "code: the key quota.capacity \"9\" can't be set: a quota by evidence has no such setting"
+    );
+
+    let conflicts = read("kind = 'evidence'\ncosts.conflict = 5").unwrap().build();
+    let free = evidence().build();
+    let retries = |strategy: &ConfiguredStrategy| {
+        let clock = ByHand::at(secs(100));
+        let failure = Failure::of(&Failed::CONFLICT);
+        let retry = |_: &u32| {
+            clock.advance(secs(1));
+            let token = strategy.acquire_initial_token(&clock).unwrap();
+            strategy.refresh_retry_token(token, &failure, &clock).is_ok()
+        };
+        (0..100).filter(retry).count()
+    };
+    assert_eq!(retries(&free), 100);
+    assert!(retries(&conflicts) < 100);
+}
+
+// Rule C26.
+#[test]
+fn the_kind_stays_while_a_strategy_runs() {
+    let bucket = RetryConfig::new().build();
+    let by_evidence = evidence().build();
+    let error = bucket.apply(&evidence(), CLOCK).unwrap_err();
+    let expected = "the kind that the strategy was built with, which can't change while it runs";
+    check(
+        &error,
+        "store.quota.kind",
+        &format!("file \"settings.toml\": invalid store.quota.kind \"evidence\": expected {expected}"),
+    );
+    assert!(bucket.evidence_quota().is_none());
+    bucket.apply(&read("kind = 'bucket'\ncapacity = 9").unwrap(), CLOCK).unwrap();
+    assert_eq!(bucket.quota().capacity(), 9);
+
+    assert!(by_evidence.apply(&RetryConfig::new().quota_kind(QuotaKind::Bucket), CLOCK).is_err());
+    assert!(by_evidence.apply(&RetryConfig::new().quota_capacity(9), CLOCK).is_err());
+    for config in [evidence(), RetryConfig::new(), read("costs.conflict = 5").unwrap()] {
+        by_evidence.apply(&config, CLOCK).unwrap();
+        assert!(by_evidence.evidence_quota().is_some());
+    }
+    assert_eq!(by_evidence.quota_level(), by_evidence.evidence_quota().map(RetryQuota::available));
+}
