@@ -27,7 +27,7 @@ impl RetryConfig {
     }
 
     /// Sets the maximum number of attempts of an operation, the first one included; see
-    /// [`StandardRetryStrategy::max_attempts`].
+    /// [`StandardRetryStrategy::max_attempts`](crate::StandardRetryStrategy::max_attempts).
     ///
     /// # Errors
     ///
@@ -39,14 +39,15 @@ impl RetryConfig {
     }
 
     /// Sets the longest wait that the server can ask for; `None` means no limit. See
-    /// [`StandardRetryStrategy::max_retry_after`].
+    /// [`StandardRetryStrategy::max_retry_after`](crate::StandardRetryStrategy::max_retry_after).
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
         self.set.max_retry_after = Some(max_retry_after);
         self
     }
 
-    /// Sets the limit to which a wait that the server asks for is cut; see [`StandardRetryStrategy::hint_limit`].
+    /// Sets the limit to which a wait that the server asks for is cut; see
+    /// [`StandardRetryStrategy::hint_limit`](crate::StandardRetryStrategy::hint_limit).
     #[must_use]
     pub const fn hint_limit(mut self, hint_limit: HintLimit) -> Self {
         self.set.hint_limit = Some(hint_limit);
@@ -54,7 +55,7 @@ impl RetryConfig {
     }
 
     /// Sets the random part that is added to a wait that the server asks for; see
-    /// [`StandardRetryStrategy::hint_jitter`].
+    /// [`StandardRetryStrategy::hint_jitter`](crate::StandardRetryStrategy::hint_jitter).
     #[must_use]
     pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
         self.set.hint_jitter_percent = Some(hint_jitter.percent());
@@ -63,7 +64,7 @@ impl RetryConfig {
     }
 
     /// Sets the longest delay before the first retry and the longest delay before any retry; see
-    /// [`StandardRetryStrategy::backoff`].
+    /// [`StandardRetryStrategy::backoff`](crate::StandardRetryStrategy::backoff).
     ///
     /// The base applies after throttling too, unless [`throttling_base`](RetryConfig::throttling_base) is set or the
     /// strategy passed to [`build_on`](RetryConfig::build_on) has a separate base for throttling.
@@ -75,7 +76,7 @@ impl RetryConfig {
     }
 
     /// Sets the longest delay before the first retry if it follows throttling; see
-    /// [`StandardRetryStrategy::throttling_base`].
+    /// [`StandardRetryStrategy::throttling_base`](crate::StandardRetryStrategy::throttling_base).
     #[must_use]
     pub const fn throttling_base(mut self, base: Duration) -> Self {
         self.set.throttling_base = Some(base);
@@ -83,7 +84,7 @@ impl RetryConfig {
     }
 
     /// Sets the longest delay before the first retry if it follows a conflict; see
-    /// [`StandardRetryStrategy::conflict_base`].
+    /// [`StandardRetryStrategy::conflict_base`](crate::StandardRetryStrategy::conflict_base).
     #[must_use]
     pub const fn conflict_base(mut self, base: Duration) -> Self {
         self.set.conflict_base = Some(base);
@@ -110,14 +111,16 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the capacity of the quota; see [`StandardRetryStrategy::quota_capacity`].
+    /// Sets the capacity of the quota; see
+    /// [`StandardRetryStrategy::quota_capacity`](crate::StandardRetryStrategy::quota_capacity).
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {
         self.set.quota_capacity = Some(capacity);
         self
     }
 
-    /// Sets a refill of the quota over time; see [`StandardRetryStrategy::quota_refill`].
+    /// Sets a refill of the quota over time; see
+    /// [`StandardRetryStrategy::quota_refill`](crate::StandardRetryStrategy::quota_refill).
     ///
     /// # Errors
     ///
@@ -128,7 +131,7 @@ impl RetryConfig {
         Ok(self)
     }
 
-    /// Sets the costs of retries; see [`StandardRetryStrategy::retry_costs`].
+    /// Sets the costs of retries; see [`StandardRetryStrategy::retry_costs`](crate::StandardRetryStrategy::retry_costs).
     #[must_use]
     pub const fn retry_costs(mut self, costs: RetryCosts) -> Self {
         self.set.throttling_cost = Some(costs.of(RetryErrorType::Throttling));
@@ -138,7 +141,8 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the amounts that a success gives back to the quota; see [`StandardRetryStrategy::refunds`].
+    /// Sets the amounts that a success gives back to the quota; see
+    /// [`StandardRetryStrategy::refunds`](crate::StandardRetryStrategy::refunds).
     #[must_use]
     pub const fn refunds(mut self, first_attempt: u32, after_retry: Refund) -> Self {
         self.set.first_refund = Some(first_attempt);
