@@ -41,8 +41,7 @@ pub const fn policy<K>() -> ChainPolicy<K> {
 }
 
 /// Returns the [policy](ResponsePolicy) for the outcome of a request, where an error status is an `Ok`: for a layer of
-/// `tower` around hyper-util's client, or in a client that is built on it, such as those of kube and octocrab. It knows the
-/// errors of hyper-util's client, by [`link`].
+/// `tower` around hyper-util's client. It knows the errors of that client, by [`link`].
 pub const fn response_policy<K>() -> ResponsePolicy<K> {
     ResponsePolicy::new().also(link)
 }

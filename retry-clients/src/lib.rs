@@ -41,14 +41,16 @@
 //! `#[retryable(strategy = CACHE, idempotent, max_time = "2s")] async fn get(..) -> Result<String, redis1::ClientError>`.
 //! It can also return an `anyhow::Error` or the like, with the same policy as above.
 //!
-//! [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client by one line. For a client that is built on
-//! `tower`, such as those of kube and octocrab, `RetryLayer` of `retry_core::tower` does, with
-//! [`hyper_util01::response_policy`].
+//! [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client by one line. For a stack of
+//! `tower` layers around a client of reqwest or hyper-util, `RetryLayer` of `retry_core::tower` does, with the
+//! `response_policy` of the client.
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
 //! # Clients without a module
 //!
+//! - **`kube`.** Version 5 retries by itself, POST included, after a 429, 503 or 504. Leave the retries to it, or set
+//!   `default_retry` of its `Config` to `false`, because its retries multiply with those of an operation.
 //! - **`opendal`.** Each of its minor versions is a new major version. Its errors have a table of their own, so a function
 //!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
 //!   retries multiply with those of the operation.
