@@ -25,7 +25,7 @@ pub(super) fn look(policy: &str) -> Look {
         "no retries" => GREY,
         YOURS => SKY,
         "adaptive" => ORANGE,
-        "paced" => GREEN,
+        "evidence" | "paced" => GREEN,
         "paced, reports" => Look { marker: Marker::Circle, ..GREEN },
         "aws_2_0()" => PURPLE,
         "aws_2_1()" => DASHED_PURPLE,

@@ -7,6 +7,7 @@
 
 mod curves;
 mod dots;
+mod faults;
 mod fleets;
 mod lines;
 mod looks;

@@ -1,6 +1,7 @@
 //! The picture of each scenario, by its name.
 
 use super::curves::{changing, contention, layers, partial, restart};
+use super::faults::faults;
 use super::fleets::{fleet, fleet_limit};
 use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
@@ -23,6 +24,7 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "many" => many(report),
         "changing" => changing(report),
         "layers" => layers(report),
+        "faults" => faults(report),
         "fleet" => fleet(report),
         "fleet_limit" => fleet_limit(report),
         name => Err(Missing(format!("picture: {name} is no scenario with one"))),

@@ -5,8 +5,19 @@ use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
-const NAMES: [&str; 10] =
-    ["changing", "contention", "copy", "layers", "many", "outage", "partial", "fleet", "fleet_limit", "restart"];
+const NAMES: [&str; 11] = [
+    "changing",
+    "contention",
+    "copy",
+    "layers",
+    "many",
+    "outage",
+    "partial",
+    "fleet",
+    "fleet_limit",
+    "restart",
+    "faults",
+];
 
 /// Returns the committed results, in the order of [`NAMES`].
 fn reports() -> Vec<Report> {
@@ -21,6 +32,7 @@ fn reports() -> Vec<Report> {
         include_str!("../../results/full/fleet.json"),
         include_str!("../../results/full/fleet_limit.json"),
         include_str!("../../results/full/restart.json"),
+        include_str!("../../results/full/faults.json"),
     ];
     files.map(|file| serde_json::from_str(file).unwrap()).into()
 }
@@ -190,6 +202,11 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             |report| set_line(report, "equal jitter", 50.0),
             "A server is away for a short time: lost calls with each jitter",
         ),
+        (
+            "Below 80 % of the ideal: new() in ",
+            |report| set_rows(report, "evidence", 0.0),
+            "Quotas and faults: a fixed quota, and one that learns",
+        ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
         let title = |report: &Report| {
@@ -224,6 +241,7 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             "outage" => ("aws_2_1()", true),
             "fleet" => ("one, 28 each", false),
             "fleet_limit" => ("adaptive", false),
+            "faults" => ("new()", false),
             _ => (old, true),
         };
         for plot in &mut report.plots {
