@@ -1,6 +1,6 @@
 //! A first example: a service that fails twice, with each attempt printed.
 
-use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+use retry_core::{EvidenceRetryStrategy, RetryInfo, retryable};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Debug, RetryInfo)]
@@ -14,7 +14,7 @@ enum StoreError {
 }
 
 // One strategy for each resource that can be in trouble: all calls that name it share its retry quota.
-static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 
 #[retryable(strategy = STORE)]
 async fn get(key: &str) -> Result<String, StoreError> {
@@ -32,8 +32,7 @@ async fn send(key: &str) -> u16 {
     static ATTEMPTS: AtomicU32 = AtomicU32::new(1);
     let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed);
     let status = match attempt {
-        1 => 503,
-        2 => 504,
+        1 | 2 => 503,
         _ => 200,
     };
     println!("attempt {attempt} to get {key}: status {status}");

@@ -15,6 +15,16 @@
 //! StandardRetryStrategy::new()`, its quota would be full each time and protect nothing. So this does not compile (see
 //! [`Share`](crate::strategy::Share)).
 //!
+//! # A quota that needs no number
+//!
+//! How large should a quota be? A fixed one of 100 retries is right for one process with some hundred requests per second. With
+//! 1,000 processes it is 1,000 times as large, and a server that stalled stays down. With one process, failures of 30 % that have
+//! nothing to do with each other empty it, though retries would help. So [`EvidenceQuota`](crate::quota::EvidenceQuota) takes its
+//! size from its own traffic: the attempts of 1 5/8 seconds. These sizes add up to that of one quota, whatever the number of
+//! processes. And it asks whether retries help: one that succeeds gives back two. So retries pay for themselves while more than
+//! half of all attempts succeed, and end by themselves on a server that sheds load, where each retry displaces another request. A
+//! timeout is the one failure that shows congestion, so it is judged more strictly.
+//!
 //! # Tokens
 //!
 //! Operations share a strategy. The state of a single operation, such as its number of attempts and the cost of its
