@@ -53,6 +53,7 @@ scenarios! {
     "attribute_observed": ours::observed,
     "attribute_limited": ours::limited,
     "closure": ours::closure,
+    "evidence": ours::evidence,
     "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,
     "adaptive_limiting": ours::adaptive_limiting,
@@ -78,6 +79,7 @@ scenarios! {
     "hand_fail_once": async |number| ours::flaky_hand(number, &Cell::new(false)).await,
     "attribute_fail_once": async |number| ours::flaky_attribute(number, &Cell::new(false)).await,
     "closure_fail_once": async |number| ours::flaky_closure(number, &Cell::new(false)).await,
+    "evidence_fail_once": async |number| ours::flaky_evidence(number, &Cell::new(false)).await,
     "attribute_fail_once_drawn": async |number| ours::flaky_drawn(number, &Cell::new(false)).await,
     "backon_fail_once": async |number| peers::flaky_backon(number, &Cell::new(false)).await,
 }

@@ -5,9 +5,9 @@ use crate::operation::{Outcome, StoreError, attempt, flaky};
 use crate::waiters::{Crowd, throttle};
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, ExponentialBackoff, Jitter, Observer, PacedRetryStrategy,
-    RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy, StandardRetryStrategy,
-    Success, TokenBucket, TokioTimer, retry, retryable,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, EvidenceRetryStrategy, ExponentialBackoff, Jitter, Observer,
+    PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
+    StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -133,6 +133,29 @@ pub async fn flaky_attribute(number: u64, failed: &Cell<bool>) -> Outcome {
 /// Returns the errors of [`attempt`].
 pub async fn flaky_closure(number: u64, failed: &Cell<bool>) -> Outcome {
     retry(&PROMPT, || flaky(number, failed)).run().await
+}
+
+/// A strategy with a quota by evidence that retries at once.
+static EVIDENCE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(0.0));
+
+/// The attribute with a quota by evidence that has seen no failure.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = EVIDENCE, timer = Steps)]
+pub async fn evidence(number: u64) -> Outcome {
+    attempt(number).await
+}
+
+/// The attribute with a quota by evidence: one failure, then a success, without a delay.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = EVIDENCE, timer = Steps)]
+pub async fn flaky_evidence(number: u64, failed: &Cell<bool>) -> Outcome {
+    flaky(number, failed).await
 }
 
 /// Draws the default jitter for each delay, which a cap of zero makes zero.
