@@ -45,8 +45,8 @@
 //! three methods take a line each, over the same quota: `try_withdraw` is [`withdraw`](Budget::withdraw), `deposit` is
 //! [`deposit`](Budget::deposit), and `balance` is [`available`](RetryQuota::available).
 
-use retry_core::RetryQuota;
 use retry_core::time::StdTimer;
+use retry_core::{RetryErrorType, RetryQuota};
 use tower::retry::budget::Budget;
 
 /// A [`Budget`] that pays each retry from a quota of retry-core.
@@ -83,14 +83,14 @@ impl<Q: RetryQuota> QuotaBudget<Q> {
 }
 
 impl<Q: RetryQuota> Budget for QuotaBudget<Q> {
-    /// Gives the refund back to the quota.
+    /// Tells the quota of a success, with the refund. The loop of tower does not say whether it was a retry.
     fn deposit(&self) {
-        self.quota.refund(self.refund);
+        self.quota.first_succeeded(self.refund);
     }
 
     /// Takes the cost of a retry from the quota, and returns whether it could be paid.
     fn withdraw(&self) -> bool {
-        let paid = self.quota.try_acquire(self.cost, &StdTimer);
+        let paid = self.quota.pay(self.cost, RetryErrorType::Other, &StdTimer).is_some();
         if !paid {
             self.quota.note_refusal(self.cost, None);
         }

@@ -1,6 +1,7 @@
 //! The budget of tower's own retry layer, paid from a quota of retry-core.
 
 use retry_clients::tower05::QuotaBudget;
+use retry_core::quota::EvidenceQuota;
 use retry_core::{Clock, RetryQuota, StandardRetryStrategy, TokenBucket, retry_blocking};
 use std::future::{Ready, ready};
 use std::sync::Arc;
@@ -129,4 +130,22 @@ async fn the_quota_is_told_of_each_refusal() {
     send(QuotaBudget::new(&quota), false).await;
     send(QuotaBudget::new(&quota).cost(20), false).await;
     assert_eq!(quota.refusals.load(Ordering::Relaxed), 25);
+}
+
+// Rule H10.
+#[test]
+fn a_quota_that_judges_by_what_happened_is_told_of_successes_and_failures() {
+    let quota = Arc::new(EvidenceQuota::new());
+    let budget = QuotaBudget::new(Arc::clone(&quota));
+    budget.deposit();
+    assert!(quota.is_full(), "the quota has seen a success");
+    assert!(budget.withdraw());
+    assert!(!quota.is_full(), "and a failure");
+    // One success is no refund of a whole retry.
+    budget.deposit();
+    assert_eq!(quota.available(), 0);
+    for _ in 0..100 {
+        budget.deposit();
+    }
+    assert!(quota.is_full());
 }
