@@ -340,10 +340,10 @@ fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failu
         succeed();
         while fail().is_ok() {}
         assert!(fail().is_err());
-        assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=1"]);
+        assert_eq!(subscribed.take(), ["quota_exhausted strategy=\"store\" capacity=2"]);
         for _ in 0..1_000 {
             succeed();
         }
-        assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=1"]);
+        assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=2"]);
     }
 }

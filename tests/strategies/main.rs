@@ -3,6 +3,7 @@
 mod backoff;
 mod clocks;
 mod erased;
+mod evidence;
 mod forwarding;
 mod hint_jitter;
 mod properties;
