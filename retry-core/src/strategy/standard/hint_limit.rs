@@ -1,5 +1,9 @@
-//! The limit on the wait that a server asks for.
+//! The wait that a server asks for before a retry: its limit, and the refusal of one that is too long.
 
+use super::StandardRetrySettings;
+use crate::backoff::BackoffStrategy;
+use crate::policy::RetryErrorType;
+use crate::strategy::{DelaySource, RetryError};
 use std::time::Duration;
 
 /// The limit on the wait that a server asks for before a retry. A longer wait is cut to the limit.
@@ -19,11 +23,45 @@ pub enum HintLimit {
 impl HintLimit {
     /// Returns the delay before a retry: the backoff, or the wait that the server asked for, cut to the limit,
     /// whichever is longer.
-    pub(super) fn wait(self, backoff: Duration, max_backoff: Duration, hint: Duration) -> Duration {
+    fn wait(self, backoff: Duration, max_backoff: Duration, hint: Duration) -> Duration {
         backoff.max(match self {
             Self::Unlimited => hint,
             Self::MaxBackoff => hint.min(max_backoff),
             Self::BeyondBackoff(excess) => hint.min(backoff.saturating_add(excess)),
         })
     }
+}
+
+/// Returns the delay before this retry if the server asks for a wait.
+#[cold]
+pub(super) fn delay_with_hint(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    retry: u32,
+    error_type: RetryErrorType,
+    hint: Duration,
+) -> Result<(Duration, DelaySource), RetryError> {
+    if settings.max_retry_after.is_some_and(|max| hint > max) {
+        return Err(RetryError::RetryAfterTooLong);
+    }
+    let computed = backoff.compute_next_backoff_delay(retry, error_type);
+    let wait = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
+    if wait <= computed {
+        return Ok((computed, DelaySource::Backoff));
+    }
+    let part = match settings.hint_jitter.most(wait) {
+        Duration::ZERO => Duration::ZERO,
+        most => backoff.random_part(most),
+    };
+    Ok((wait.saturating_add(part), DelaySource::RetryAfter))
+}
+
+/// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.
+pub(crate) fn hinted_wait(
+    settings: &StandardRetrySettings,
+    backoff: &impl BackoffStrategy,
+    hint: Duration,
+) -> Option<Duration> {
+    let is_allowed = settings.max_retry_after.is_none_or(|max| hint <= max);
+    is_allowed.then(|| settings.hint_limit.wait(Duration::ZERO, backoff.max_backoff(), hint))
 }

@@ -10,9 +10,9 @@ mod token;
 pub use costs::{Refund, RetryCosts};
 pub use hint_jitter::HintJitter;
 pub use hint_limit::HintLimit;
+pub(crate) use hint_limit::hinted_wait;
 pub use settings::StandardRetrySettings;
 pub use token::StandardRetryToken;
-pub(crate) use token::hinted_wait;
 
 pub(crate) use max_attempts::MaxAttempts;
 

@@ -1,5 +1,6 @@
 //! The tokens of the standard strategy, and the rules by which it issues and refuses them.
 
+use super::hint_limit::delay_with_hint;
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
@@ -191,16 +192,6 @@ impl<B: BackoffStrategy, Q: RetryQuota> StandardRetryStrategy<B, Q> {
     }
 }
 
-/// Returns the wait for a hint of the server without backoff, or `None` if the hint is longer than allowed.
-pub(crate) fn hinted_wait(
-    settings: &StandardRetrySettings,
-    backoff: &impl BackoffStrategy,
-    hint: Duration,
-) -> Option<Duration> {
-    let is_allowed = settings.max_retry_after.is_none_or(|max| hint <= max);
-    is_allowed.then(|| settings.hint_limit.wait(Duration::ZERO, backoff.max_backoff(), hint))
-}
-
 /// Returns the delay before this retry, and its source.
 #[expect(clippy::inline_always, reason = "on the way to each retry")]
 #[inline(always)]
@@ -215,30 +206,6 @@ fn delay(
         None => Ok((backoff.compute_next_backoff_delay(retry, error_type), DelaySource::Backoff)),
         Some(hint) => delay_with_hint(settings, backoff, retry, error_type, hint),
     }
-}
-
-/// Returns the delay before this retry if the server asks for a wait.
-#[cold]
-fn delay_with_hint(
-    settings: &StandardRetrySettings,
-    backoff: &impl BackoffStrategy,
-    retry: u32,
-    error_type: RetryErrorType,
-    hint: Duration,
-) -> Result<(Duration, DelaySource), RetryError> {
-    if settings.max_retry_after.is_some_and(|max| hint > max) {
-        return Err(RetryError::RetryAfterTooLong);
-    }
-    let computed = backoff.compute_next_backoff_delay(retry, error_type);
-    let wait = settings.hint_limit.wait(computed, backoff.max_backoff(), hint);
-    if wait <= computed {
-        return Ok((computed, DelaySource::Backoff));
-    }
-    let part = match settings.hint_jitter.most(wait) {
-        Duration::ZERO => Duration::ZERO,
-        most => backoff.random_part(most),
-    };
-    Ok((wait.saturating_add(part), DelaySource::RetryAfter))
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<B, Q> {
