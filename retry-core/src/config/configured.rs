@@ -5,6 +5,7 @@ use super::quota_kind::KindQuota;
 use super::resolved::{BucketSettings, Resolved};
 use super::{ConfigError, ModeLimiter, QuotaKind, RetryConfig, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
+use crate::limit::Rejections;
 use crate::limit::{PacedAnswers, PacedLimiter};
 use crate::quota::{EvidenceQuota, RetryQuota, TokenBucket};
 use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, StandardRetrySettings};
@@ -195,6 +196,11 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
     pub fn paced_max_throttled_time(&self) -> Duration {
         self.resolved().pace().max_throttled_time
+    }
+
+    /// Returns which failures are rejections in the mode `paced`.
+    pub fn paced_rejections(&self) -> Rejections {
+        self.resolved().pace().rejections
     }
 
     /// Returns the quota of the code. Retries are paid from it, unless there is an

@@ -109,6 +109,7 @@ use table::Settings;
 /// [store.paced]               # for the mode paced
 /// ramp = true
 /// max_throttled_time = "5m"   # from the first throttled attempt of an operation
+/// rejections = "throttling"   # or "server_errors", or "timeouts", each with the ones before it
 /// ```
 ///
 /// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not

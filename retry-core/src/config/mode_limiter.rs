@@ -6,7 +6,7 @@ use crate::limit::{
     AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, Sealed,
     SendLimiter, Throttled, Unpaid,
 };
-use crate::policy::Success;
+use crate::policy::{RetryErrorType, Success};
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU8, Ordering};
@@ -197,6 +197,13 @@ impl SendLimiter for ModeLimiter {
             (ModePlace::Adaptive { place, .. }, ADAPTIVE) => self.adaptive.ask(place, clock, waker),
             (ModePlace::Paced(place), PACED) => self.paced.ask(place, clock, waker),
             (place, _) => self.change_place(place, clock, waker),
+        }
+    }
+
+    fn rejects(&self, error_type: RetryErrorType) -> bool {
+        match self.limit() {
+            PACED => self.paced.rejects(error_type),
+            _ => self.adaptive.rejects(error_type),
         }
     }
 

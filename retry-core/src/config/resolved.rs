@@ -112,6 +112,7 @@ impl Resolved {
             pace: self.pace.map(|own| PaceSettings {
                 has_ramp: config.set.paced_ramp.unwrap_or(own.has_ramp),
                 max_throttled_time: config.set.paced_max_throttled_time.unwrap_or(own.max_throttled_time),
+                rejections: config.set.paced_rejections.unwrap_or(own.rejections),
             }),
             section: self.section,
             values: config.sections.of(self.section),

@@ -3,6 +3,7 @@
 use super::value::Refill;
 use super::{ConfigError, QuotaKind, RetryConfig, RetryMode, RetryPreset, in_code};
 use crate::backoff::Jitter;
+use crate::limit::Rejections;
 use crate::policy::RetryErrorType;
 use crate::quota::TokenBucket;
 use crate::strategy::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts};
@@ -163,6 +164,14 @@ impl RetryConfig {
     #[must_use]
     pub const fn paced_max_throttled_time(mut self, time: Duration) -> Self {
         self.set.paced_max_throttled_time = Some(time);
+        self
+    }
+
+    /// Sets which failures are rejections in the mode [`Paced`](RetryMode::Paced); see
+    /// [`PacedRetryStrategy::rejections`](crate::PacedRetryStrategy::rejections). The default is throttling.
+    #[must_use]
+    pub const fn paced_rejections(mut self, rejections: Rejections) -> Self {
+        self.set.paced_rejections = Some(rejections);
         self
     }
 }

@@ -4,6 +4,7 @@ use super::error::Problem;
 use super::value::{Refill, Setting, Value};
 use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
+use crate::limit::Rejections;
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use std::time::Duration;
 
@@ -100,6 +101,8 @@ settings! {
     paced_ramp: bool, paced_ramp_setting -> bool, "paced.ramp";
     /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
     paced_max_throttled_time: Duration, paced_max_throttled_time_setting -> Duration, "paced.max_throttled_time";
+    /// Returns which failures are rejections in the mode `paced`.
+    paced_rejections: Rejections, paced_rejections_setting -> Rejections, "paced.rejections";
 }
 
 /// The key of a setting, or of a part of it.

@@ -4,6 +4,7 @@ use super::duration::{self, Written};
 use super::error::Problem;
 use super::{QuotaKind, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
+use crate::limit::Rejections;
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use crate::support::InvalidSetting;
 use std::time::Duration;
@@ -14,6 +15,7 @@ const TIME_OR_UNLIMITED: &str = "unlimited, or a whole number and its unit, ns, 
 const PERIOD: &str = "a whole number above 0 and its unit, ns, us, ms, s, m or h, such as 1500ms";
 const JITTER: &str = "full, equal, none or a factor from 0 to 1";
 const HINT: &str = "unlimited, max_backoff or a group with the key beyond_backoff";
+const REJECTIONS: &str = "throttling, server_errors or timeouts";
 const REFUND: &str = "last_cost or a whole number up to 4294967295";
 
 /// A value as it is written.
@@ -106,6 +108,8 @@ plain! {
         |kind| Value::text(kind.as_str());
     RetryMode: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, Self::names())),
         |mode| Value::text(mode.as_str());
+    Rejections: |key, text| Self::named(text).ok_or_else(|| InvalidSetting::new(key, text, REJECTIONS)),
+        |rejections| Value::text(rejections.as_str());
     Jitter: |key, text| match text {
         "full" => Ok(Self::Full),
         "equal" => Ok(Self::Equal),

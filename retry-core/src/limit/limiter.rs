@@ -1,7 +1,7 @@
 //! The interface between a strategy and its limiter.
 
 use super::{LazyWaker, Ready};
-use crate::policy::Success;
+use crate::policy::{RetryErrorType, Success};
 use crate::time::Clock;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -42,6 +42,12 @@ pub trait SendLimiter: Sealed + Debug {
     #[doc(hidden)]
     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready;
 
+    /// Returns whether a failure of this class is a rejection, by which the limiter learns that too much was sent.
+    #[doc(hidden)]
+    fn rejects(&self, error_type: RetryErrorType) -> bool {
+        error_type == RetryErrorType::Throttling
+    }
+
     /// Learns from a success.
     #[doc(hidden)]
     fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock);
@@ -68,8 +74,8 @@ pub trait SendLimiter: Sealed + Debug {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum FailedSend {
-    /// The server throttled the attempt, and asks for this wait, which is zero if it asks for none.
-    Throttled {
+    /// The server rejected the attempt, and asks for this wait, which is zero if it asks for none.
+    Rejected {
         wait: Duration,
         /// Whether the wait is longer than the strategy allows.
         is_too_long: bool,

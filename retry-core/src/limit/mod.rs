@@ -14,7 +14,7 @@ pub(crate) use limiter::Sealed;
 pub use limiter::SendLimiter;
 #[doc(hidden)]
 pub use limiter::{FailedSend, Unpaid};
-pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter};
+pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections};
 #[doc(hidden)]
 pub use paced::{PaceSettings, PacedPlace, Throttled};
 pub use ready::Ready;

@@ -2,7 +2,7 @@
 
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
-use crate::policy::{RetryErrorType, Success};
+use crate::policy::Success;
 use crate::quota::{RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
@@ -115,7 +115,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         if !failure.was_sent() {
             self.standard.give_back(&token);
         }
-        let unpaid = self.limiter.failed(&mut place, failed_send(settings, backoff, failure), clock);
+        let unpaid = self.limiter.failed(&mut place, self.failed_send(settings, backoff, failure), clock);
         let standard = match unpaid {
             None => self.standard.judge(settings, backoff, token, failure, clock, self.limiter.uncounted(&place))?,
             Some(Unpaid { delay, is_over, holds_too_long }) => {
@@ -127,6 +127,24 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
             }
         };
         Ok(LimitedRetryToken { standard, place })
+    }
+
+    /// Returns what the limiter learns from a failure.
+    fn failed_send(
+        &self,
+        settings: &StandardRetrySettings,
+        backoff: &impl BackoffStrategy,
+        failure: &Failure,
+    ) -> FailedSend {
+        if !failure.was_sent() {
+            return FailedSend::NotSent;
+        }
+        if !failure.error_type().is_some_and(|error_type| self.limiter.rejects(error_type)) {
+            return FailedSend::Otherwise;
+        }
+        let hint = failure.retry_after().unwrap_or_default();
+        let wait = hinted_wait(settings, backoff, hint);
+        FailedSend::Rejected { wait: wait.unwrap_or(hint), is_too_long: wait.is_none() }
     }
 
     /// Returns the delay of the retry after a failure, by these settings and this backoff; see
@@ -157,19 +175,6 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         self.limiter.succeeded(&mut place, &success, clock);
         Ok(standard)
     }
-}
-
-/// Returns what a limiter learns from a failure.
-fn failed_send(settings: &StandardRetrySettings, backoff: &impl BackoffStrategy, failure: &Failure) -> FailedSend {
-    if !failure.was_sent() {
-        return FailedSend::NotSent;
-    }
-    if failure.error_type() != Some(RetryErrorType::Throttling) {
-        return FailedSend::Otherwise;
-    }
-    let hint = failure.retry_after().unwrap_or_default();
-    let wait = hinted_wait(settings, backoff, hint);
-    FailedSend::Throttled { wait: wait.unwrap_or(hint), is_too_long: wait.is_none() }
 }
 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for LimitedRetryStrategy<L, B, Q> {

@@ -1,7 +1,7 @@
 //! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
 
 use crate::backoff::ExponentialBackoff;
-use crate::limit::{PaceSettings, PacedAnswers, PacedLimiter};
+use crate::limit::{PaceSettings, PacedAnswers, PacedLimiter, Rejections};
 use crate::quota::TokenBucket;
 use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStrategy};
 use crate::support::random::RandomNumbers;
@@ -118,6 +118,22 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     pub const fn ramp(mut self, has_ramp: bool) -> Self {
         let start = self.limiter().at_start();
         self.limiter_mut().start_with(PaceSettings { has_ramp, ..start });
+        self
+    }
+
+    /// Sets which failures are rejections, from which the limit is learnt. The default is [`Rejections::Throttling`].
+    ///
+    /// ```
+    /// use retry_core::PacedRetryStrategy;
+    /// use retry_core::limit::Rejections;
+    ///
+    /// // nginx answers 503 to what is above its `limit_req`.
+    /// static PROXY: PacedRetryStrategy = PacedRetryStrategy::new().rejections(Rejections::ServerErrors);
+    /// ```
+    #[must_use]
+    pub const fn rejections(mut self, rejections: Rejections) -> Self {
+        let start = self.limiter().at_start();
+        self.limiter_mut().start_with(PaceSettings { rejections, ..start });
         self
     }
 

@@ -5,6 +5,7 @@ mod estimator;
 mod reports;
 
 use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::limit::Rejections;
 use retry_core::strategy::PacedRetryToken;
 use retry_core::{
     Failure, Jitter, PacedRetryStrategy, RetryDirective, RetryError, RetryErrorType, RetryQuota, RetryStrategy,
@@ -120,6 +121,36 @@ fn a_throttled_attempt_is_repeated_without_backoff_and_cost_for_a_time_of_its_ow
     let token = strategy.refresh_retry_token(token, &throttled(Some(secs(290))), &clock).unwrap();
     clock.advance(secs(100));
     assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxTime));
+}
+
+// Rule L15.
+#[test]
+fn the_user_says_which_failures_are_rejections() {
+    let clock = ByHand::at(secs(1000));
+    let classes =
+        [RetryErrorType::Throttling, RetryErrorType::ServerSide, RetryErrorType::Timeout, RetryErrorType::Other];
+    let rejected_of = |rejections: Rejections| {
+        classes.map(|class| {
+            let strategy = PacedRetryStrategy::over(standard()).ramp(false).rejections(rejections);
+            let token = strategy.acquire_initial_token(&clock).unwrap();
+            let token = strategy
+                .refresh_retry_token(token, &Failure::from_directive(RetryDirective::retry(class)), &clock)
+                .unwrap();
+            let (is_limited, quota) = (strategy.send_rate().is_some(), strategy.standard().quota().available());
+            assert_eq!((token.delay().is_zero(), quota == 500), (is_limited, is_limited), "{class:?}: {rejections:?}");
+            is_limited
+        })
+    };
+    assert_eq!(rejected_of(Rejections::default()), [true, false, false, false]);
+    assert_eq!(rejected_of(Rejections::ServerErrors), [true, true, false, false]);
+    assert_eq!(rejected_of(Rejections::Timeouts), [true, true, true, false]);
+
+    // A rejection that must not be repeated is learnt from, and ends its operation.
+    let strategy = PacedRetryStrategy::over(standard()).ramp(false).rejections(Rejections::ServerErrors);
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let unsafe_to_repeat = RetryDirective::fail(Some(RetryErrorType::ServerSide));
+    let ended = strategy.refresh_retry_token(token, &Failure::from_directive(unsafe_to_repeat), &clock);
+    assert_eq!((ended.err(), strategy.send_rate().is_some()), (Some(RetryError::NotRetryable), true));
 }
 
 // Rules L5, L7.

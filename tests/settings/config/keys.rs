@@ -2,6 +2,7 @@
 
 use crate::support::{millis, secs};
 use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::limit::Rejections;
 use retry_core::strategy::{HintJitter, HintLimit, Refund};
 use retry_core::{BackoffStrategy, Jitter, RetryConfig, RetryErrorType, StandardRetryStrategy};
 use serde_json::{Value, json};
@@ -192,6 +193,16 @@ fn rows() -> Vec<Row> {
                 (json!("0s"), |s| s.paced_max_throttled_time().is_zero()),
             ],
         ),
+        Row {
+            key: "paced.rejections",
+            good: vec![
+                (json!("throttling"), |s| s.paced_rejections() == Rejections::Throttling),
+                (json!("server_errors"), |s| s.paced_rejections() == Rejections::ServerErrors),
+                (json!("timeouts"), |s| s.paced_rejections() == Rejections::Timeouts),
+            ],
+            bad: &["", "503", "server errors", "Throttling"],
+            expected: "throttling, server_errors or timeouts",
+        },
     ]
 }
 
@@ -250,6 +261,7 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!((strategy.quota().capacity(), strategy.quota().refill_setting()), (500, None));
             assert_eq!(strategy.mode(), RetryMode::Standard);
             assert_eq!((strategy.paced_ramp(), strategy.paced_max_throttled_time()), (true, secs(300)));
+            assert_eq!(strategy.paced_rejections(), Rejections::Throttling);
         }
     }
 }

@@ -4,6 +4,7 @@ use super::variables;
 use crate::support::{millis, secs};
 use proptest::prelude::*;
 use retry_core::config::{ConfigSource, QuotaKind, RetryMode, RetryPreset};
+use retry_core::limit::Rejections;
 use retry_core::strategy::{HintJitter, HintLimit, Refund, RetryCosts};
 use retry_core::{Jitter, RetryConfig};
 use serde::Deserialize;
@@ -38,6 +39,7 @@ fn every_setting() -> RetryConfig {
         .refunds(6, Refund::LastCost)
         .paced_ramp(false)
         .paced_max_throttled_time(Duration::from_secs(9))
+        .paced_rejections(Rejections::ServerErrors)
 }
 
 const TOML: &str = r#"
@@ -65,6 +67,7 @@ refunds = { first_attempt = 6, after_retry = "last_cost" }
 [paced]
 ramp = false
 max_throttled_time = "9s"
+rejections = "server_errors"
 "#;
 
 const YAML: &str = "
@@ -87,7 +90,7 @@ quota:
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
   refunds: { first_attempt: 6, after_retry: last_cost }
-paced: { ramp: false, max_throttled_time: 9s }
+paced: { ramp: false, max_throttled_time: 9s, rejections: server_errors }
 ";
 
 // Rules C1, C15.
@@ -114,7 +117,7 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },
             "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
         },
-        "paced": { "ramp": false, "max_throttled_time": "9s" },
+        "paced": { "ramp": false, "max_throttled_time": "9s", "rejections": "server_errors" },
     });
     assert_eq!(value, expected);
     assert_eq!(from_str::<RetryConfig>(&value.to_string()).unwrap(), config);

@@ -81,7 +81,7 @@ impl SendLimiter for AdaptiveLimiter {
     fn failed(&self, place: &mut AdaptivePlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
         match failure {
             FailedSend::NotSent => self.release(place),
-            FailedSend::Throttled { .. } => self.with_gate(|gate| gate.learn(clock, true, place.ticket)),
+            FailedSend::Rejected { .. } => self.with_gate(|gate| gate.learn(clock, true, place.ticket)),
             FailedSend::Otherwise => self.with_gate(|gate| gate.learn(clock, false, place.ticket)),
         }
         *place = AdaptivePlace::default();

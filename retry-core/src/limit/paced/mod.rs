@@ -6,19 +6,24 @@ mod hold;
 mod pace;
 mod pacer;
 mod reports;
+mod settings;
 
 pub use estimator::GoodputEstimator;
+#[doc(hidden)]
+pub use settings::PaceSettings;
+pub use settings::Rejections;
 
 use super::limiter::{FailedSend, Sealed, SendLimiter, Unpaid};
 use super::queue::Ticket;
 use super::{LazyWaker, Ready};
-use crate::policy::Success;
+use crate::policy::{RetryErrorType, Success};
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::time::{Clock, Timestamp};
 use pacer::Pacer;
+use settings::LiveSettings;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
@@ -28,10 +33,6 @@ const STRETCH: f64 = 0.1;
 const LONGEST_STRETCH: Duration = Duration::from_secs(5);
 /// The lowest rate from elsewhere, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
-
-/// The default of the time after which a throttled operation gives up. It rides out some minutes in which a server rejects
-/// everything, and windows of a minute whose limit others use up a few times in a row.
-const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
 
 /// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy).
 #[derive(Debug)]
@@ -43,41 +44,6 @@ pub struct PacedLimiter {
     stretch: RandomNumbers,
     /// Whether there was a warning that operations wait for longer than the strategy allows.
     warned: AtomicBool,
-}
-
-/// The settings of a [`PacedLimiter`].
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PaceSettings {
-    pub has_ramp: bool,
-    pub max_throttled_time: Duration,
-}
-
-impl PaceSettings {
-    /// The settings of a new limiter.
-    pub(crate) const DEFAULT: Self = Self { has_ramp: true, max_throttled_time: MAX_THROTTLED_TIME };
-}
-
-/// The settings in effect. They publish no other data, so relaxed ordering suffices.
-#[derive(Debug)]
-struct LiveSettings {
-    has_ramp: AtomicBool,
-    /// In nanoseconds, which saturate.
-    max_throttled_time: AtomicU64,
-}
-
-impl LiveSettings {
-    const fn new(settings: PaceSettings) -> Self {
-        let PaceSettings { has_ramp, max_throttled_time } = settings;
-        Self { has_ramp: AtomicBool::new(has_ramp), max_throttled_time: AtomicU64::new(nanos(max_throttled_time)) }
-    }
-}
-
-/// Returns a duration in nanoseconds, which saturate.
-#[expect(clippy::cast_possible_truncation, reason = "the value is checked")]
-const fn nanos(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
 }
 
 /// Returns a point in time in quarters of a second since the origin of the clock, which wrap.
@@ -188,18 +154,15 @@ impl PacedLimiter {
 
     /// Changes the settings while the limiter is in use.
     pub(crate) fn change(&self, settings: PaceSettings) {
-        self.with_live(|live| {
-            live.has_ramp.store(settings.has_ramp, Ordering::Relaxed);
-            live.max_throttled_time.store(nanos(settings.max_throttled_time), Ordering::Relaxed);
-        });
+        self.with_live(|live| live.change(settings));
     }
 
     fn max_throttled_time(&self) -> Duration {
-        Duration::from_nanos(self.with_live(|live| live.max_throttled_time.load(Ordering::Relaxed)))
+        self.with_live(LiveSettings::max_throttled_time)
     }
 
     fn has_ramp(&self) -> bool {
-        self.with_live(|live| live.has_ramp.load(Ordering::Relaxed))
+        self.with_live(LiveSettings::has_ramp)
     }
 
     /// Begins an operation with these throttled attempts. With the ramp, the first one begins to limit sends.
@@ -256,6 +219,10 @@ impl SendLimiter for PacedLimiter {
         }
     }
 
+    fn rejects(&self, error_type: RetryErrorType) -> bool {
+        self.with_live(LiveSettings::rejections).include(error_type)
+    }
+
     /// Learns from what the server reported with a success, too.
     #[inline]
     fn succeeded(&self, place: &mut PacedPlace, success: &Success, clock: &dyn Clock) {
@@ -271,7 +238,7 @@ impl SendLimiter for PacedLimiter {
     fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
         let (sent_after, ticket, mut throttled) = (place.granted, place.ticket, place.throttled);
         let terms = match failure {
-            FailedSend::Throttled { wait, is_too_long } => {
+            FailedSend::Rejected { wait, is_too_long } => {
                 let (now, delay) = (clock.now(), self.stretched(wait));
                 let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, sent_after, (delay, !is_too_long)));
                 let is_over = throttled.count(now, delay, self.max_throttled_time());
@@ -308,9 +275,9 @@ impl SendLimiter for PacedLimiter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacedAnswers {
-    /// The requests that the server accepted. A failure other than throttling counts as accepted.
+    /// The requests that the server accepted. Failures that are not [rejections](Rejections) are included.
     pub accepted: u64,
-    /// The requests that were throttled, without those that were sent before the last cut was known.
+    /// The requests that were rejected, without those that were sent before the last cut was known.
     pub rejected: u64,
     /// How often an operation had to wait for its send.
     pub waits: u64,

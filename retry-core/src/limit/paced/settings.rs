@@ -1,0 +1,125 @@
+//! The settings of a paced limiter.
+
+use crate::policy::RetryErrorType;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The default of the time after which a throttled operation gives up. It rides out some minutes in which a server rejects
+/// everything, and windows of a minute whose limit others use up a few times in a row.
+const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
+
+/// The failures by which a [`PacedRetryStrategy`](crate::PacedRetryStrategy) learns that it sends too much. Each choice includes
+/// the ones before it.
+///
+/// | choice | in a file | for |
+/// |---|---|---|
+/// | `Throttling` | `throttling` | servers that say so: status 429, `RESOURCE_EXHAUSTED`, the throttling codes of a cloud |
+/// | `ServerErrors` | `server_errors` | servers that answer 503 under load, as nginx does with `limit_req`, and load balancers that shed load |
+/// | `Timeouts` | `timeouts` | servers that become slow under load, and answer late or not at all |
+///
+/// A rejection is repeated without backoff when its turn comes, takes nothing from the quota, and is repeated until the
+/// [time for throttled attempts](crate::PacedRetryStrategy::max_throttled_time) is over. So with `ServerErrors`, an operation
+/// against a server with a defect fails only after that time. Use it if most server errors mean overload.
+///
+/// The classes are those of the failures: an error that is not safe to repeat is a rejection, too, and ends its operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rejections {
+    /// Throttling only.
+    #[default]
+    Throttling,
+    /// Throttling and server errors.
+    ServerErrors,
+    /// Throttling, server errors and timeouts.
+    Timeouts,
+}
+
+impl Rejections {
+    const ALL: [Self; 3] = [Self::Throttling, Self::ServerErrors, Self::Timeouts];
+
+    /// Returns the name: `throttling`, `server_errors` or `timeouts`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Throttling => "throttling",
+            Self::ServerErrors => "server_errors",
+            Self::Timeouts => "timeouts",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rejections| rejections.as_str() == name)
+    }
+
+    /// Returns whether a failure of this class is a rejection.
+    pub(super) fn include(self, error_type: RetryErrorType) -> bool {
+        match error_type {
+            RetryErrorType::Throttling => true,
+            RetryErrorType::ServerSide => self != Self::Throttling,
+            RetryErrorType::Timeout => self == Self::Timeouts,
+            _ => false,
+        }
+    }
+}
+
+/// The settings of a [`PacedLimiter`](super::PacedLimiter).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaceSettings {
+    pub has_ramp: bool,
+    pub max_throttled_time: Duration,
+    pub rejections: Rejections,
+}
+
+impl PaceSettings {
+    /// The settings of a new limiter.
+    pub(crate) const DEFAULT: Self =
+        Self { has_ramp: true, max_throttled_time: MAX_THROTTLED_TIME, rejections: Rejections::Throttling };
+}
+
+/// The settings in effect. They publish no other data, so relaxed ordering suffices.
+#[derive(Debug)]
+pub(super) struct LiveSettings {
+    has_ramp: AtomicBool,
+    /// In nanoseconds, which saturate.
+    max_throttled_time: AtomicU64,
+    /// An index in [`Rejections::ALL`].
+    rejections: AtomicU8,
+}
+
+impl LiveSettings {
+    pub(super) const fn new(settings: PaceSettings) -> Self {
+        let PaceSettings { has_ramp, max_throttled_time, rejections } = settings;
+        Self {
+            has_ramp: AtomicBool::new(has_ramp),
+            max_throttled_time: AtomicU64::new(nanos(max_throttled_time)),
+            rejections: AtomicU8::new(rejections as u8),
+        }
+    }
+
+    pub(super) fn change(&self, settings: PaceSettings) {
+        let PaceSettings { has_ramp, max_throttled_time, rejections } = settings;
+        self.has_ramp.store(has_ramp, Ordering::Relaxed);
+        self.max_throttled_time.store(nanos(max_throttled_time), Ordering::Relaxed);
+        self.rejections.store(rejections as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_ramp(&self) -> bool {
+        self.has_ramp.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn max_throttled_time(&self) -> Duration {
+        Duration::from_nanos(self.max_throttled_time.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn rejections(&self) -> Rejections {
+        let index = usize::from(self.rejections.load(Ordering::Relaxed));
+        Rejections::ALL.get(index).copied().unwrap_or_default()
+    }
+}
+
+/// Returns a duration in nanoseconds, which saturate.
+#[expect(clippy::cast_possible_truncation, reason = "the value is checked")]
+const fn nanos(duration: Duration) -> u64 {
+    let nanos = duration.as_nanos();
+    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
+}
