@@ -165,6 +165,7 @@ pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 pub use strategy::{
     AdaptiveRetryStrategy, ErasedStrategy, EvidenceRetryStrategy, Failure, PacedRetryStrategy, RetryError,
     RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
+    without_retries, without_retries_blocking,
 };
 pub use support::InvalidSetting;
 pub use support::random::reseed;

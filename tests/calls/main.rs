@@ -10,5 +10,6 @@ mod stored;
 mod test_mode;
 mod time_limits;
 mod tower;
+mod without_retries;
 
 use tests::{script, support};

@@ -12,7 +12,8 @@ pub enum RetryError {
     NotRetryable,
     /// The request can't be cloned, so it can't be sent again. Only the layer for `tower` has such requests.
     NotRepeatable,
-    /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled).
+    /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled) and
+    /// [`without_retries`](crate::without_retries).
     Disabled,
     /// The maximum number of attempts was made.
     MaxAttempts,

@@ -13,6 +13,7 @@ mod share;
 mod standard;
 mod switch;
 mod token;
+mod without_retries;
 
 pub use crate::limit::{LazyWaker, Ready};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
@@ -32,6 +33,10 @@ pub use standard::{
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
+
+#[cfg(feature = "tower")]
+pub(crate) use without_retries::WithoutRetries;
+pub use without_retries::{without_retries, without_retries_blocking};
 
 use crate::policy::Success;
 use crate::time::Clock;

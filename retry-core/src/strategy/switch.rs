@@ -1,12 +1,13 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use super::name::within_scope;
+use super::without_retries;
 use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
 use crate::time::Clock;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The switch of a strategy.
@@ -49,8 +50,15 @@ impl Switch {
     }
 }
 
-/// The switch of the process. It publishes no other data, so relaxed ordering suffices.
-static PROCESS: AtomicBool = AtomicBool::new(true);
+/// What can switch retries off, in one number, so that a failure reads one number while nothing does: [`OFF`], and for each
+/// living scope [`SCOPE`]. It publishes no other data, so relaxed ordering suffices.
+static PROCESS: AtomicUsize = AtomicUsize::new(0);
+
+/// The switch of the process is off.
+const OFF: usize = 1;
+
+/// There is a scope [without retries](crate::without_retries) in the process.
+const SCOPE: usize = 2;
 
 /// Turns retries on or off for the whole process, for example during an incident. They are on by default.
 ///
@@ -62,13 +70,36 @@ static PROCESS: AtomicBool = AtomicBool::new(true);
 /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). A retry needs both switches to be
 /// on.
 pub fn set_retries_enabled(enabled: bool) {
-    PROCESS.store(enabled, Ordering::Relaxed);
+    if enabled {
+        PROCESS.fetch_and(!OFF, Ordering::Relaxed);
+    } else {
+        PROCESS.fetch_or(OFF, Ordering::Relaxed);
+    }
 }
 
-/// Returns whether retries are on for the whole process; see [`set_retries_enabled`].
+/// Returns whether retries are on here: for the whole process, see [`set_retries_enabled`], and outside of
+/// [`without_retries`](crate::without_retries).
 #[inline]
 pub fn retries_enabled() -> bool {
-    PROCESS.load(Ordering::Relaxed)
+    let process = PROCESS.load(Ordering::Relaxed);
+    process == 0 || process & OFF == 0 && !without_retries::is_inside()
+}
+
+/// A scope without retries that lives. While there is none, failures do not ask whether they are in one.
+#[derive(Debug)]
+pub(super) struct Living(());
+
+impl Living {
+    pub(super) fn new() -> Self {
+        PROCESS.fetch_add(SCOPE, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        PROCESS.fetch_sub(SCOPE, Ordering::Relaxed);
+    }
 }
 
 /// A strategy behind a switch, which it can share with others.

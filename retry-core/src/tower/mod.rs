@@ -77,6 +77,11 @@
 //! stack. [`before_attempt`](RetryLayer::before_attempt) changes the request of each attempt, for a header with an idempotency
 //! key, the number of the attempt or the time that is left.
 //!
+//! # Servers whose callers retry
+//!
+//! [`WithoutRetriesLayer`] around the handlers of a server lets each operation in them make one attempt, so that retries of
+//! its callers and of the server do not multiply.
+//!
 //! # gRPC
 //!
 //! The layer does not fit between tonic and its channel. The request body is a stream that can't be cloned, and a
@@ -89,6 +94,7 @@ mod layer;
 mod policy;
 mod request;
 mod service;
+mod without_retries;
 
 pub use future::ResponseFuture;
 pub use handle::{IntoHandle, Static};
@@ -96,6 +102,7 @@ pub use layer::RetryLayer;
 pub use policy::{PolicyOf, PolicyWith, SamePolicy};
 pub use request::{BeforeAttempt, ByClone, ChangeRequest, CloneRequest, CloneWith, Unchanged};
 pub use service::RetryService;
+pub use without_retries::{WithoutRetriesFuture, WithoutRetriesLayer, WithoutRetriesService};
 
 use crate::operation::{Call, Name, OptionalObserver};
 use crate::strategy::RetryStrategy;

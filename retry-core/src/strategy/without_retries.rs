@@ -1,0 +1,101 @@
+//! Code whose operations make one attempt each, because its caller retries.
+
+use super::switch::Living;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+
+thread_local! {
+    /// The number of scopes around the code that runs now.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Returns whether the code that runs now is inside a scope.
+#[cold]
+pub(super) fn is_inside() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Code that runs in a scope. It ends when this is dropped, also by a panic.
+struct Inside(());
+
+impl Inside {
+    fn enter() -> Self {
+        DEPTH.set(DEPTH.get().saturating_add(1));
+        Self(())
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get().saturating_sub(1));
+    }
+}
+
+/// A scope that is entered again and again, such as by each poll of a future.
+#[derive(Debug)]
+pub(crate) struct WithoutRetries(Living);
+
+impl WithoutRetries {
+    pub(crate) fn new() -> Self {
+        Self(Living::new())
+    }
+
+    /// Runs this in the scope.
+    pub(crate) fn run<R>(&self, run: impl FnOnce() -> R) -> R {
+        let Self(_living) = self;
+        let _inside = Inside::enter();
+        run()
+    }
+}
+
+/// Runs a future in which each operation makes one attempt, because somebody outside retries.
+///
+/// Retries in layers multiply: if each of three services makes five attempts, a failure at the last one gets 125 requests.
+/// So retry at one level only. If what retries below can't be changed, or is also called elsewhere, put it into this.
+///
+/// A failure that would be retried ends its operation with [`RetryError::Disabled`](crate::RetryError::Disabled), as while
+/// [retries are switched off](crate::set_retries_enabled): limiters still limit and learn, and nothing is taken from a quota.
+///
+/// It applies to operations of this library that are polled by this future itself. It does not reach tasks that the future
+/// spawns, other threads, or retries of other libraries. Without such a future in the process, it costs nothing; with one, a
+/// failure reads a thread-local variable.
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry, without_retries};
+/// # #[derive(Debug, RetryInfo)]
+/// # #[retry(throttling)]
+/// # struct SlowDown;
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// async fn load() -> Result<(), SlowDown> {
+///     retry(&STORE, async || Err(SlowDown)).await
+/// }
+///
+/// # async fn example() {
+/// // One attempt.
+/// without_retries(load()).await.unwrap_err();
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example());
+/// ```
+pub async fn without_retries<F: Future>(future: F) -> F::Output {
+    let (scope, mut future) = (WithoutRetries::new(), pin!(future));
+    poll_fn(|context| scope.run(|| future.as_mut().poll(context))).await
+}
+
+/// Calls a function in which each operation makes one attempt; see [`without_retries`].
+///
+/// It applies to the operations that this thread begins and ends in the function.
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking, without_retries_blocking};
+/// # #[derive(Debug, RetryInfo)]
+/// # #[retry(throttling)]
+/// # struct SlowDown;
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// // One attempt.
+/// let loaded = without_retries_blocking(|| retry_blocking(&STORE, || Err::<(), _>(SlowDown)).run());
+/// loaded.unwrap_err();
+/// ```
+pub fn without_retries_blocking<R>(run: impl FnOnce() -> R) -> R {
+    WithoutRetries::new().run(run)
+}
