@@ -57,3 +57,38 @@ fn no_success_is_lost_beside_a_failure() {
         assert!(quota.available() > before, "{} after {before}", quota.available());
     });
 }
+
+// Rules Q2, Q12.
+#[test]
+fn failures_that_begin_a_burst_together_count_each() {
+    loom::model(|| {
+        let quota = shared(EvidenceQuota::new());
+        quota.first_succeeded(0);
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || pay(&other, &ByHand::at(1)).unwrap());
+        pay(&quota, &ByHand::at(1)).unwrap();
+        thread.join().unwrap();
+        assert_eq!(quota.available(), 0);
+        // Three attempts in no time are a traffic that pays for eight retries.
+        pay(&quota, &ByHand::at(1)).unwrap();
+        assert_eq!(quota.available(), 5);
+    });
+}
+
+// Rules Q2, Q14.
+#[test]
+fn a_timeout_counts_beside_another_failure() {
+    loom::model(|| {
+        let quota = shared(EvidenceQuota::new());
+        quota.first_succeeded(0);
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || pay(&other, &ByHand::at(1)).unwrap());
+        quota.pay(10, RetryErrorType::Timeout, &ByHand::at(1));
+        thread.join().unwrap();
+        // Whether the timeout was retried or not, it cost a retry, and two attempts pay for nearly five.
+        assert_eq!(quota.available(), 2);
+        // The success of a retry is no evidence now.
+        quota.retry_succeeded(1, 0);
+        assert_eq!(quota.available(), 2);
+    });
+}

@@ -1,18 +1,23 @@
 //! The changing state of a quota, which threads share.
 
-use super::burst::{Burst, Knowledge};
-use super::word::{Account, RETRY, Word};
+use super::burst::{Burst, Known, Millis};
+use super::word::{Account, FLOOR, RETRY, Word};
 use crate::support::quota_events;
-use crate::support::sync::{AtomicU8, AtomicU64, Mutex, Ordering, PoisonError};
-use crate::time::{Latest, Observed, Timestamp};
+use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError};
+use crate::time::Clock;
 
 /// The changing state of a quota, which threads share.
 ///
-/// Successes change the word by compare-and-swap. Failures hold the lock, and change the word in the same way.
+/// All of them change the word by compare-and-swap. A failure for which traffic is measured holds the lock meanwhile.
 #[derive(Debug)]
 pub(super) struct Balance {
-    /// A [`Word`]. It publishes no other data, so relaxed ordering suffices, except where `is_dry` says so.
+    /// A [`Word`].
     word: AtomicU64,
+    /// When the burst of failures began, in [`Millis`]. The failure that begins a burst writes it before the word. So a
+    /// thread that is late can write only a time that is close to it, and earlier, which seems to be less traffic.
+    began: AtomicU64,
+    /// The capacity as it was measured last, which is only shown.
+    capacity: AtomicU32,
     /// 1 if a refusal was told and the recovery from it was not. Written only under the lock.
     ///
     /// A refusal stores it and then writes the word; a success writes the word and then loads it. So the second of the two
@@ -22,21 +27,24 @@ pub(super) struct Balance {
     rare: Mutex<Rare>,
 }
 
-/// The state that only failures need.
+/// The state that only few failures need.
 #[derive(Debug)]
 struct Rare {
-    burst: Burst,
-    /// The latest reading of the clock. `None` before the first one.
-    latest: Option<Latest>,
+    /// The latest timeout.
+    timed_out: Option<Millis>,
     /// The name of the strategy whose refused retry was told.
     strategy: Option<quota_events::KeptName>,
 }
 
 impl Balance {
     pub(super) const fn new() -> Self {
-        let burst = Burst { began: None, attempts: 0, congested: None, score: 0 };
-        let rare = Mutex::new(Rare { burst, latest: None, strategy: None });
-        Self { word: AtomicU64::new(Word::NEW.0), is_dry: AtomicU8::new(0), rare }
+        Self {
+            word: AtomicU64::new(Word::NEW.0),
+            began: AtomicU64::new(0),
+            capacity: AtomicU32::new(0),
+            is_dry: AtomicU8::new(0),
+            rare: Mutex::new(Rare { timed_out: None, strategy: None }),
+        }
     }
 
     #[inline]
@@ -51,7 +59,12 @@ impl Balance {
 
     /// Returns the number of retries that could be paid now.
     pub(super) fn available(&self) -> u32 {
-        self.account().available() / RETRY
+        self.capacity().saturating_sub(self.account().missing) / RETRY
+    }
+
+    /// Returns the capacity as it was measured last.
+    pub(super) fn capacity(&self) -> u32 {
+        self.capacity.load(Ordering::Relaxed).max(FLOOR)
     }
 
     /// Returns what successes change.
@@ -59,21 +72,50 @@ impl Balance {
         self.word().account()
     }
 
-    /// Notes a failure, and pays for its retry if there is to be one.
-    #[cold]
-    pub(super) fn pay(&self, is_timeout: bool, now: Timestamp) -> bool {
-        let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
-        let Observed { now, went_back_to } = rare.latest.get_or_insert(Latest::new(now)).observe(now);
+    /// Notes a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
+    #[inline]
+    pub(super) fn pay(&self, is_timeout: bool, clock: &dyn Clock) -> bool {
         let mut word = self.word();
-        loop {
-            let mut knowledge = Knowledge { account: word.account(), burst: rare.burst };
-            if let Some(to) = went_back_to {
-                knowledge.set_back(to);
+        while let Some(after) = word.paid_from_floor()
+            && !is_timeout
+        {
+            match self.exchange(word, after) {
+                Ok(()) => return true,
+                Err(changed) => word = changed,
             }
-            let (after, is_granted) = knowledge.failed(word.is_settled(), is_timeout, now);
+        }
+        self.pay_at(word, is_timeout, clock)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pay_at(&self, word: Word, is_timeout: bool, clock: &dyn Clock) -> bool {
+        let now = Millis::of(clock.now());
+        (word == Word::SETTLED && !is_timeout && self.begin(now)) || self.pay_measured(is_timeout, now)
+    }
+
+    /// Notes the first failure of a burst that is no timeout, and pays for its retry, unless another thread was faster.
+    fn begin(&self, now: Millis) -> bool {
+        self.began.store(now.0, Ordering::Relaxed);
+        self.capacity.store(0, Ordering::Relaxed);
+        self.exchange(Word::SETTLED, Word::BEGUN).is_ok()
+    }
+
+    /// Notes a failure for which traffic is measured, or which needs to know of timeouts.
+    fn pay_measured(&self, is_timeout: bool, now: Millis) -> bool {
+        let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut word = Word(self.word.load(Ordering::Acquire));
+        loop {
+            let began = Millis(self.began.load(Ordering::Relaxed));
+            let burst = Burst { began, timed_out: rare.timed_out, capacity: 0 };
+            let (after, is_granted) = Known { account: word.account(), burst }.failed(is_timeout, now);
             match self.exchange(word, after.account.word()) {
                 Ok(()) => {
-                    rare.burst = after.burst;
+                    if after.burst.began != began {
+                        self.began.store(after.burst.began.0, Ordering::Relaxed);
+                    }
+                    self.capacity.store(after.burst.capacity, Ordering::Relaxed);
+                    rare.timed_out = after.burst.timed_out;
                     return is_granted;
                 }
                 Err(changed) => word = changed,
@@ -90,12 +132,14 @@ impl Balance {
         }
     }
 
+    /// Changes the word, which is not settled.
     #[cold]
     fn recover(&self, mut word: Word, is_first: bool) {
-        while !word.is_settled() {
-            let after = word.account().succeeded(is_first).word();
+        loop {
+            let after = word.succeeded(is_first);
             match self.exchange(word, after) {
                 Ok(()) => return self.note_recovery(after),
+                Err(changed) if changed.is_settled() => return,
                 Err(changed) => word = changed,
             }
         }
@@ -124,7 +168,7 @@ impl Balance {
         }
         // The word is written, though not changed, so that a success sees that the quota is dry, or is seen here.
         let word = Word(self.word.fetch_add(0, Ordering::AcqRel));
-        quota_events::exhausted(strategy, word.account().capacity / RETRY);
+        quota_events::exhausted(strategy, self.capacity() / RETRY);
         self.note_recovery(word);
     }
 
@@ -140,7 +184,7 @@ impl Balance {
                 rare.strategy.take()
             };
             let strategy = strategy.and_then(quota_events::KeptName::take);
-            quota_events::recovered(strategy.as_deref(), word.account().capacity / RETRY);
+            quota_events::recovered(strategy.as_deref(), self.capacity() / RETRY);
         }
     }
 
@@ -159,8 +203,9 @@ impl Balance {
     }
 
     /// Replaces the word, or returns the one that another thread wrote meanwhile.
+    #[inline]
     fn exchange(&self, before: Word, after: Word) -> Result<(), Word> {
-        let changed = self.word.compare_exchange(before.0, after.0, Ordering::Acquire, Ordering::Relaxed);
+        let changed = self.word.compare_exchange(before.0, after.0, Ordering::AcqRel, Ordering::Acquire);
         changed.map(drop).map_err(Word)
     }
 }

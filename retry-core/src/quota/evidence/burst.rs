@@ -1,8 +1,7 @@
-//! What failures change, and the judgement on a failure.
+//! The judgement on a failure for which traffic is measured.
 
-use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK};
+use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK, SUCCESSES_PER_FAILURE};
 use crate::time::Timestamp;
-use std::time::Duration;
 
 /// The capacity is what the caller's own traffic was in this time: 1 5/8 seconds. With less, an outage of one second is not
 /// bridged by retries; with more, a server that is down gets more of them.
@@ -22,95 +21,98 @@ const HELPED: u32 = 2 * RETRY;
 
 /// How long a timeout makes the quota doubt successes of retries. The shorter it is, the more often the retries of
 /// independent failures fill the queue of a server without room for them.
-const DOUBT: Duration = Duration::from_secs(120);
+const DOUBT_MILLIS: u64 = 120_000;
 
-/// The successes that make good for a failure, in the score by which timeouts are retried.
-const SUCCESSES_PER_FAILURE: u32 = 5;
+/// The time over which traffic is measured. Attempts over a longer time count as the same rate over half of it.
+const WINDOW_MILLIS: u64 = 10_000;
 
-/// The time over which traffic is measured. After it, older attempts count less.
-const WINDOW: Duration = Duration::from_secs(10);
+/// A point in time: whole milliseconds since the origin of the clock. It saturates after 500 years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Millis(pub(super) u64);
 
-/// What a quota knows beside its [`Account`]. Only failures change it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Millis {
+    #[inline]
+    pub(super) fn of(at: Timestamp) -> Self {
+        let time = at.since_origin();
+        Self(time.as_secs().min(1 << 34) * 1000 + u64::from(time.subsec_millis()))
+    }
+
+    const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// What a quota knows that depends on the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Burst {
-    /// When the quota began to count attempts, or `None` if it has seen no failure.
-    pub(super) began: Option<Timestamp>,
-    /// The attempts since then that it saw.
-    pub(super) attempts: u32,
-    /// The latest timeout.
-    pub(super) congested: Option<Timestamp>,
-    /// The successes, less five for each failure: from 0 to 32.
-    pub(super) score: u32,
+    /// When the quota began to count attempts, if there was a failure that is not forgotten.
+    pub(super) began: Millis,
+    /// The latest timeout, if it was not long ago.
+    pub(super) timed_out: Option<Millis>,
+    /// What may be missing at most for a retry to be paid, as measured at the latest failure that needed it.
+    pub(super) capacity: u32,
 }
 
 /// All that a quota knows, as a plain value. The judgement is a pure function on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Knowledge {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
     pub(super) account: Account,
     pub(super) burst: Burst,
 }
 
-impl Knowledge {
+impl Known {
     /// Notes that an attempt failed, and returns whether it is retried.
-    pub(super) fn failed(self, is_settled: bool, is_timeout: bool, now: Timestamp) -> (Self, bool) {
+    ///
+    /// The least capacity suffices for a retry while at most one is missing. Then no traffic is measured, as in
+    /// [`paid_from_floor`](super::word::Word::paid_from_floor), which must judge in the same way.
+    pub(super) fn failed(self, is_timeout: bool, now: Millis) -> (Self, bool) {
         let Self { mut account, mut burst } = self;
-        let mut began = match burst.began {
-            Some(began) if !is_settled => {
-                burst.attempts = burst.attempts.saturating_add(account.successes);
-                burst.score = (burst.score + account.successes).min(STREAK);
-                began
-            }
-            _ => {
-                burst.attempts = 0;
-                burst.score = if account.is_proven { SUCCESSES_PER_FAILURE } else { 0 };
-                account.has_helped = false;
-                now
-            }
-        };
-        burst.attempts = burst.attempts.saturating_add(1);
-        let mut age = now.saturating_since(began);
-        if age > WINDOW {
-            burst.attempts /= 2;
-            age /= 2;
-            began = now.saturating_sub(age);
-        }
-        burst.began = Some(began);
-        account.successes = 0;
-        if is_timeout {
-            burst.congested = Some(now);
+        // Times after this one were read before the clock was set back. No time has passed since.
+        burst.began = burst.began.min(now);
+        burst.timed_out = burst.timed_out.map(|at| at.min(now));
+        if account.attempts == 0 {
+            burst.began = now;
             account.has_helped = false;
         }
-        account.is_congested = burst.congested.is_some_and(|at| now.saturating_since(at) < DOUBT);
+        account.attempts = account.attempts.saturating_add(1);
+        account.score = (account.score + account.successes).min(STREAK);
+        account.successes = 0;
+        let is_measured = is_timeout || account.is_congested || account.missing > FLOOR - RETRY;
+        if is_timeout {
+            burst.timed_out = Some(now);
+            account.has_helped = false;
+        }
+        burst.timed_out = burst.timed_out.filter(|at| now.since(*at) < DOUBT_MILLIS);
+        account.is_congested = burst.timed_out.is_some();
 
-        let measured = burst.traffic_of(CAPACITY_MILLIS, age);
-        account.capacity = measured.max(FLOOR) + if account.has_helped { HELPED } else { 0 };
-        let is_doubtful = is_timeout && burst.score < SUCCESSES_PER_FAILURE;
-        burst.score = burst.score.saturating_sub(SUCCESSES_PER_FAILURE);
-        let is_granted = !is_doubtful && account.missing.saturating_add(RETRY) <= account.capacity;
+        let measured = if is_measured { burst.measured(&mut account, now) } else { 0 };
+        burst.capacity = measured.max(FLOOR) + if account.has_helped { HELPED } else { 0 };
+        let is_doubtful = is_timeout && account.score < SUCCESSES_PER_FAILURE;
+        account.score = account.score.saturating_sub(SUCCESSES_PER_FAILURE);
+        let is_granted = !is_doubtful && account.missing.saturating_add(RETRY) <= burst.capacity;
         if is_granted {
             account.missing += RETRY;
         } else if is_timeout {
-            let most = account.capacity.max(measured + measured / DEBT_DIVISOR);
+            let most = burst.capacity.max(measured + measured / DEBT_DIVISOR);
             account.missing = account.missing.max((account.missing + RETRY).min(most));
         }
         (Self { account, burst }, is_granted)
     }
-
-    /// Moves times that are after this one to it, because the clock was set back.
-    pub(super) fn set_back(&mut self, to: Timestamp) {
-        let Burst { began, congested, .. } = &mut self.burst;
-        *began = began.map(|at| at.min(to));
-        *congested = congested.map(|at| at.min(to));
-    }
 }
 
 impl Burst {
-    /// Returns what the attempts of this time would cost, as retries. The attempt that began the burst counts as half an attempt,
-    /// because it is not known how long there was none before.
-    fn traffic_of(&self, millis: u64, age: Duration) -> u32 {
-        let age = age.as_secs().saturating_mul(1000).saturating_add(age.subsec_millis().into());
-        let halves = u64::from(self.attempts).saturating_mul(2).saturating_sub(1);
-        let cost = halves * millis * u64::from(RETRY / 2);
-        u32::try_from(cost / age.saturating_add(ADDED_MILLIS)).unwrap_or(u32::MAX).min(MAX_CAPACITY)
+    /// Returns what the attempts of [`CAPACITY_MILLIS`] would cost, as retries. The attempt that began the burst counts as half
+    /// an attempt, because it is not known how long there was none before.
+    fn measured(&mut self, account: &mut Account, now: Millis) -> u32 {
+        let mut age = now.since(self.began);
+        if age > WINDOW_MILLIS {
+            let half = WINDOW_MILLIS / 2;
+            let attempts = u64::from(account.attempts) * half / age;
+            account.attempts = u32::try_from(attempts).map_or(u32::MAX, |attempts| attempts.max(1));
+            (age, self.began) = (half, Millis(now.0 - half));
+        }
+        let halves = 2 * u64::from(account.attempts) - 1;
+        let cost = halves * CAPACITY_MILLIS * u64::from(RETRY / 2);
+        u32::try_from(cost / (age + ADDED_MILLIS)).map_or(MAX_CAPACITY, |cost| cost.min(MAX_CAPACITY))
     }
 }

@@ -3,6 +3,8 @@
 mod balance;
 mod burst;
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;
 mod word;
 
@@ -78,12 +80,12 @@ impl RetryQuota for EvidenceQuota {
 
     /// Pays for one retry, whatever the settings say, except that a retry which costs nothing stays free: one after a
     /// conflict, unless it was given a cost. Contention is no sign of trouble at the server.
+    #[inline]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
         if cost == 0 {
             return Some(0);
         }
-        let now = clock.now();
-        let is_paid = self.with_balance(|balance| balance.pay(error_type == RetryErrorType::Timeout, now));
+        let is_paid = self.with_balance(|balance| balance.pay(error_type == RetryErrorType::Timeout, clock));
         is_paid.then_some(1)
     }
 

@@ -1,10 +1,11 @@
 use super::EvidenceQuota;
 use super::balance::Balance;
-use super::burst::{Burst, Knowledge};
-use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK, Word};
+use super::burst::{Burst, Known, Millis};
+use super::word::{Account, RETRY, STREAK, Word};
 use crate::policy::RetryErrorType::{Other, ServerSide, Timeout};
 use crate::quota::RetryQuota;
-use crate::time::{ManualTimer, Timestamp};
+use crate::time::{Clock, ManualTimer, Timestamp};
+use std::cell::Cell;
 use std::time::Duration;
 
 /// Returns a quota whose first attempt has succeeded, and its clock.
@@ -31,9 +32,10 @@ fn paid(quota: &EvidenceQuota, clock: &ManualTimer, failures: u32) -> u32 {
 #[test]
 fn a_word_keeps_its_contents() {
     let account = Account {
+        attempts: 50_000_000,
         missing: 1_000_000,
-        capacity: MAX_CAPACITY + 2 * RETRY,
-        successes: 200_000,
+        score: 17,
+        successes: 31,
         is_proven: true,
         has_helped: false,
         is_congested: true,
@@ -41,9 +43,14 @@ fn a_word_keeps_its_contents() {
     assert_eq!(account.word().account(), account);
     assert!(!account.word().is_settled());
     assert_eq!(Word::NEW.account(), Account::default());
-    let most = Account { missing: u32::MAX, capacity: u32::MAX, successes: u32::MAX, ..account };
+    let most = Account { attempts: u32::MAX, missing: u32::MAX, score: u32::MAX, successes: u32::MAX, ..account };
     assert_eq!(most.word().account(), most.word().account().word().account(), "amounts that do not fit saturate");
     assert!(most.word().account().is_proven && !most.word().account().has_helped);
+    let most = (0..100).fold(most.word(), |word, _| word.succeeded(true));
+    assert!(
+        most.account().missing > 1_500_000 && most.account().attempts < 100,
+        "a count that overflows begins at zero"
+    );
 }
 
 // Rule Q13.
@@ -138,28 +145,26 @@ fn a_new_quota_retries_no_timeout_until_an_attempt_succeeds() {
     assert!(EvidenceQuota::new().pay(14, Other, &clock).is_some(), "other failures are");
 }
 
-fn at(seconds: u64) -> Timestamp {
-    Timestamp::START.saturating_add(Duration::from_secs(seconds))
-}
-
 /// What a quota knows that spent some retries after failures at the start.
-fn spent() -> Knowledge {
-    let account = Account { missing: 100 * RETRY, capacity: 100 * RETRY, is_proven: true, ..Account::default() };
-    Knowledge { account, burst: Burst { began: Some(at(0)), attempts: 90, congested: None, score: 0 } }
+fn spent() -> Known {
+    let (missing, attempts) = (100 * RETRY, 90);
+    let account = Account { missing, attempts, is_proven: true, ..Account::default() };
+    Known { account, burst: Burst { began: Millis(0), timed_out: None, capacity: 0 } }
 }
 
 // Rule Q14.
 #[test]
 fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
-    let account = spent().account;
-    assert_eq!(account.succeeded(false).missing, 98 * RETRY);
-    let (timed_out, _) = spent().failed(false, true, at(1));
+    let word = spent().account.word();
+    assert_eq!(word.succeeded(false).account().missing, 98 * RETRY);
+    let (timed_out, _) = spent().failed(true, Millis(1_000));
+    let (word, missing) = (timed_out.account.word(), timed_out.account.missing);
     assert!(timed_out.account.is_congested);
-    assert_eq!(timed_out.account.succeeded(false).missing, timed_out.account.missing);
-    assert!(!timed_out.account.succeeded(false).has_helped);
-    assert_eq!(timed_out.account.succeeded(true).missing, timed_out.account.missing - 5 * RETRY / 16);
+    assert_eq!(word.succeeded(false).account().missing, missing);
+    assert!(!word.succeeded(false).account().has_helped);
+    assert_eq!(word.succeeded(true).account().missing, missing - 5 * RETRY / 16);
     for (seconds, is_congested) in [(120, true), (121, false)] {
-        let (later, _) = timed_out.failed(false, false, at(seconds));
+        let (later, _) = timed_out.failed(false, Millis(seconds * 1_000));
         assert_eq!(later.account.is_congested, is_congested, "{seconds} s");
     }
 }
@@ -167,15 +172,15 @@ fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
 // Rule Q14.
 #[test]
 fn a_refused_timeout_costs_a_retry_and_another_refused_failure_does_not() {
-    let full = Knowledge { account: Account { missing: 10 * RETRY, ..spent().account }, ..spent() };
-    let (after, is_granted) = full.failed(false, true, at(1));
+    let full = Known { account: Account { missing: 10 * RETRY, ..spent().account }, ..spent() };
+    let (after, is_granted) = full.failed(true, Millis(1_000));
     assert!(!is_granted);
     assert_eq!(after.account.missing, 11 * RETRY);
-    let (after, is_granted) = spent().failed(false, false, at(1));
+    let (after, is_granted) = spent().failed(false, Millis(1_000));
     assert!(!is_granted && after.account.missing == spent().account.missing);
-    let most = (0..1_000).fold(spent(), |knowledge, _| knowledge.failed(false, true, at(9)).0).account;
-    let measured = most.capacity;
-    assert!(most.missing <= measured + measured / 2 && most.missing > measured, "{most:?}");
+    let most = (0..1_000).fold(spent(), |known, _| known.failed(true, Millis(9_000)).0);
+    let (missing, measured) = (most.account.missing, most.burst.capacity);
+    assert!(missing <= measured + measured / 2 && missing > measured, "{most:?}");
 }
 
 // Rule Q11.
@@ -187,6 +192,39 @@ fn a_retry_that_was_not_sent_is_given_back() {
     quota.give_back(1);
     assert_eq!(quota.available(), 2);
     assert!(!quota.is_full(), "nothing succeeded");
+}
+
+/// A clock that counts how often it is read.
+#[derive(Default)]
+struct Counted(Cell<u32>);
+
+impl Clock for Counted {
+    fn now(&self) -> Timestamp {
+        self.0.update(|count| count + 1);
+        Timestamp::START
+    }
+}
+
+// Rule Q18.
+#[test]
+fn a_failure_while_at_most_one_retry_is_missing_does_not_read_the_clock() {
+    let (quota, clock) = (EvidenceQuota::new(), Counted::default());
+    let reads = |error_type| {
+        let before = clock.0.get();
+        assert_eq!(quota.pay(14, error_type, &clock), Some(1));
+        clock.0.get() - before
+    };
+    quota.first_succeeded(0);
+    assert_eq!(reads(Other), 1, "the first one begins the time of the burst");
+    for missing in [1, 0, 0] {
+        assert_eq!(reads(Other), 0, "{missing} are missing");
+        quota.retry_succeeded(1, 0);
+    }
+    assert_eq!([reads(Other), reads(Other), reads(Other)], [0, 0, 1], "two are missing");
+    for _ in 0..10 {
+        quota.retry_succeeded(1, 0);
+    }
+    assert_eq!([reads(Timeout), reads(Other)], [1, 1], "not long after a timeout");
 }
 
 // Rule Q16.
@@ -217,7 +255,7 @@ fn a_clock_that_stands_still_or_jumps_does_no_harm() {
     }
     let account = quota.with_balance(Balance::account);
     assert!(!account.is_congested, "time goes on after the clock was set back");
-    assert!(account.capacity >= FLOOR);
+    assert!(quota.available() > 0);
 }
 
 // Rule Q2.

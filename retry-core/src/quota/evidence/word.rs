@@ -20,6 +20,9 @@ const EVIDENCE: u32 = 2 * RETRY;
 /// outage that have a chance of one in twenty.
 pub(super) const STREAK: u32 = 32;
 
+/// The successes that make good for a failure, in the score by which timeouts are retried.
+pub(super) const SUCCESSES_PER_FAILURE: u32 = 5;
+
 /// The largest capacity: 16,384 retries. It only bounds the harm of a clock that stands still, at which traffic seems infinite.
 pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 
@@ -28,30 +31,58 @@ pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 /// With three, 1,000 quotas send 1.23 times the load to a server that is down, and 1.49 times through three services.
 pub(super) const FLOOR: u32 = 2 * RETRY;
 
-const AMOUNT_BITS: u32 = 21;
-const SUCCESS_BITS: u32 = 18;
-const MAX_AMOUNT: u32 = (1 << AMOUNT_BITS) - 1;
-const MAX_SUCCESSES: u32 = (1 << SUCCESS_BITS) - 1;
+const IS_SETTLED: u64 = 1;
+const IN_BURST: u64 = 1 << 1;
+const IS_PROVEN: u64 = 1 << 2;
+const HAS_HELPED: u64 = 1 << 3;
+const IS_CONGESTED: u64 = 1 << 4;
 
-const IS_PROVEN: u64 = 1 << 60;
-const HAS_HELPED: u64 = 1 << 61;
-const IS_CONGESTED: u64 = 1 << 62;
-const IS_SETTLED: u64 = 1 << 63;
+/// A field of some bits of the number.
+struct Field {
+    shift: u32,
+    max: u32,
+}
 
-/// What successes change, and what they need to know for that, in one number that is changed by compare-and-swap.
-///
-/// From the lowest bit on: the missing amount, the capacity, the successes since the latest failure, and four flags.
+impl Field {
+    const fn new(shift: u32, bits: u32) -> Self {
+        Self { shift, max: u32::MAX >> (u32::BITS - bits) }
+    }
+
+    /// Returns the bits of a value, which must fit.
+    const fn bits(&self, value: u32) -> u64 {
+        (value as u64) << self.shift
+    }
+
+    const fn mask(&self) -> u64 {
+        self.bits(self.max)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a field is shorter than 32 bits")]
+    const fn of(&self, word: Word) -> u32 {
+        (word.0 >> self.shift) as u32 & self.max
+    }
+}
+
+const MISSING: Field = Field::new(5, 21);
+const SUCCESSES: Field = Field::new(26, 6);
+const SCORE: Field = Field::new(32, 6);
+/// It is the highest field, so that a count that overflows changes no other one. It then begins at zero, which is little traffic.
+const ATTEMPTS: Field = Field::new(38, 26);
+
+/// What a quota knows, except what only depends on the time, in one number that is changed by compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
 /// The contents of a [`Word`], as a plain value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Account {
+    /// The attempts since the burst of failures began, of which old ones count less. 0 if no failure is remembered.
+    pub(super) attempts: u32,
     /// What was spent and not given back. It can be more than the capacity.
     pub(super) missing: u32,
-    /// What may be missing at most for a retry to be paid. It is measured when attempts fail.
-    pub(super) capacity: u32,
-    /// The successes since the latest failure. They saturate, and are not counted while the quota is settled.
+    /// The successes at the latest failure, less five for each failure: from 0 to 32.
+    pub(super) score: u32,
+    /// The successes since the latest failure: from 0 to 32.
     pub(super) successes: u32,
     /// Whether an attempt has ever succeeded.
     pub(super) is_proven: bool,
@@ -62,8 +93,14 @@ pub(super) struct Account {
 }
 
 impl Word {
-    /// That of a quota that has seen nothing.
+    /// The word of a quota that has seen nothing.
     pub(super) const NEW: Self = Self(0);
+
+    /// The word of a quota that has forgotten all failures.
+    pub(super) const SETTLED: Self = Self(IS_SETTLED | IS_PROVEN | SCORE.bits(SUCCESSES_PER_FAILURE));
+
+    /// The word after one failure of a settled quota, whose retry is paid.
+    pub(super) const BEGUN: Self = Self(IN_BURST | IS_PROVEN | MISSING.bits(RETRY) | ATTEMPTS.bits(1));
 
     /// Returns whether nothing is missing and the latest attempts succeeded, so that one more success changes nothing.
     #[inline]
@@ -72,53 +109,79 @@ impl Word {
     }
 
     /// Returns the contents.
-    #[expect(clippy::cast_possible_truncation, reason = "the fields are shorter than 32 bits")]
     pub(super) const fn account(self) -> Account {
         Account {
-            missing: self.0 as u32 & MAX_AMOUNT,
-            capacity: (self.0 >> AMOUNT_BITS) as u32 & MAX_AMOUNT,
-            successes: (self.0 >> (2 * AMOUNT_BITS)) as u32 & MAX_SUCCESSES,
+            attempts: ATTEMPTS.of(self),
+            missing: MISSING.of(self),
+            score: SCORE.of(self),
+            successes: SUCCESSES.of(self),
             is_proven: self.0 & IS_PROVEN != 0,
             has_helped: self.0 & HAS_HELPED != 0,
             is_congested: self.0 & IS_CONGESTED != 0,
         }
+    }
+
+    /// Notes a failure other than a timeout and pays for its retry, if the least capacity suffices for that and no timeout
+    /// could have been forgotten since. The burst must have begun.
+    #[inline]
+    pub(super) fn paid_from_floor(self) -> Option<Self> {
+        if self.0 & (IN_BURST | IS_CONGESTED) != IN_BURST || MISSING.of(self) > FLOOR - RETRY {
+            return None;
+        }
+        let score = (SCORE.of(self) + SUCCESSES.of(self)).min(STREAK).saturating_sub(SUCCESSES_PER_FAILURE);
+        let others = self.0 & !(SUCCESSES.mask() | SCORE.mask());
+        Some(Self((others | SCORE.bits(score)).wrapping_add(ATTEMPTS.bits(1) + MISSING.bits(RETRY))))
+    }
+
+    /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
+    #[inline]
+    pub(super) fn succeeded(self, is_first: bool) -> Self {
+        if self.0 & IS_PROVEN == 0 {
+            return self.settled();
+        }
+        let is_congested = self.0 & IS_CONGESTED != 0;
+        let (gain, helps) = match (is_first, is_congested) {
+            (true, false) => (FIRST, 0),
+            (true, true) => (FIRST_CONGESTED, 0),
+            (false, false) => (EVIDENCE, HAS_HELPED),
+            (false, true) => (0, 0),
+        };
+        let gain = MISSING.bits(gain).min(self.0 & MISSING.mask());
+        let mut bits = (self.0 | helps).wrapping_add(ATTEMPTS.bits(1)) - gain;
+        if bits & SUCCESSES.bits(STREAK) == 0 {
+            bits += SUCCESSES.bits(1);
+        }
+        Self(bits).forgetting()
+    }
+
+    /// Forgets the failures if nothing is missing and the latest attempts succeeded.
+    #[inline]
+    fn forgetting(self) -> Self {
+        let is_over = self.0 & (MISSING.mask() | SUCCESSES.bits(STREAK)) == SUCCESSES.bits(STREAK);
+        if is_over { self.settled() } else { self }
+    }
+
+    #[cold]
+    const fn settled(self) -> Self {
+        Self(Self::SETTLED.0 | self.0 & IS_CONGESTED)
     }
 }
 
 impl Account {
     /// Returns the number. Amounts that do not fit saturate.
     pub(super) fn word(self) -> Word {
-        let Self { missing, capacity, successes, is_proven, has_helped, is_congested } = self;
-        let is_settled = is_proven && missing == 0 && successes >= STREAK;
-        let amounts = u64::from(missing.min(MAX_AMOUNT)) | u64::from(capacity.min(MAX_AMOUNT)) << AMOUNT_BITS;
-        let flags =
-            [(is_proven, IS_PROVEN), (has_helped, HAS_HELPED), (is_congested, IS_CONGESTED), (is_settled, IS_SETTLED)];
-        let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
-        Word(amounts | u64::from(successes.min(MAX_SUCCESSES)) << (2 * AMOUNT_BITS) | flags)
-    }
-
-    /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
-    #[must_use]
-    pub(super) fn succeeded(self, is_first: bool) -> Self {
-        if !self.is_proven {
-            return Self { missing: 0, successes: STREAK, is_proven: true, ..self };
-        }
-        let gain = match (is_first, self.is_congested) {
-            (true, false) => FIRST,
-            (true, true) => FIRST_CONGESTED,
-            (false, false) => EVIDENCE,
-            (false, true) => 0,
-        };
-        Self {
-            missing: self.missing.saturating_sub(gain),
-            successes: self.successes + 1,
-            has_helped: self.has_helped || !(is_first || self.is_congested),
-            ..self
-        }
-    }
-
-    /// Returns what is available, which is zero if more than the capacity is missing.
-    pub(super) fn available(self) -> u32 {
-        self.capacity.max(FLOOR).saturating_sub(self.missing)
+        let Self { attempts, missing, score, successes, is_proven, has_helped, is_congested } = self;
+        let bits = |field: &Field, value: u32| field.bits(value.min(field.max));
+        let flag = |is_set: bool, flag: u64| if is_set { flag } else { 0 };
+        let amounts = bits(&ATTEMPTS, attempts)
+            | bits(&MISSING, missing)
+            | bits(&SCORE, score.min(STREAK))
+            | bits(&SUCCESSES, successes.min(STREAK));
+        let flags = flag(attempts > 0, IN_BURST)
+            | flag(is_proven, IS_PROVEN)
+            | flag(has_helped, HAS_HELPED)
+            | flag(is_congested, IS_CONGESTED);
+        let word = Word(amounts | flags);
+        if is_proven { word.forgetting() } else { word }
     }
 }
