@@ -347,3 +347,31 @@ fn a_quota_by_evidence_warns_when_it_refuses_and_once_it_has_forgotten_the_failu
         assert_eq!(subscribed.take(), ["quota_recovered strategy=\"store\" capacity=2"]);
     }
 }
+
+// Rule Q17.
+#[test]
+fn a_quota_by_evidence_recovers_by_a_retry_that_was_not_sent() {
+    let subscribed = Subscribed::new();
+    let strategy = EvidenceRetryStrategy::standard();
+    let succeed = || {
+        let token = strategy.acquire_initial_token(CLOCK).unwrap();
+        strategy.record_success(token, &Success::default(), CLOCK).unwrap();
+    };
+    let clock = ByHand::at(secs(100));
+    let fail = || {
+        clock.advance(secs(1));
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE), &clock)
+    };
+    succeed();
+    let unsent = fail().unwrap();
+    while fail().is_ok() {}
+    assert_eq!(subscribed.take(), ["quota_exhausted capacity=2"]);
+    // Half a retry is missing after them.
+    for _ in 0..32 {
+        succeed();
+    }
+    assert_eq!(subscribed.take(), [""; 0]);
+    strategy.release(unsent);
+    assert_eq!(subscribed.take(), ["quota_recovered capacity=2"]);
+}

@@ -195,8 +195,9 @@ impl Balance {
         while !word.is_settled() {
             let mut account = word.account();
             account.missing = account.missing.saturating_sub(amount);
-            match self.exchange(word, account.word()) {
-                Ok(()) => return,
+            let after = account.word();
+            match self.exchange(word, after) {
+                Ok(()) => return self.note_recovery(after),
                 Err(changed) => word = changed,
             }
         }
