@@ -1,49 +1,130 @@
-//! The names of keys and groups in a file.
+//! The table of settings: a row for each one.
 
-use super::error::{Problem, join};
-use super::suggest;
-use super::table::{KEYS, Key};
+use super::error::Problem;
+use super::value::{Refill, Setting, Value};
+use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
+use crate::backoff::Jitter;
+use crate::limit::Rejections;
+use crate::strategy::{HintLimit, MaxAttempts, Refund};
+use std::time::Duration;
 
-/// Returns the key with this path.
-pub(super) fn key(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path == path)
-}
+/// Writes what each setting needs, from its row: the field, its type, the method that reads it back, and its keys. The type
+/// says by [`Setting`] how a value is read and written.
+macro_rules! settings {
+    ($($(#[$doc:meta])+ $field:ident: $type:ty, $getter:ident -> $plain:ty, $($key:literal),+;)+) => {
+        /// The settings that are set.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub(super) struct Settings {
+            $(pub(super) $field: Option<$type>,)+
+        }
 
-/// Returns the paths of the groups, such as `quota` and `quota.refill`. A group can be a key, too.
-pub(super) fn groups() -> Vec<&'static str> {
-    let mut groups = Vec::new();
-    for key in KEYS {
-        for (end, _) in key.path.match_indices('.') {
-            let group = &key.path[..end];
-            if !groups.contains(&group) {
-                groups.push(group);
+        impl Settings {
+            pub(super) const fn new() -> Self {
+                Self { $($field: None,)+ }
+            }
+
+            /// Fills in the settings that are not set yet.
+            pub(super) fn or(self, other: Self) -> Self {
+                Self { $($field: self.$field.or(other.$field),)+ }
             }
         }
+
+        /// The keys, as paths.
+        pub(super) const KEYS: &[Key] = &[$($(Key {
+            path: $key,
+            read: |settings, text| {
+                settings.$field = Some(Setting::read(settings.$field, $key, text)?);
+                Ok(())
+            },
+            write: |settings| settings.$field?.write($key),
+        },)+)+];
+
+        /// # Reading settings back
+        ///
+        /// These methods return `None` for a setting that is not set.
+        impl RetryConfig {
+            $(
+                $(#[$doc])+
+                pub fn $getter(&self) -> Option<$plain> {
+                    self.set.$field.and_then(Setting::plain)
+                }
+            )+
+        }
+    };
+}
+
+// In each group, plain values come before groups, as TOML wants them.
+settings! {
+    /// Returns the preset.
+    preset: RetryPreset, preset_setting -> RetryPreset, "preset";
+    /// Returns the mode.
+    mode: RetryMode, mode_setting -> RetryMode, "mode";
+    /// Returns the maximum number of attempts.
+    max_attempts: MaxAttempts, max_attempts_setting -> u32, "max_attempts";
+    /// Returns the longest wait that the server can ask for. The inner `None` means no limit.
+    max_retry_after: Option<Duration>, max_retry_after_setting -> Option<Duration>, "max_retry_after";
+    /// Returns the limit to which a wait that the server asks for is cut.
+    hint_limit: HintLimit, hint_limit_setting -> HintLimit, "hint_limit", "hint_limit.beyond_backoff";
+    /// Returns the percentage of a wait that the server asks for, up to which a random part is added to it.
+    hint_jitter_percent: u32, hint_jitter_percent_setting -> u32, "hint_jitter.percent";
+    /// Returns the longest time that is added to a wait that the server asks for.
+    hint_jitter_at_most: Duration, hint_jitter_at_most_setting -> Duration, "hint_jitter.at_most";
+    /// Returns the base of the backoff.
+    base: Duration, base_setting -> Duration, "backoff.base";
+    /// Returns the cap of the backoff.
+    cap: Duration, cap_setting -> Duration, "backoff.cap";
+    /// Returns the base after throttling.
+    throttling_base: Duration, throttling_base_setting -> Duration, "backoff.throttling_base";
+    /// Returns the base after a conflict.
+    conflict_base: Duration, conflict_base_setting -> Duration, "backoff.conflict_base";
+    /// Returns the jitter.
+    jitter: Jitter, jitter_setting -> Jitter, "backoff.jitter";
+    /// Returns the kind of the quota.
+    quota_kind: QuotaKind, quota_kind_setting -> QuotaKind, "quota.kind";
+    /// Returns the capacity of the quota.
+    quota_capacity: u32, quota_capacity_setting -> u32, "quota.capacity";
+    /// Returns the amount and the period of the refill.
+    quota_refill: Refill, quota_refill_setting -> (u32, Duration), "quota.refill.amount", "quota.refill.every";
+    /// Returns the cost of a retry after throttling.
+    throttling_cost: u32, throttling_cost_setting -> u32, "quota.costs.throttling";
+    /// Returns the cost of a retry after a timeout.
+    timeout_cost: u32, timeout_cost_setting -> u32, "quota.costs.timeout";
+    /// Returns the cost of a retry after a conflict.
+    conflict_cost: u32, conflict_cost_setting -> u32, "quota.costs.conflict";
+    /// Returns the cost of a retry after any other failure.
+    other_cost: u32, other_cost_setting -> u32, "quota.costs.other";
+    /// Returns the amount that a success at the first attempt gives back to the quota.
+    first_refund: u32, first_refund_setting -> u32, "quota.refunds.first_attempt";
+    /// Returns the amount that a success after a retry gives back to the quota.
+    retry_refund: Refund, retry_refund_setting -> Refund, "quota.refunds.after_retry";
+    /// Returns whether the mode `paced` begins with a ramp.
+    paced_ramp: bool, paced_ramp_setting -> bool, "paced.ramp";
+    /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
+    paced_max_throttled_time: Duration, paced_max_throttled_time_setting -> Duration, "paced.max_throttled_time";
+    /// Returns which failures are rejections in the mode `paced`.
+    paced_rejections: Rejections, paced_rejections_setting -> Rejections, "paced.rejections";
+}
+
+/// The key of a setting, or of a part of it.
+pub(super) struct Key {
+    /// The path, with dots.
+    pub(super) path: &'static str,
+    /// Reads the value from a text.
+    pub(super) read: fn(&mut Settings, &str) -> Result<(), Problem>,
+    /// Returns the value as it is written, if it is set.
+    pub(super) write: fn(&Settings) -> Option<Value>,
+}
+
+impl Settings {
+    /// Returns the values that are set, in the order of the table.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        KEYS.iter().filter_map(|key| Some((key.path, (key.write)(self)?)))
     }
-    groups
-}
 
-/// Returns the names of the keys and groups in a group, or at the top if the group is empty.
-pub(super) fn names_in(group: &str) -> Vec<&'static str> {
-    let inner = |path: &'static str| {
-        if group.is_empty() { Some(path) } else { path.strip_prefix(group)?.strip_prefix('.') }
-    };
-    let mut names: Vec<_> =
-        KEYS.iter().filter_map(|key| inner(key.path)).map(|rest| rest.split('.').next().unwrap_or(rest)).collect();
-    names.dedup();
-    names
-}
-
-/// Returns the error of an unknown key of a group, with the key that may be meant.
-pub(super) fn unknown(group: &str, name: &str) -> Problem {
-    let (key, limit) = (join(group, name), suggest::limit(name));
-    let in_group = suggest::most_similar(name, names_in(group), limit).map(|name| join(group, name));
-    let elsewhere = || {
-        let paths = || KEYS.iter().map(|key| key.path).chain(groups());
-        let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
-        let exact = paths().find(|path| last(path) == name);
-        exact.or_else(|| suggest::most_similar(&key, paths(), limit)).map(str::to_owned)
-    };
-    let suggestion = in_group.or_else(elsewhere);
-    Problem::Unknown { expected: names_in(group).join(", "), suggestion, key }
+    /// Checks that no setting is set in part, and that none contradicts another.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        self.quota_refill.map_or(Ok(()), Refill::check)?;
+        let kind = self.quota_kind.unwrap_or_default();
+        self.values().try_for_each(|(key, value)| kind.check(key, &value.into_text()))
+    }
 }

@@ -1,13 +1,14 @@
 //! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
 
-mod check;
 mod configured;
 mod duration;
 #[cfg(feature = "aws-config")]
 mod environment;
 mod error;
+mod fits_strategy;
 mod in_effect;
 #[cfg(feature = "serde")]
+mod key_names;
 mod keys;
 mod mode;
 mod mode_limiter;
@@ -24,7 +25,6 @@ mod scoped;
 mod sections;
 mod setters;
 mod suggest;
-mod table;
 #[cfg(feature = "serde")]
 mod text_form;
 mod value;
@@ -43,10 +43,10 @@ pub use scoped::ScopedRetryConfig;
 
 use crate::strategy::StandardRetryStrategy;
 use crate::support::InvalidSetting;
+use keys::Settings;
 use origins::Origins;
 use resolved::Resolved;
 use sections::Sections;
-use table::Settings;
 
 /// The settings of a strategy, chosen at run time: in code, in a file, or in the environment.
 ///

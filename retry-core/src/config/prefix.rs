@@ -1,8 +1,8 @@
 //! Environment variables with a prefix of the program's own.
 
 use super::error::Problem;
+use super::keys::KEYS;
 use super::reader::Reader;
-use super::table::KEYS;
 use super::{ConfigError, ConfigSource, RetryConfig, suggest};
 use std::env;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! Settings read from text, one key after the other.
 
 use super::error::Problem;
-use super::table::Key;
+use super::keys::Key;
 use super::{ConfigSource, RetryConfig};
 
 /// Reads settings into a configuration.

@@ -1,7 +1,7 @@
 //! Serialization and deserialization of a [`RetryConfig`].
 
 use super::error::{Problem, join};
-use super::keys::{groups, key, names_in, unknown};
+use super::key_names::{groups, key, names_in, unknown};
 use super::reader::Reader;
 use super::value::Value;
 use super::{ConfigError, ConfigSource, RetryConfig, RetryMode};

@@ -3,41 +3,35 @@
 //!
 //! The drivers are the loop that the attribute writes, the runs of closures in `retry`, and the futures in `tower`.
 
-mod attempt;
-mod attempt_timeout;
 mod block;
 mod call;
 mod context;
 mod driver;
 mod events;
 mod identity;
-mod long_polling;
-mod max_time;
 mod name;
 mod observed;
 mod record;
 mod release;
 mod settle;
 mod time_limits;
+mod timed_attempt;
 mod unknown;
-mod unlimited;
 mod wait;
 
-pub(crate) use attempt::DeadlineAndSleep;
-pub use attempt::{Attempt, Deadline, RunAttempt};
-pub use attempt_timeout::AttemptTimeout;
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub use driver::Driver;
 pub(crate) use driver::{OnRetry, Plain};
 pub use identity::{Beginning, Identified, UnobservedId};
-pub use long_polling::{LongPolling, PollCut};
-pub use max_time::MaxTime;
 pub use name::{FunctionName, Name};
 pub use release::ReleaseGuard;
 pub use settle::End;
-pub use time_limits::{LimitsOn, OutOfTime, RefusedPoll, TimeLimits};
-pub use unlimited::{NoSleep, Unlimited};
+pub use time_limits::{
+    AttemptTimeout, LimitsOn, LongPolling, MaxTime, NoSleep, OutOfTime, PollCut, RefusedPoll, TimeLimits, Unlimited,
+};
+pub(crate) use timed_attempt::DeadlineAndSleep;
+pub use timed_attempt::{Attempt, Deadline, RunAttempt};
 pub use wait::{Wait, Waiting};
 
 use crate::observe::trace::Level;

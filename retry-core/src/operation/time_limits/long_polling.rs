@@ -1,7 +1,7 @@
 //! Long polling: an operation whose retry the quota refuses waits before it returns.
 
-use super::attempt::{Deadline, RunAttempt, run_limited};
-use super::time_limits::{LimitsOn, RefusedPoll, TimeLimits, sealed};
+use super::{LimitsOn, RefusedPoll, TimeLimits, sealed};
+use crate::operation::timed_attempt::{Deadline, RunAttempt, run_limited};
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
 use crate::time::{Clock, Timer, Timestamp};

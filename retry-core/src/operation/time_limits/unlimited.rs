@@ -3,7 +3,7 @@
 use super::attempt_timeout::AttemptTimeout;
 use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
-use super::time_limits::{LimitsOn, TimeLimits, sealed};
+use super::{LimitsOn, TimeLimits, sealed};
 use crate::time::{Clock, Timer, Timestamp};
 use std::convert::Infallible;
 use std::ops::ControlFlow;

@@ -2,7 +2,7 @@
 
 use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
-use super::time_limits::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;

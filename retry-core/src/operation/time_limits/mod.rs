@@ -1,6 +1,16 @@
 //! The interface of the time limits of an operation and its attempts.
 
-use super::attempt::RunAttempt;
+mod attempt_timeout;
+mod long_polling;
+mod max_time;
+mod unlimited;
+
+pub use attempt_timeout::AttemptTimeout;
+pub use long_polling::{LongPolling, PollCut};
+pub use max_time::MaxTime;
+pub use unlimited::{NoSleep, Unlimited};
+
+use super::timed_attempt::RunAttempt;
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
 use crate::time::{Clock, TimedOut, Timer, Timestamp};
@@ -28,7 +38,7 @@ impl<T, E: From<TimedOut>> OutOfTime for Result<T, E> {
     }
 }
 
-pub(super) mod sealed {
+mod sealed {
     #[expect(unnameable_types, reason = "a seal")]
     pub trait Sealed {}
 }

@@ -1,7 +1,7 @@
 //! A time limit or a deadline of the whole operation.
 
 use super::long_polling::LongPolling;
-use super::time_limits::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;
