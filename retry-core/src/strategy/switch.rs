@@ -1,11 +1,11 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use super::name::within_scope;
-use super::without_retries;
 use crate::policy::Success;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
 use crate::time::Clock;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -82,7 +82,7 @@ pub fn set_retries_enabled(enabled: bool) {
 #[inline]
 pub fn retries_enabled() -> bool {
     let process = PROCESS.load(Ordering::Relaxed);
-    process == 0 || process & OFF == 0 && !without_retries::is_inside()
+    process == 0 || process & OFF == 0 && !is_inside()
 }
 
 /// A scope without retries that lives. While there is none, failures do not ask whether they are in one.
@@ -99,6 +99,33 @@ impl Living {
 impl Drop for Living {
     fn drop(&mut self) {
         PROCESS.fetch_sub(SCOPE, Ordering::Relaxed);
+    }
+}
+
+thread_local! {
+    /// The number of scopes around the code that runs now.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Returns whether the code that runs now is inside a scope.
+#[cold]
+fn is_inside() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Code that runs inside a scope. It ends when this is dropped, also by a panic.
+pub(super) struct Inside(());
+
+impl Inside {
+    pub(super) fn enter() -> Self {
+        DEPTH.set(DEPTH.get().saturating_add(1));
+        Self(())
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get().saturating_sub(1));
     }
 }
 

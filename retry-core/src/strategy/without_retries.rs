@@ -1,36 +1,8 @@
 //! Code whose operations make one attempt each, because its caller retries.
 
-use super::switch::Living;
-use std::cell::Cell;
+use super::switch::{Inside, Living};
 use std::future::poll_fn;
 use std::pin::pin;
-
-thread_local! {
-    /// The number of scopes around the code that runs now.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Returns whether the code that runs now is inside a scope.
-#[cold]
-pub(super) fn is_inside() -> bool {
-    DEPTH.get() > 0
-}
-
-/// Code that runs in a scope. It ends when this is dropped, also by a panic.
-struct Inside(());
-
-impl Inside {
-    fn enter() -> Self {
-        DEPTH.set(DEPTH.get().saturating_add(1));
-        Self(())
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        DEPTH.set(DEPTH.get().saturating_sub(1));
-    }
-}
 
 /// A scope that is entered again and again, such as by each poll of a future.
 #[derive(Debug)]
