@@ -3,6 +3,7 @@
 use crate::World;
 use crate::world::Random;
 use retry_core::RetryQuota;
+use retry_core::quota::QuotaMode;
 use retry_core::time::{Clock, Timer, Timestamp};
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
@@ -209,6 +210,10 @@ impl<Q: RetryQuota> RetryQuota for Counted<Q> {
 
     fn available(&self) -> u32 {
         self.quota.available()
+    }
+
+    fn mode(&self) -> Option<QuotaMode> {
+        self.quota.mode()
     }
 
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {

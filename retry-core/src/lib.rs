@@ -109,9 +109,9 @@
 //! | `attempt_started` | an attempt begins | trace | |
 //! | `unknown_error` | nothing classified the error of the attempt, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
-//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `send_rate` |
-//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `send_rate` |
-//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `send_rate` |
+//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
+//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
 //!
 //! A quota that runs dry warns by itself, with the fields `strategy`, if the strategy has a name, and `capacity`:
 //!
@@ -130,6 +130,8 @@
 //! - `reason`: a name from [`RetryError::as_str`].
 //! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
 //! - `quota`: the level of the retry quota after the event.
+//! - `quota_mode`: a name from [`QuotaMode::as_str`](quota::QuotaMode::as_str), for a quota that has modes, such as
+//!   [`EvidenceQuota`](quota::EvidenceQuota).
 //! - `send_rate`: the limit on sends per second after the event, if there is one.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -2,7 +2,7 @@
 
 use crate::support::subscribers::subscribe;
 use crate::support::{Failed, Flaky, Recorder, secs};
-use retry_core::{Jitter, RetryError, StandardRetryStrategy, retry, retryable};
+use retry_core::{EvidenceRetryStrategy, Jitter, RetryError, StandardRetryStrategy, retry, retryable};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
@@ -98,6 +98,25 @@ async fn retries_and_late_successes_are_events() {
             r#"DEBUG succeeded: operation="get" attempt=3 recorded=true quota=491"#,
         ]
     );
+}
+
+// Rules O6, Q19.
+#[tokio::test(start_paused = true)]
+async fn the_mode_of_a_quota_is_a_field() {
+    let strategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(1.0));
+    let flaky = Flaky::new(1, Failed::THROTTLED);
+    let all = lines(retry(&strategy, || async { flaky.call() }).name("get").run()).await;
+    assert_eq!(
+        all[2..],
+        [
+            r#"DEBUG retry_scheduled: operation="get" attempt=1 error_type="throttling" delay_ms=1000 delay_source="backoff" quota=1 quota_mode="spending""#,
+            r#"TRACE attempt_started: operation="get" attempt=2"#,
+            r#"DEBUG succeeded: operation="get" attempt=2 recorded=true quota=2 quota_mode="full""#,
+        ]
+    );
+    let all = lines(retry(&strategy, || async { Err::<(), _>(Failed::SAFE) }).name("get").run()).await;
+    let ended = r#"DEBUG stopped: operation="get" attempt=3 reason="quota_exhausted" error_type="other" quota=0 quota_mode="exhausted""#;
+    assert_eq!(all.last().unwrap(), ended);
 }
 
 /// Returns the last event of an operation.

@@ -9,8 +9,8 @@ use metrics::{
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::{
-    AdaptiveRetryStrategy, ChainPolicy, Jitter, RetryErrorType, RetryStrategy, StandardRetryStrategy, policy_fn, retry,
-    retry_blocking,
+    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Jitter, RetryErrorType, RetryStrategy,
+    StandardRetryStrategy, policy_fn, retry, retry_blocking,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -189,6 +189,26 @@ fn waits_for_a_limiter_and_its_rate_are_metrics() {
     assert_eq!(rates.len(), 2, "after the throttled attempt and at the end");
 }
 
+// Rules O13, Q19.
+#[test]
+fn the_mode_of_a_quota_is_a_gauge() {
+    let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
+    let strategy = EvidenceRetryStrategy::standard().jitter(Jitter::Fixed(1.0)).name("store");
+    let modes = |outcomes: &[Result<u32, Failed>]| {
+        let known = recorder.values(r#"retry_quota_mode{strategy="store"}"#).len();
+        _ = run(&recorder, &observer, &strategy, outcomes);
+        recorder.values(r#"retry_quota_mode{strategy="store"}"#).split_off(known)
+    };
+    assert_eq!(modes(&[Ok(1)]), [0.0], "full");
+    assert_eq!(modes(&[Err(Failed::SAFE), Ok(1)]), [1.0, 1.0], "spending");
+    assert_eq!(modes(&[Err(Failed::TIMEOUT)]), [2.0], "congested");
+    assert_eq!(modes(&[Err(Failed::SAFE); 5]), [2.0, 3.0], "a retry, and exhausted");
+    for _ in 0..100 {
+        modes(&[Ok(1)]);
+    }
+    assert_eq!(modes(&[Ok(1)]), [0.0], "full");
+}
+
 // Rule O13.
 #[test]
 fn a_strategy_without_a_name_has_no_label_and_no_gauge() {
@@ -215,7 +235,7 @@ fn handles_are_registered_once() {
     }
     assert_eq!(registered(), first);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
-    assert_eq!(recorder.0.lock().unwrap().described.len(), 10, "each metric is described once");
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 11, "each metric is described once");
 }
 
 /// A line of the table of metrics: name, type, unit and labels.
@@ -240,7 +260,8 @@ fn table(page: &str, prefix: &str) -> BTreeSet<Row> {
 #[test]
 fn the_documented_tables_list_what_is_published() {
     let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
-    assert_eq!(run(&recorder, &observer, &adaptive(), &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    let strategy = AdaptiveRetryStrategy::over(EvidenceRetryStrategy::standard().name("store"));
+    assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
     let state = recorder.0.lock().unwrap();
     let published: BTreeSet<Row> = state
         .registered
@@ -251,7 +272,7 @@ fn the_documented_tables_list_what_is_published() {
             (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
         })
         .collect();
-    assert_eq!(published.len(), 10);
+    assert_eq!(published.len(), 11);
     assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
     assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
 }

@@ -512,8 +512,13 @@ proptest! {
 fn tests_of_users_can_construct_events_reports_contexts_and_timeouts() {
     use retry_core::{AttemptContext, Failure, Report, TimeLimit, TimedOut};
 
-    let kind =
-        EventKind::Stopped { reason: RetryError::QuotaExhausted, error_type: None, quota: Some(3), send_rate: None };
+    let kind = EventKind::Stopped {
+        reason: RetryError::QuotaExhausted,
+        error_type: None,
+        quota: Some(3),
+        quota_mode: None,
+        send_rate: None,
+    };
     let operation_id = OperationId::random();
     let event = Event { operation: "get", operation_id, strategy: None, attempt: 2, elapsed: secs(1), kind };
     assert_eq!((event.kind.as_str(), event.attempt), ("stopped", 2));

@@ -5,6 +5,7 @@ mod parts;
 use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::classify::http::RateLimit;
 use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::quota::QuotaMode;
 use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
 use retry_core::tower::IntoHandle;
 use retry_core::{
@@ -103,6 +104,10 @@ impl RetryStrategy for Probe {
         Some(17)
     }
 
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        Some(QuotaMode::Congested)
+    }
+
     fn send_rate(&self) -> Option<f64> {
         Some(2.5)
     }
@@ -137,6 +142,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.record_success(initial(), &success, &clock)));
         strategy.release(initial());
         answers.push(format!("{:?}", strategy.quota_level()));
+        answers.push(format!("{:?}", strategy.quota_mode()));
         answers.push(format!("{:?}", strategy.send_rate()));
         answers.push(format!("{:?}", strategy.name()));
         answers
@@ -176,6 +182,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Err(Disabled)",
         "Err(ForeignToken)",
         "Some(17)",
+        "Some(Congested)",
         "Some(2.5)",
         "Some(\"probe\")",
     ];

@@ -7,7 +7,7 @@ use super::resolved::Resolved;
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{LazyWaker, Ready};
 use crate::policy::{RetryErrorType, Success};
-use crate::quota::RetryQuota;
+use crate::quota::{QuotaMode, RetryQuota};
 use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StandardRetryToken, StrategyName};
 use crate::time::Clock;
 use std::time::Duration;
@@ -95,6 +95,10 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
 
     fn quota_level(&self) -> Option<u32> {
         self.limited.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.limited.quota_mode()
     }
 
     fn send_rate(&self) -> Option<f64> {

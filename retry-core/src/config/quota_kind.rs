@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use crate::policy::RetryErrorType;
-use crate::quota::{EvidenceQuota, RetryQuota, TokenBucket};
+use crate::quota::{EvidenceQuota, QuotaMode, RetryQuota, TokenBucket};
 use crate::support::ConfigSection;
 use crate::time::Clock;
 
@@ -98,6 +98,10 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
             None => self.of_code.retry_succeeded(paid, refund),
             Some(evidence) => evidence.retry_succeeded(paid, refund),
         }
+    }
+
+    fn mode(&self) -> Option<QuotaMode> {
+        self.evidence.as_ref().map_or_else(|| self.of_code.mode(), RetryQuota::mode)
     }
 
     #[inline]

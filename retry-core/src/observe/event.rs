@@ -2,6 +2,7 @@
 
 use super::OperationId;
 use crate::policy::RetryErrorType;
+use crate::quota::QuotaMode;
 use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
 use std::time::Duration;
 
@@ -81,6 +82,9 @@ pub enum EventKind {
         delay_source: DelaySource,
         /// The level of the quota after the retry was paid for; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// [`TokenBucket`](crate::TokenBucket).
+        quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },
@@ -101,6 +105,9 @@ pub enum EventKind {
         error_type: Option<RetryErrorType>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// [`TokenBucket`](crate::TokenBucket).
+        quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },
@@ -112,6 +119,9 @@ pub enum EventKind {
         recorded: bool,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
+        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// [`TokenBucket`](crate::TokenBucket).
+        quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
         send_rate: Option<f64>,
     },

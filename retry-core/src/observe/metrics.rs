@@ -22,6 +22,7 @@
 //! | `retry_backoff_seconds` | histogram | `seconds` | `operation`, `strategy` | the delay before a retry |
 //! | `retry_limiter_wait_seconds` | histogram | `seconds` | `operation`, `strategy` | one wait for a limiter, which can end earlier |
 //! | `retry_quota_level` | gauge | `count` | `strategy` | the level of the retry quota |
+//! | `retry_quota_mode` | gauge | `count` | `strategy` | what a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted |
 //! | `retry_send_rate` | gauge | `count_per_second` | `strategy` | the limit on sends, once there is one |
 //!
 //! The labels have these values:
@@ -47,6 +48,7 @@
 //! allocates nothing. It takes one or two read locks, which are held for a look-up.
 
 use super::{Event, EventKind, GlobalObserverIsSet, Observer, name_of, set_global_observer};
+use crate::quota::QuotaMode;
 use crate::strategy::StrategyName;
 use crate::support::sync::{PoisonError, RwLock};
 use ::metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Unit, with_recorder};
@@ -135,16 +137,18 @@ impl Observer for MetricsObserver {
                 self.series(event).failed_attempts(name_of(failure.error_type())).increment(1);
             }
             EventKind::Limited { wait } => self.series(event).limiter_wait.record(wait),
-            EventKind::RetryScheduled { error_type, delay, quota, send_rate, .. } => {
+            EventKind::RetryScheduled { error_type, delay, quota, quota_mode, send_rate, .. } => {
                 let series = self.series(event);
                 series.retries(name_of(error_type)).increment(1);
                 series.backoff.record(delay);
-                series.set_levels(quota, send_rate);
+                series.set_levels(Levels { quota, quota_mode, send_rate });
             }
-            EventKind::Stopped { reason, quota, send_rate, .. } => {
-                self.series(event).end(event, reason.as_str(), quota, send_rate);
+            EventKind::Stopped { reason, quota, quota_mode, send_rate, .. } => {
+                self.series(event).end(event, reason.as_str(), Levels { quota, quota_mode, send_rate });
             }
-            EventKind::Succeeded { quota, send_rate, .. } => self.series(event).end(event, "ok", quota, send_rate),
+            EventKind::Succeeded { quota, quota_mode, send_rate, .. } => {
+                self.series(event).end(event, "ok", Levels { quota, quota_mode, send_rate });
+            }
             EventKind::Refused { .. } | EventKind::UnknownError { .. } | EventKind::HeldBack { .. } => {}
         }
     }
@@ -193,6 +197,11 @@ static BACKOFF: Metric = Metric::new("retry_backoff_seconds", Unit::Seconds, "Th
 static LIMITER_WAIT: Metric =
     Metric::new("retry_limiter_wait_seconds", Unit::Seconds, "One wait for a limiter, which can end earlier.");
 static QUOTA_LEVEL: Metric = Metric::new("retry_quota_level", Unit::Count, "The level of the retry quota.");
+static QUOTA_MODE: Metric = Metric::new(
+    "retry_quota_mode",
+    Unit::Count,
+    "What a quota that has modes does: 0 full, 1 spending, 2 congested, 3 exhausted.",
+);
 static SEND_RATE: Metric =
     Metric::new("retry_send_rate", Unit::CountPerSecond, "The limit on sends, once there is one.");
 
@@ -204,10 +213,27 @@ fn describe_all() {
         for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT] {
             recorder.describe_histogram((*name).into(), Some(*unit), (*meaning).into());
         }
-        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &SEND_RATE] {
+        for Metric { name, unit, meaning } in [&QUOTA_LEVEL, &QUOTA_MODE, &SEND_RATE] {
             recorder.describe_gauge((*name).into(), Some(*unit), (*meaning).into());
         }
     });
+}
+
+/// What the gauges of a strategy show.
+struct Levels {
+    quota: Option<u32>,
+    quota_mode: Option<QuotaMode>,
+    send_rate: Option<f64>,
+}
+
+/// Returns the number of a mode in the documented order.
+const fn number_of(mode: QuotaMode) -> f64 {
+    match mode {
+        QuotaMode::Full => 0.0,
+        QuotaMode::Spending => 1.0,
+        QuotaMode::Congested => 2.0,
+        QuotaMode::Exhausted => 3.0,
+    }
 }
 
 /// The handles for one operation and one strategy.
@@ -229,6 +255,7 @@ struct Series {
     retries: Handles<&'static str, Counter>,
     // The gauges are registered with their first value. Otherwise they would show 0 for what a strategy does not have.
     quota_level: OnceLock<Gauge>,
+    quota_mode: OnceLock<Gauge>,
     send_rate: OnceLock<Gauge>,
 }
 
@@ -247,6 +274,7 @@ impl Series {
             failed_attempts: Handles::new(),
             retries: Handles::new(),
             quota_level: OnceLock::new(),
+            quota_mode: OnceLock::new(),
             send_rate: OnceLock::new(),
             labels,
             strategy,
@@ -266,14 +294,14 @@ impl Series {
         self.retries.get(error_type, |value| self.by(&RETRIES, "error_type", value))
     }
 
-    fn end(&self, event: &Event, outcome: &'static str, quota: Option<u32>, send_rate: Option<f64>) {
+    fn end(&self, event: &Event, outcome: &'static str, levels: Levels) {
         self.operations.get(outcome, |value| self.by(&OPERATIONS, "outcome", value)).increment(1);
         self.operation_attempts.record(event.attempt);
         self.duration.record(event.elapsed);
-        self.set_levels(quota, send_rate);
+        self.set_levels(levels);
     }
 
-    fn set_levels(&self, quota: Option<u32>, send_rate: Option<f64>) {
+    fn set_levels(&self, Levels { quota, quota_mode, send_rate }: Levels) {
         let Some(strategy) = &self.strategy else { return };
         let set = |place: &OnceLock<Gauge>, metric: &Metric, value: Option<f64>| {
             let Some(value) = value else { return };
@@ -285,6 +313,7 @@ impl Series {
             place.get_or_init(|| gauge).set(value);
         };
         set(&self.quota_level, &QUOTA_LEVEL, quota.map(f64::from));
+        set(&self.quota_mode, &QUOTA_MODE, quota_mode.map(number_of));
         set(&self.send_rate, &SEND_RATE, send_rate);
     }
 }

@@ -39,6 +39,7 @@ pub(crate) const fn emit(
 mod with_tracing {
     use super::Level;
     use crate::observe::{EventKind, OperationId, name_of};
+    use crate::quota::QuotaMode;
     use crate::strategy::StrategyName;
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
@@ -132,7 +133,7 @@ mod with_tracing {
                 retry_after_ms = failure.retry_after().map(millis),
                 "attempt failed"
             ),
-            EventKind::RetryScheduled { error_type, delay, delay_source, quota, send_rate } => event!(
+            EventKind::RetryScheduled { error_type, delay, delay_source, quota, quota_mode, send_rate } => event!(
                 level,
                 "retry_scheduled",
                 operation,
@@ -143,6 +144,7 @@ mod with_tracing {
                 delay_ms = millis(delay),
                 delay_source = delay_source.as_str(),
                 quota,
+                quota_mode = quota_mode.map(QuotaMode::as_str),
                 send_rate,
                 "retry scheduled"
             ),
@@ -158,7 +160,7 @@ mod with_tracing {
                     "held back"
                 );
             }
-            EventKind::Stopped { reason, error_type, quota, send_rate } => event!(
+            EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate } => event!(
                 level,
                 "stopped",
                 operation,
@@ -168,10 +170,11 @@ mod with_tracing {
                 reason = reason.as_str(),
                 error_type = name_of(error_type),
                 quota,
+                quota_mode = quota_mode.map(QuotaMode::as_str),
                 send_rate,
                 "stopped"
             ),
-            EventKind::Succeeded { recorded, quota, send_rate } => {
+            EventKind::Succeeded { recorded, quota, quota_mode, send_rate } => {
                 event!(
                     level,
                     "succeeded",
@@ -181,6 +184,7 @@ mod with_tracing {
                     attempt,
                     recorded,
                     quota,
+                    quota_mode = quota_mode.map(QuotaMode::as_str),
                     send_rate,
                     "succeeded"
                 );

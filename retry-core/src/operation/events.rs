@@ -27,6 +27,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call.tell(&self.observed, level, attempts, || EventKind::Succeeded {
             recorded,
             quota: call.strategy.quota_level(),
+            quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
         });
         self.record.ended(attempts, None);
@@ -67,6 +68,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
                 delay: token.delay(),
                 delay_source: token.delay_source(),
                 quota: call.strategy.quota_level(),
+                quota_mode: call.strategy.quota_mode(),
                 send_rate: call.strategy.send_rate(),
             };
             call.tell(&self.observed, Level::Debug, attempt, kind);
@@ -94,6 +96,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             reason,
             error_type,
             quota: call.strategy.quota_level(),
+            quota_mode: call.strategy.quota_mode(),
             send_rate: call.strategy.send_rate(),
         };
         call.tell(&self.observed, level, attempts, kind);

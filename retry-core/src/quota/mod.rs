@@ -4,9 +4,11 @@ mod balance;
 mod bucket;
 mod evidence;
 mod level;
+mod mode;
 
 pub use bucket::TokenBucket;
 pub use evidence::EvidenceQuota;
+pub use mode::QuotaMode;
 
 use crate::policy::RetryErrorType;
 use crate::support::ConfigSection;
@@ -112,6 +114,12 @@ pub trait RetryQuota {
         false
     }
 
+    /// Returns what the quota does at present, for events and metrics. The default is `None`, which means that only
+    /// [`available`](RetryQuota::available) is known.
+    fn mode(&self) -> Option<QuotaMode> {
+        None
+    }
+
     /// Notes that a retry of the named strategy was refused, because this quota could not pay `cost`.
     ///
     /// A strategy calls it directly after the refusal, with the cost that its settings say. [`TokenBucket`] warns by it that it ran dry. The default does
@@ -180,6 +188,10 @@ macro_rules! forward_quota {
             #[inline]
             fn is_full(&self) -> bool {
                 (**self).is_full()
+            }
+
+            fn mode(&self) -> Option<QuotaMode> {
+                (**self).mode()
             }
 
             fn note_refusal(&self, cost: u32, strategy: Option<&str>) {

@@ -1,6 +1,7 @@
 //! Strategies whose type is chosen at run time.
 
 use crate::policy::Success;
+use crate::quota::QuotaMode;
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
     StrategyName, Switch, Switched, forward_strategy,
@@ -189,6 +190,10 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     fn quota_level(&self) -> Option<u32> {
         self.0.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.0.quota_mode()
     }
 
     fn send_rate(&self) -> Option<f64> {

@@ -3,7 +3,7 @@
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 use crate::policy::Success;
-use crate::quota::{RetryQuota, TokenBucket};
+use crate::quota::{QuotaMode, RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::support::limit_events;
@@ -226,6 +226,10 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
 
     fn quota_level(&self) -> Option<u32> {
         self.standard.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.standard.quota_mode()
     }
 
     fn send_rate(&self) -> Option<f64> {

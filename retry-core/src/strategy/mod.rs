@@ -39,6 +39,7 @@ pub(crate) use without_retries::WithoutRetries;
 pub use without_retries::{without_retries, without_retries_blocking};
 
 use crate::policy::Success;
+use crate::quota::QuotaMode;
 use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -169,6 +170,12 @@ pub trait RetryStrategy {
         None
     }
 
+    /// Returns what the retry quota does at present, for events. The default is `None`, which means that only the level is
+    /// known.
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        None
+    }
+
     /// Returns the current limit on sends per second, for events. The default is `None`, which means no limit.
     fn send_rate(&self) -> Option<f64> {
         None
@@ -229,6 +236,10 @@ macro_rules! forward_strategy {
 
             fn quota_level(&$self) -> Option<u32> {
                 ($strategy).quota_level()
+            }
+
+            fn quota_mode(&$self) -> Option<$crate::quota::QuotaMode> {
+                ($strategy).quota_mode()
             }
 
             fn send_rate(&$self) -> Option<f64> {

@@ -23,6 +23,7 @@ pub struct Operations;
 /// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
 ///
 /// ```
+/// use retry_core::quota::QuotaMode;
 /// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share, StrategyName};
 /// use retry_core::time::Clock;
 /// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
@@ -65,6 +66,9 @@ pub struct Operations;
 ///     }
 ///     fn quota_level(&self) -> Option<u32> {
 ///         self.0.retries.quota_level()
+///     }
+///     fn quota_mode(&self) -> Option<QuotaMode> {
+///         self.0.retries.quota_mode()
 ///     }
 ///     fn send_rate(&self) -> Option<f64> {
 ///         self.0.retries.send_rate()

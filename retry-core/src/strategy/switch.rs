@@ -2,6 +2,7 @@
 
 use super::name::within_scope;
 use crate::policy::Success;
+use crate::quota::QuotaMode;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
 use crate::time::Clock;
@@ -182,6 +183,10 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
 
     fn quota_level(&self) -> Option<u32> {
         self.strategy.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.strategy.quota_mode()
     }
 
     fn send_rate(&self) -> Option<f64> {

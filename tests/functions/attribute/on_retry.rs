@@ -46,12 +46,16 @@ async fn each_failure_comes_with_its_error_and_the_delay_and_the_last_one_with_t
             delay: secs(3),
             delay_source: DelaySource::RetryAfter,
             quota: Some(495),
+            quota_mode: None,
             send_rate: None,
         }
     );
     assert_eq!((stopped.attempt, stopped.elapsed, stopped.kind.delay()), (2, secs(3), None));
     let (reason, error_type) = (RetryError::MaxAttempts, Some(RetryErrorType::Timeout));
-    assert_eq!(stopped.kind, EventKind::Stopped { reason, error_type, quota: Some(495), send_rate: None });
+    assert_eq!(
+        stopped.kind,
+        EventKind::Stopped { reason, error_type, quota: Some(495), quota_mode: None, send_rate: None }
+    );
 }
 
 // Rule O9.
@@ -110,7 +114,7 @@ async fn a_cut_attempt_is_a_failure_and_so_is_the_end_of_the_time() {
         (Err(timed_out), &[(timed_out, "retry_scheduled", 1), (timed_out, "stopped", 2)][..])
     );
     let (reason, quota) = (RetryError::MaxTime, Some(490));
-    assert_eq!(told[1].1, EventKind::Stopped { reason, error_type: None, quota, send_rate: None });
+    assert_eq!(told[1].1, EventKind::Stopped { reason, error_type: None, quota, quota_mode: None, send_rate: None });
 }
 
 // Rule O9.

@@ -1,6 +1,7 @@
 //! A custom limiter, as a user would write it: a number of requests may be in flight, and the others wait.
 
 use crate::support::secs;
+use retry_core::quota::QuotaMode;
 use retry_core::strategy::{ForeignToken, LazyWaker, Ready, StandardRetryToken};
 use retry_core::{Clock, Failure, RetryError, RetryStrategy, RetryToken, StandardRetryStrategy, Success};
 use std::collections::BTreeMap;
@@ -122,5 +123,9 @@ impl RetryStrategy for InFlight {
 
     fn quota_level(&self) -> Option<u32> {
         self.retries.quota_level()
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.retries.quota_mode()
     }
 }

@@ -3,7 +3,7 @@
 use super::CLOCK;
 use crate::support::{ByHand, Failed, secs};
 use retry_core::config::{ConfigSource, ConfiguredStrategy, QuotaKind};
-use retry_core::quota::{EvidenceQuota, NoQuota};
+use retry_core::quota::{EvidenceQuota, NoQuota, QuotaMode};
 use retry_core::{ConfigError, Failure, RetryConfig, RetryQuota, RetryStrategy, StandardRetryStrategy, Success};
 
 fn read(quota: &str) -> Result<RetryConfig, ConfigError> {
@@ -129,4 +129,7 @@ fn the_kind_stays_while_a_strategy_runs() {
         assert!(by_evidence.evidence_quota().is_some());
     }
     assert_eq!(by_evidence.quota_level(), by_evidence.evidence_quota().map(RetryQuota::available));
+    assert_eq!((by_evidence.quota_mode(), bucket.quota_mode()), (Some(QuotaMode::Full), None));
+    let of_code = RetryConfig::new().build_on(StandardRetryStrategy::new().with_quota(EvidenceQuota::new()));
+    assert_eq!(of_code.unwrap().quota_mode(), Some(QuotaMode::Full));
 }

@@ -3,6 +3,7 @@
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::Classification;
 use retry_core::config::ConfigSection;
+use retry_core::quota::QuotaMode;
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
     BackoffStrategy, Clock, ErrorFault, ErrorInfo, Event, ExponentialBackoff, Observer, RetryDirective, RetryErrorType,
@@ -152,6 +153,10 @@ impl RetryQuota for Probe {
         true
     }
 
+    fn mode(&self) -> Option<QuotaMode> {
+        Some(QuotaMode::Spending)
+    }
+
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         self.called("note_refusal", (cost, strategy));
     }
@@ -179,7 +184,10 @@ fn a_pointer_to_a_quota_forwards_every_method() {
             quota.first_succeeded(5);
             quota.retry_succeeded(6, 7);
             quota.note_refusal(8, Some("store"));
-            let capacity = quota.as_bucket().map(TokenBucket::capacity).filter(|_| quota.section().is_none());
+            let capacity = quota
+                .as_bucket()
+                .map(TokenBucket::capacity)
+                .filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
             vec![taken[0], taken[1], paid, Some(quota.available()), capacity]
         })
     }

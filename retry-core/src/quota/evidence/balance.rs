@@ -2,6 +2,7 @@
 
 use super::burst::{Burst, Known, Millis};
 use super::word::{Account, FLOOR, RETRY, Word};
+use crate::quota::QuotaMode;
 use crate::support::quota_events;
 use crate::support::sync::{AtomicU8, AtomicU32, AtomicU64, Mutex, Ordering, PoisonError};
 use crate::time::Clock;
@@ -18,6 +19,8 @@ pub(super) struct Balance {
     began: AtomicU64,
     /// The capacity as it was measured last, which is only shown.
     capacity: AtomicU32,
+    /// 1 if the latest failure that was measured found too much missing, which is only shown.
+    was_refused: AtomicU8,
     /// 1 if a refusal was told and the recovery from it was not. Written only under the lock.
     ///
     /// A refusal stores it and then writes the word; a success writes the word and then loads it. So the second of the two
@@ -42,6 +45,7 @@ impl Balance {
             word: AtomicU64::new(Word::NEW.0),
             began: AtomicU64::new(0),
             capacity: AtomicU32::new(0),
+            was_refused: AtomicU8::new(0),
             is_dry: AtomicU8::new(0),
             rare: Mutex::new(Rare { timed_out: None, strategy: None }),
         }
@@ -72,6 +76,18 @@ impl Balance {
         self.word().account()
     }
 
+    /// Returns what the quota does at present.
+    pub(super) fn mode(&self) -> QuotaMode {
+        let account = self.account();
+        let is_short = self.was_refused.load(Ordering::Relaxed) != 0 && account.missing + RETRY > self.capacity();
+        match account {
+            Account { attempts: 0, .. } => QuotaMode::Full,
+            _ if is_short => QuotaMode::Exhausted,
+            Account { is_congested: true, .. } => QuotaMode::Congested,
+            _ => QuotaMode::Spending,
+        }
+    }
+
     /// Notes a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
     #[inline]
     pub(super) fn pay(&self, is_timeout: bool, clock: &dyn Clock) -> bool {
@@ -98,6 +114,7 @@ impl Balance {
     fn begin(&self, now: Millis) -> bool {
         self.began.store(now.0, Ordering::Relaxed);
         self.capacity.store(0, Ordering::Relaxed);
+        self.was_refused.store(0, Ordering::Relaxed);
         self.exchange(Word::SETTLED, Word::BEGUN).is_ok()
     }
 
@@ -115,6 +132,8 @@ impl Balance {
                         self.began.store(after.burst.began.0, Ordering::Relaxed);
                     }
                     self.capacity.store(after.burst.capacity, Ordering::Relaxed);
+                    let is_short = !is_granted && after.account.missing + RETRY > after.burst.capacity;
+                    self.was_refused.store(is_short.into(), Ordering::Relaxed);
                     rare.timed_out = after.burst.timed_out;
                     return is_granted;
                 }

@@ -8,7 +8,7 @@ mod reference;
 mod tests;
 mod word;
 
-use super::RetryQuota;
+use super::{QuotaMode, RetryQuota};
 use crate::policy::RetryErrorType;
 use crate::support::Shared;
 use crate::time::Clock;
@@ -108,6 +108,10 @@ impl RetryQuota for EvidenceQuota {
     #[inline]
     fn is_full(&self) -> bool {
         self.with_balance(Balance::is_settled)
+    }
+
+    fn mode(&self) -> Option<QuotaMode> {
+        Some(self.with_balance(Balance::mode))
     }
 
     fn note_refusal(&self, _cost: u32, strategy: Option<&str>) {

@@ -3,7 +3,7 @@ use super::balance::Balance;
 use super::burst::{Burst, Known, Millis};
 use super::word::{Account, RETRY, STREAK, Word};
 use crate::policy::RetryErrorType::{Other, ServerSide, Timeout};
-use crate::quota::RetryQuota;
+use crate::quota::{QuotaMode, RetryQuota};
 use crate::time::{Clock, ManualTimer, Timestamp};
 use std::cell::Cell;
 use std::time::Duration;
@@ -192,6 +192,35 @@ fn a_retry_that_was_not_sent_is_given_back() {
     quota.give_back(1);
     assert_eq!(quota.available(), 2);
     assert!(!quota.is_full(), "nothing succeeded");
+}
+
+// Rule Q19.
+#[test]
+fn the_mode_says_what_the_quota_does() {
+    let (quota, clock) = proven();
+    let mode = || quota.mode().unwrap();
+    assert_eq!(EvidenceQuota::new().mode(), Some(QuotaMode::Full));
+    assert_eq!(mode(), QuotaMode::Full);
+    assert_eq!((pays(&quota, &clock), mode()), (true, QuotaMode::Spending));
+    quota.retry_succeeded(1, 0);
+    assert_eq!(mode(), QuotaMode::Spending, "nothing is missing, but the failure is not forgotten");
+    clock.advance(Duration::from_secs(9));
+    while pays(&quota, &clock) {
+        assert_eq!(mode(), QuotaMode::Spending);
+    }
+    assert_eq!(mode(), QuotaMode::Exhausted);
+    for _ in 0..10 {
+        quota.retry_succeeded(1, 0);
+        assert_eq!(mode(), QuotaMode::Spending, "a retry could be paid again");
+    }
+    quota.pay(14, Timeout, &clock);
+    assert_eq!(mode(), QuotaMode::Congested);
+    while quota.pay(14, Other, &clock).is_some() {}
+    assert_eq!(mode(), QuotaMode::Exhausted, "it says more");
+    for _ in 0..1_000 {
+        quota.first_succeeded(0);
+    }
+    assert_eq!(mode(), QuotaMode::Full);
 }
 
 /// A clock that counts how often it is read.

@@ -4,7 +4,7 @@ use super::hint_limit::delay_with_hint;
 use super::{Refund, StandardRetrySettings, StandardRetryStrategy};
 use crate::backoff::BackoffStrategy;
 use crate::policy::{RetryDirective, RetryErrorType, Success};
-use crate::quota::RetryQuota;
+use crate::quota::{QuotaMode, RetryQuota};
 use crate::strategy::name::note_refusal;
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
 use crate::time::Clock;
@@ -261,6 +261,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
 
     fn quota_level(&self) -> Option<u32> {
         Some(self.quota.available())
+    }
+
+    fn quota_mode(&self) -> Option<QuotaMode> {
+        self.quota.mode()
     }
 
     fn name(&self) -> Option<StrategyName> {
