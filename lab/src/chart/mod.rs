@@ -14,6 +14,7 @@ mod looks;
 mod parts;
 mod peers;
 mod pictures;
+mod recovery;
 mod rows;
 mod scale;
 mod svg;
@@ -21,6 +22,7 @@ mod svg;
 pub use parts::Missing;
 pub use peers::{PEERS, peers};
 pub use pictures::{has_picture, picture, schedule};
+pub use recovery::recovery;
 
 #[cfg(test)]
 mod tests;

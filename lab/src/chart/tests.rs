@@ -1,6 +1,6 @@
 mod peers;
 
-use super::{Missing, picture, schedule};
+use super::{Missing, picture, recovery, schedule};
 use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
@@ -86,7 +86,11 @@ fn texts(svg: &str) -> Vec<Text<'_>> {
 
 #[test]
 fn no_text_lies_on_another_one_or_outside_of_its_picture() {
-    let pictures = reports().iter().map(picture).chain([schedule(&settings())]).collect::<Result<Vec<_>, Missing>>();
+    let pictures = reports()
+        .iter()
+        .map(picture)
+        .chain([schedule(&settings()), recovery(&reports()[10])])
+        .collect::<Result<Vec<_>, Missing>>();
     for picture in pictures.unwrap() {
         assert_texts_apart(&picture);
     }
@@ -279,4 +283,20 @@ fn an_outage_can_have_other_numbers_of_quotas() {
     outage.tables[0].rows.retain(|row| row.keys[2] == "1");
     assert_eq!(rows(&outage), 0);
     assert!(picture(&outage).unwrap().contains(">one quota for all calls<"));
+}
+
+#[test]
+fn the_first_picture_has_three_bars_and_claims_only_what_they_show() {
+    let mut faults = reports().remove(10);
+    let shown = recovery(&faults).unwrap();
+    assert_eq!(shown.matches("<rect class=\"").count(), 4, "the background and three bars");
+    assert!(shown.contains(">33 s<") && shown.contains(">still down after 400 s<"));
+    assert!(shown.contains("only retries without a quota keep the server down"));
+    let keys = ["stall", "evidence", "100"];
+    let row = faults.tables[0].rows.iter_mut().find(|row| row.keys == keys).unwrap();
+    row.values[0] = Spread::exactly(90.0);
+    let shown = recovery(&faults).unwrap();
+    assert!(shown.contains(">90 s<") && shown.contains(": the time until a server works again"));
+    faults.tables[0].rows.retain(|row| row.keys != keys);
+    assert!(recovery(&faults).is_err());
 }

@@ -1,7 +1,7 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote.
 
 use clap::Args;
-use lab::chart::{PEERS, has_picture, peers, picture};
+use lab::chart::{PEERS, has_picture, peers, picture, recovery};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use std::error::Error;
@@ -45,7 +45,7 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all pictures, by name: one for each scenario, and one beside other crates.
+/// Draws all pictures, by name: one for each scenario, the first one of the README, and one beside other crates.
 fn drawn(charts: &Charts) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
     for scenario in SCENARIOS.iter().filter(|scenario| has_picture(scenario.name)) {
@@ -53,6 +53,8 @@ fn drawn(charts: &Charts) -> Result<Vec<(&'static str, String)>, Box<dyn Error>>
         let report = read(&charts.results.join(format!("{name}.json")))?;
         pictures.push((name, picture(&report).map_err(|error| format!("{name}: {error}"))?));
     }
+    let faults = read(&charts.results.join("faults.json"))?;
+    pictures.push(("recovery", recovery(&faults).map_err(|error| format!("recovery: {error}"))?));
     let beside = PEERS.iter().map(|name| read(&charts.peers.join(format!("{name}.json"))));
     let drawn = peers(&beside.collect::<Result<Vec<_>, _>>()?).map_err(|error| format!("peers: {error}"))?;
     pictures.push(("peers", drawn));

@@ -1,0 +1,81 @@
+//! The first picture of the README: how soon a server works again after a stall.
+
+use super::looks::look;
+use super::parts::{Missing, table, value};
+use super::scale::{Scale, number};
+use super::svg::{Look, Marker, Svg, WIDTH};
+use crate::report::Report;
+use crate::scenario::faults::COLUMNS;
+
+/// The fault, and the number of processes, each with a quota.
+const FAULT: &str = "stall";
+const PROCESSES: &str = "100";
+
+const TOP: f64 = 70.0;
+const HEIGHT: f64 = 46.0;
+/// The height of a bar.
+const BAR: f64 = 22.0;
+/// Where the bars begin.
+const LEFT: f64 = 268.0;
+/// The room to the right of the longest bar.
+const VALUE: f64 = 190.0;
+/// The end of the axis, as a multiple of the longest time that is not "never".
+const BEYOND: f64 = 2.6;
+
+/// The bars: a name, what it means, and the policy and its number of quotas in the report.
+const BARS: [(&str, &str, &str, &str); 3] = [
+    ("no retries", "each request is sent once", "no retries", "1"),
+    ("this library", "its quota learns whether retries help", "evidence", PROCESSES),
+    ("retries without a quota", "the same attempts and backoff", "no quota", "1"),
+];
+
+/// Draws the time until a server works again after a stall, from the results of the scenario `faults`.
+///
+/// # Errors
+///
+/// Returns an error if the report lacks one of the three policies.
+pub fn recovery(report: &Report) -> Result<String, Missing> {
+    let table = table(report, "recovery")?;
+    let column = COLUMNS.iter().find(|column| column.name == FAULT);
+    let column = column.ok_or_else(|| Missing(format!("fault {FAULT:?}")))?;
+    let reached = BARS.map(|(_, _, policy, quotas)| value(table, &[FAULT, policy, quotas], "recovery, s"));
+    let [none, learning, unlimited] = reached.map(|spread| spread.map(|spread| spread.mid));
+    let (none, learning, unlimited) = (none?, learning?, unlimited?);
+    let longest = report.options["longest_recovery_s"].as_u64().unwrap_or(u64::MAX).min(column.after_s.into());
+    let load = format!("{:.0} % load", 100.0 * column.load);
+    let title = match (none, learning, unlimited) {
+        (Some(none), Some(learning), None) if learning <= 1.2 * none => {
+            format!("After a {} s stall at {load}, only retries without a quota keep the server down", column.fault_s)
+        }
+        _ => format!("After a {} s stall at {load}: the time until a server works again", column.fault_s),
+    };
+    let subtitle = format!(
+        "Seconds until 95 % of the calls succeed again; {PROCESSES} processes call a server of {} requests/s (simulation)",
+        number(report.options["rate"].as_f64().unwrap_or(0.0)),
+    );
+    let mut svg = Svg::new(&title, &subtitle);
+    let end = [none, learning, unlimited].into_iter().flatten().fold(1.0, f64::max) * BEYOND;
+    let scale = Scale::linear((0.0, end), (LEFT, WIDTH - VALUE), false);
+    for (index, (seconds, (name, meaning, policy, _))) in [none, learning, unlimited].into_iter().zip(BARS).enumerate()
+    {
+        #[expect(clippy::cast_precision_loss, reason = "there are three bars")]
+        let middle = TOP + HEIGHT * (index as f64 + 0.5);
+        svg.text(if policy == "evidence" { "strong" } else { "" }, (16.0, middle - 3.0), name);
+        svg.text("small", (16.0, middle + 14.0), meaning);
+        let to = scale.at(seconds.unwrap_or(f64::MAX));
+        let look = look(policy);
+        svg.rectangle(look.colour, (LEFT, middle - BAR / 2.0), (to - LEFT, BAR));
+        let text = if let Some(seconds) = seconds {
+            format!("{} s", number(seconds))
+        } else {
+            svg.marker(Look { marker: Marker::Beyond, ..look }, (to + 6.0, middle));
+            format!("still down after {longest} s")
+        };
+        svg.text(
+            &format!("label {}", look.colour),
+            (to + if seconds.is_some() { 9.0 } else { 19.0 }, middle + 4.5),
+            &text,
+        );
+    }
+    Ok(svg.finish(TOP + 3.0 * HEIGHT, &[]))
+}
