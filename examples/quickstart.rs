@@ -5,42 +5,32 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Debug, RetryInfo)]
 enum StoreError {
-    #[retry(throttling)] // too many requests: it was turned away, so it is safe to send again
-    SlowDown,
-    #[retry(timeout)] // no answer: perhaps it was carried out, perhaps not
+    #[retry(timeout)] // no answer in time: the request may have been carried out
     NoAnswer,
-    #[retry(fault = "client")] // the request was wrong, and would be wrong again
-    NoSuchKey,
+    Answer(#[retry(http_status)] u16), // 429 is throttling, 503 a server fault; 404 is not retried
 }
 
-// One strategy for each resource that can be in trouble: all calls that name it share its retry quota.
+// One strategy for each service that can fail independently: all calls that name it share its quota.
 static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 
-#[retryable(strategy = STORE)]
+#[retryable(strategy = STORE, idempotent)]
 async fn get(key: &str) -> Result<String, StoreError> {
-    match send(key).await {
-        200 => Ok(format!("the content of {key}")),
-        503 => Err(StoreError::SlowDown),
-        504 => Err(StoreError::NoAnswer),
-        _ => Err(StoreError::NoSuchKey),
+    match send(key) {
+        Some(200) => Ok(format!("the content of {key}")),
+        Some(status) => Err(StoreError::Answer(status)),
+        None => Err(StoreError::NoAnswer),
     }
 }
 
 /// Stands in for an HTTP client. The first two requests fail.
-#[expect(clippy::unused_async, reason = "a client would wait for the answer here")]
-async fn send(key: &str) -> u16 {
-    static ATTEMPTS: AtomicU32 = AtomicU32::new(1);
-    let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed);
-    let status = match attempt {
-        1 | 2 => 503,
-        _ => 200,
-    };
-    println!("attempt {attempt} to get {key}: status {status}");
+fn send(key: &str) -> Option<u16> {
+    static REQUESTS: AtomicU32 = AtomicU32::new(0);
+    let status = [Some(503), Some(429), Some(200)][REQUESTS.fetch_add(1, Ordering::Relaxed) as usize];
+    println!("GET {key}: {status:?}");
     status
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), StoreError> {
-    println!("{}", get("report.pdf").await?);
-    Ok(())
+async fn main() {
+    println!("{:?}", get("report.pdf").await);
 }

@@ -108,3 +108,47 @@
 //!
 //! The expansion contains little logic. It calls functions of a hidden module, so the rules are in ordinary code that
 //! ordinary tests can reach.
+//!
+//! Over the public interface, the loop is this:
+//!
+//! ```
+//! use retry_core::{Failure, RetryInfo, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokioTimer};
+//!
+//! #[derive(RetryInfo)]
+//! #[retry(throttling)]
+//! struct SlowDown;
+//!
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! async fn body(key: &str) -> Result<String, SlowDown> {
+//!     Ok(key.to_owned())
+//! }
+//!
+//! async fn get(key: &str) -> Result<String, SlowDown> {
+//!     let clock = &TokioTimer;
+//!     let Ok(mut token) = STORE.acquire_initial_token(clock) else { return body(key).await };
+//!     loop {
+//!         tokio::time::sleep(token.delay()).await;
+//!         while let Some(wait) = STORE.ready(&mut token, clock, None).wait() {
+//!             tokio::time::sleep(wait).await; // only a limiter waits here
+//!         }
+//!         match body(key).await {
+//!             Ok(value) => {
+//!                 let _ = STORE.record_success(token, &Success::default(), clock);
+//!                 return Ok(value);
+//!             }
+//!             Err(error) => match STORE.refresh_retry_token(token, &Failure::of(&error), clock) {
+//!                 Ok(next) => token = next,
+//!                 Err(_why) => return Err(error),
+//!             },
+//!         }
+//!     }
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() {
+//!     assert!(get("key").await.is_ok());
+//! }
+//! ```
+//!
+//! The attribute also gives back what was paid for a retry if the future is dropped before that retry was sent.
