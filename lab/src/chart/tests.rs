@@ -292,6 +292,7 @@ fn the_first_picture_has_three_bars_and_claims_only_what_they_show() {
     assert_eq!(shown.matches("<rect class=\"").count(), 4, "the background and three bars");
     assert!(shown.contains(">33 s<") && shown.contains(">still down after 400 s<"));
     assert!(shown.contains("only retries without a quota keep the server down"));
+    assert!(shown.contains("98.6 % of the calls succeed with this"));
     let keys = ["stall", "evidence", "100"];
     let row = faults.tables[0].rows.iter_mut().find(|row| row.keys == keys).unwrap();
     row.values[0] = Spread::exactly(90.0);
