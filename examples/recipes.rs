@@ -1,6 +1,6 @@
 //! The recipes of the README: a closure, a blocking call and a request of an HTTP client.
 //!
-//! `cargo run --example recipes`. A fourth one, a transaction of PostgreSQL, is the example `transaction` of retry-clients.
+//! `cargo run --example recipes`. A fourth one, a transaction of `PostgreSQL`, is the example `transaction` of retry-clients.
 
 use axum::Router;
 use axum::http::StatusCode;
