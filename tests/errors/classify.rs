@@ -5,6 +5,7 @@ mod aws;
 mod chain;
 mod grpc;
 mod io;
+mod llm;
 mod rate_limit;
 mod redis;
 mod sqlstate;

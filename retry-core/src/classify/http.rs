@@ -86,7 +86,7 @@ pub const fn idempotent_method(method: &str) -> bool {
 }
 
 #[cfg(feature = "http")]
-mod types {
+pub(super) mod types {
     use super::super::rate_limit::{rate_limit_of_requests, until_reset};
     use super::super::retry_after::{number, server_time};
     use super::{
@@ -115,12 +115,25 @@ mod types {
     /// assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
     /// ```
     pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
-        let mut wait = millis(headers, &RETRY_AFTER_MILLIS).or_else(|| seconds_or_date(headers, now));
+        response_by(retry_after, status, headers, now)
+    }
+
+    /// A parser for `Retry-After`, with the parameters of [`retry_after`].
+    type ReadRetryAfter = fn(&str, Option<&str>, SystemTime) -> Option<Duration>;
+
+    /// Classifies a response as [`response`] does, with another parser for `Retry-After`.
+    pub(in crate::classify) fn response_by(
+        read: ReadRetryAfter,
+        status: StatusCode,
+        headers: &HeaderMap,
+        now: SystemTime,
+    ) -> Classification {
+        let mut wait = millis(headers, &RETRY_AFTER_MILLIS).or_else(|| seconds_or_date(read, headers, now));
         if status == StatusCode::FORBIDDEN && is_used_up(headers) {
             // It is throttling even if nothing says how long to wait.
             wait = wait.or(Some(Duration::ZERO));
         }
-        status_with(status.as_u16(), wait).with_retry_after(response_retry_after(headers, now))
+        status_with(status.as_u16(), wait).with_retry_after(retry_after_by(read, headers, now))
     }
 
     /// Classifies a response as [`response`] does, and turns [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) into
@@ -152,10 +165,14 @@ mod types {
     /// assert_eq!(response_retry_after(&headers, SystemTime::now()), Some(Duration::from_millis(250)));
     /// ```
     pub fn response_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        retry_after_by(retry_after, headers, now)
+    }
+
+    fn retry_after_by(read: ReadRetryAfter, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         // `None` is less than any wait.
         millis(headers, &RETRY_AFTER_MILLIS)
             .max(millis(headers, &["x-amz-retry-after"]))
-            .or_else(|| seconds_or_date(headers, now))
+            .or_else(|| seconds_or_date(read, headers, now))
             .or_else(|| until_used_up_limit_resets(headers, now))
     }
 
@@ -196,8 +213,8 @@ mod types {
         names.iter().filter_map(|name| retry_after_millis(only(headers, *name)?)).max()
     }
 
-    fn seconds_or_date(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-        retry_after(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
+    fn seconds_or_date(read: ReadRetryAfter, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        read(only(headers, RETRY_AFTER)?, only(headers, DATE), now)
     }
 
     /// Returns whether a response reports that no request remains.
@@ -217,7 +234,7 @@ mod types {
     }
 
     /// Returns the value of a header that occurs exactly once and is visible ASCII text.
-    fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
+    pub(in crate::classify) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
         let mut values = headers.get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() { None } else { value.to_str().ok() }

@@ -15,6 +15,7 @@
 //! | [`known_sqlstate`] | the SQLSTATE of a database | `with = known_sqlstate` | 40001 is a conflict, 23505 is not retried |
 //! | [`known_redis`] | the error codes of Redis and Valkey | `with = known_redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
+//! | [`llm`] | the errors of services for language models, and their headers | `with`, by a function of yours | `rate_limit_exceeded` is throttling, `insufficient_quota` is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```
@@ -89,6 +90,7 @@ pub mod chain;
 mod grpc;
 pub mod http;
 pub mod io;
+pub mod llm;
 mod rate_limit;
 mod redis;
 mod retry_after;

@@ -1,0 +1,150 @@
+//! Classification of whole responses, and their rate limits.
+
+use super::headers::{duration, seconds, time_until};
+use crate::classify::http::types::{only, response_by};
+use crate::classify::http::{self, RateLimit};
+use crate::classify::retry_after::{number, server_time};
+use crate::classify::{Classification, http::retry_after};
+use crate::error::RetrySafety;
+use ::http::header::DATE;
+use ::http::{HeaderMap, StatusCode};
+use std::time::{Duration, SystemTime};
+
+/// Classifies a response by the code in its body, its status and its headers.
+///
+/// `known` is the classification of the code by a table, such as [`known_openai`](super::known_openai). If it is `None`, the
+/// status decides, as in [`http::response`]. The headers add these, whichever of the two decided:
+///
+/// - `x-should-retry: false` means that the error is not retried, and `x-should-retry: true` that it is safe to retry, in any
+///   case of the letters. If the code says no and the header says `true`, the status decides about the class and the
+///   fault. Any other value is ignored. Only this profile reads the header.
+/// - The wait: `retry-after-ms` and its relatives, then `Retry-After`, then `x-ratelimit-reset`, as
+///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is there and
+///   well formed, the reset of a limit of which nothing remains is the wait, for a limit of requests as well as of tokens; of
+///   several limits, the longest wait counts:
+///   - `x-ratelimit-remaining-requests: 0` with `x-ratelimit-reset-requests`, and the same for `-tokens`. The reset is a
+///     [`duration`].
+///   - `anthropic-ratelimit-requests-remaining: 0` with `anthropic-ratelimit-requests-reset`, and the same for `-tokens`,
+///     `-input-tokens` and `-output-tokens`. The reset is a time of RFC 3339.
+/// - If `known` has a wait of its own, the longer wait counts.
+///
+/// A malformed header is ignored, as if it were missing. A point in time counts from the `Date` of the response, and from
+/// `now` if that is missing or malformed.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue, StatusCode};
+/// use retry_core::RetrySafety;
+/// use retry_core::classify::llm;
+/// use std::time::{Duration, SystemTime};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("retry-after", HeaderValue::from_static("1.5"));
+/// let judge = |code| {
+///     llm::response(StatusCode::TOO_MANY_REQUESTS, &headers, llm::known_openai(code), SystemTime::now())
+/// };
+/// assert_eq!(judge("rate_limit_exceeded").retry_after(), Some(Duration::from_millis(1500)));
+/// assert_eq!(judge("insufficient_quota").is_retry_safe(), RetrySafety::No);
+/// ```
+pub fn response(
+    status: StatusCode,
+    headers: &HeaderMap,
+    known: Option<Classification>,
+    now: SystemTime,
+) -> Classification {
+    let by_status = response_by(seconds_or_date, status, headers, now);
+    let wait = by_status.retry_after().or_else(|| until_used_up_limits_reset(headers, now));
+    let known = known.unwrap_or(by_status);
+    let verdict = match should_retry(headers) {
+        None => known,
+        Some(false) => known.with_safety(RetrySafety::No),
+        Some(true) if known.is_retry_safe() == RetrySafety::No => by_status.with_safety(RetrySafety::Yes),
+        Some(true) => known.with_safety(RetrySafety::Yes),
+    };
+    // `None` is less than any wait.
+    verdict.with_retry_after(known.retry_after().max(wait))
+}
+
+/// Returns what a response reports about its limit of requests.
+///
+/// The first of these that is there and not malformed counts: `anthropic-ratelimit-requests-remaining`,
+/// `x-ratelimit-remaining-requests`, and the headers that [`http::response_rate_limit`] reads. The reset is read as in
+/// [`response`]; a malformed one is not known. Limits of tokens are another unit, and are ignored here.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use retry_core::classify::http::RateLimit;
+/// use retry_core::classify::llm::response_rate_limit;
+/// use std::time::{Duration, SystemTime};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-ratelimit-remaining-requests", HeaderValue::from_static("59"));
+/// headers.insert("x-ratelimit-reset-requests", HeaderValue::from_static("1s"));
+/// headers.insert("x-ratelimit-remaining-tokens", HeaderValue::from_static("3"));
+/// let expected = RateLimit::new(59).with_reset(Some(Duration::from_secs(1)));
+/// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(expected));
+/// ```
+pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+    let server_now = server_time(only(headers, DATE), now);
+    LIMITS
+        .iter()
+        .filter(|limit| limit.unit == Unit::Requests)
+        .find_map(|limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, server_now))))
+        .or_else(|| http::response_rate_limit(headers, now))
+}
+
+#[derive(PartialEq)]
+enum Unit {
+    Requests,
+    Tokens,
+}
+
+/// The headers of a limit.
+struct Limit {
+    unit: Unit,
+    remaining: &'static str,
+    reset: &'static str,
+    read: fn(&str, SystemTime) -> Option<Duration>,
+}
+
+const fn openai(unit: Unit, remaining: &'static str, reset: &'static str) -> Limit {
+    Limit { unit, remaining, reset, read: |value, _| duration(value) }
+}
+
+const fn anthropic(unit: Unit, remaining: &'static str, reset: &'static str) -> Limit {
+    Limit { unit, remaining, reset, read: time_until }
+}
+
+static LIMITS: [Limit; 6] = [
+    anthropic(Unit::Requests, "anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    anthropic(Unit::Tokens, "anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    anthropic(Unit::Tokens, "anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+    anthropic(Unit::Tokens, "anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+    openai(Unit::Requests, "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    openai(Unit::Tokens, "x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+];
+
+impl Limit {
+    fn remaining(&self, headers: &HeaderMap) -> Option<u64> {
+        number(only(headers, self.remaining)?)
+    }
+
+    fn reset(&self, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+        (self.read)(only(headers, self.reset)?, now)
+    }
+}
+
+fn until_used_up_limits_reset(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let now = server_time(only(headers, DATE), now);
+    let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers) == Some(0));
+    used_up.filter_map(|limit| limit.reset(headers, now)).max()
+}
+
+fn should_retry(headers: &HeaderMap) -> Option<bool> {
+    let value = only(headers, "x-should-retry")?.trim_matches([' ', '\t']);
+    [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
+}
+
+/// Reads a `Retry-After` as [`retry_after`] does, and a number of seconds with a fraction.
+fn seconds_or_date(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
+    retry_after(value, date, now).or_else(|| seconds(value))
+}

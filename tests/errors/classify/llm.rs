@@ -1,0 +1,456 @@
+//! Services for language models: the codes of each dialect, and the headers that they add.
+
+use super::verdict;
+use crate::support::{millis, secs};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use proptest::prelude::*;
+use retry_core::classify::http::{self as plain, RateLimit};
+use retry_core::classify::llm::{anthropic, duration, known_google, known_openai, response, response_rate_limit};
+use retry_core::classify::{Classification, grpc};
+use retry_core::{ErrorFault, RetryError, RetrySafety, StandardRetryStrategy, retry};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ErrorFault::{Client, Server};
+use RetrySafety::{Maybe, No, Yes};
+
+/// 1,800,000,000 seconds since 1970.
+const DATE: &str = "Fri, 15 Jan 2027 08:00:00 GMT";
+
+fn now() -> SystemTime {
+    UNIX_EPOCH + secs(1_800_000_000)
+}
+
+fn map(headers: &[(&'static str, &str)]) -> HeaderMap {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(*name, HeaderValue::from_str(value).unwrap());
+    }
+    map
+}
+
+fn judge(status: u16, headers: &[(&'static str, &str)], known: Option<Classification>) -> Classification {
+    response(StatusCode::from_u16(status).unwrap(), &map(headers), known, now())
+}
+
+fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {
+    judge(429, headers, None).retry_after()
+}
+
+// Rule E20.
+#[test]
+fn the_codes_of_openai_mean_what_their_rows_say_and_any_other_code_leaves_it_to_the_status() {
+    for (codes, expected) in [
+        (["rate_limit_exceeded"].as_slice(), verdict(Yes, "throttling", Client)),
+        (
+            &[
+                "insufficient_quota",
+                "billing_hard_limit_reached",
+                "context_length_exceeded",
+                "invalid_api_key",
+                "model_not_found",
+            ],
+            verdict(No, "", Client),
+        ),
+        (&["server_error"], verdict(Maybe, "", Server)),
+    ] {
+        for code in codes {
+            assert_eq!(known_openai(code), Some(expected), "{code}");
+            // The code is stronger than the status.
+            for status in [400, 401, 404, 429, 500, 503] {
+                assert_eq!(judge(status, &[], known_openai(code)), expected, "{status} {code}");
+            }
+        }
+    }
+    for code in ["", "rate_limit", "Rate_Limit_Exceeded", " server_error", "insufficient_quota.", "null"] {
+        assert_eq!(known_openai(code), None, "{code:?}");
+        for status in 400..600 {
+            assert_eq!(judge(status, &[], known_openai(code)), plain::status(status), "{status} {code:?}");
+        }
+    }
+}
+
+// Rule E20.
+#[tokio::test(start_paused = true)]
+async fn a_429_whose_quota_is_used_up_ends_the_operation_after_one_attempt() {
+    for (code, reason, attempts) in
+        [("insufficient_quota", RetryError::NotRetryable, 1), ("rate_limit_exceeded", RetryError::MaxAttempts, 5)]
+    {
+        let api = StandardRetryStrategy::new();
+        let report = retry(&api, async || Err::<(), _>(judge(429, &[], known_openai(code)))).report().await;
+        assert_eq!((report.reason, report.attempts), (Some(reason), attempts), "{code}");
+    }
+}
+
+// Rule E21.
+#[test]
+fn the_types_of_anthropic_mean_what_their_rows_say_and_any_other_type_is_not_retried() {
+    for (error_type, expected) in [
+        ("rate_limit_error", verdict(Yes, "throttling", Client)),
+        ("overloaded_error", verdict(Yes, "throttling", Server)),
+        ("api_error", verdict(Maybe, "", Server)),
+        ("timeout_error", verdict(Maybe, "timeout", Server)),
+        ("invalid_request_error", verdict(No, "", Client)),
+        ("authentication_error", verdict(No, "", Client)),
+        ("billing_error", verdict(No, "", Client)),
+        ("permission_error", verdict(No, "", Client)),
+        ("not_found_error", verdict(No, "", Client)),
+        ("conflict_error", verdict(No, "", Client)),
+        ("request_too_large", verdict(No, "", Client)),
+        ("Overloaded_Error", verdict(No, "", Client)),
+        ("", verdict(No, "", Client)),
+    ] {
+        assert_eq!(anthropic(error_type), expected, "{error_type}");
+        assert_eq!(judge(529, &[], Some(anthropic(error_type))), expected, "{error_type}");
+    }
+}
+
+// Rule E22.
+#[test]
+fn the_status_of_google_is_the_name_of_a_grpc_code_and_the_longer_delay_counts() {
+    let names = [
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ];
+    for (code, name) in (0..).zip(names) {
+        for delay in [None, duration("30s")] {
+            assert_eq!(known_google(name, delay), Some(grpc(code, delay)), "{name}");
+        }
+    }
+    for name in ["", "CANCELED", "unavailable", "8", "RESOURCE_EXHAUSTED "] {
+        assert_eq!(known_google(name, duration("30s")), None, "{name:?}");
+    }
+    let exhausted = |delay| known_google("RESOURCE_EXHAUSTED", duration(delay));
+    assert_eq!(judge(429, &[], exhausted("")).is_retry_safe(), No);
+    assert_eq!(judge(429, &[], exhausted("58.934310785s")).retry_after(), Some(Duration::new(58, 934_310_785)));
+    assert_eq!(judge(429, &[("retry-after", "60")], exhausted("30s")).retry_after(), Some(secs(60)));
+    assert_eq!(judge(429, &[("retry-after", "20")], exhausted("30s")).retry_after(), Some(secs(30)));
+}
+
+// Rule E23.
+#[test]
+fn x_should_retry_settles_the_question_in_this_profile_only() {
+    let quota = known_openai("insufficient_quota");
+    let limit = known_openai("rate_limit_exceeded");
+    for (status, known, word, expected) in [
+        (429, None, "false", verdict(No, "throttling", Client)),
+        (429, limit, "False", verdict(No, "throttling", Client)),
+        (500, None, "FALSE", verdict(No, "", Server)),
+        (504, None, " false\t", verdict(No, "timeout", Server)),
+        (409, None, "true", verdict(Yes, "", Client)),
+        (500, None, "TRUE", verdict(Yes, "", Server)),
+        (504, None, "true", verdict(Yes, "timeout", Server)),
+        (429, limit, "true", verdict(Yes, "throttling", Client)),
+        (429, quota, "true", verdict(Yes, "throttling", Client)),
+        (400, Some(anthropic("api_error")), "true", verdict(Yes, "", Server)),
+    ] {
+        let headers = [("x-should-retry", word)];
+        assert_eq!(judge(status, &headers, known), expected, "{status} {word}");
+        let general = plain::response(StatusCode::from_u16(status).unwrap(), &map(&headers), now());
+        assert_eq!(general, plain::status(status), "another profile does not read it");
+    }
+    for word in ["", "yes", "1", "truefalse", "true, true", "false;"] {
+        assert_eq!(judge(500, &[("x-should-retry", word)], None), plain::status(500), "{word:?}");
+        assert_eq!(judge(409, &[("x-should-retry", word)], None), plain::status(409), "{word:?}");
+    }
+    let twice = [("x-should-retry", "true"), ("x-should-retry", "true")];
+    assert_eq!(judge(409, &twice, None), plain::status(409));
+    // The wait stays.
+    assert_eq!(wait(&[("x-should-retry", "true"), ("retry-after", "7")]), Some(secs(7)));
+}
+
+// Rule E24.
+#[test]
+fn a_retry_after_may_have_a_fraction_in_this_profile_only() {
+    for (text, expected) in [
+        ("1.5", Some(millis(1500))),
+        (" 0.25\t", Some(millis(250))),
+        ("2", Some(secs(2))),
+        ("0.0", Some(Duration::ZERO)),
+        ("0.0000000019", Some(Duration::from_nanos(1))),
+        ("1.9999999999999999999999999", Some(Duration::new(1, 999_999_999))),
+        ("99999999999999999999999999999999999999999999.5", Some(Duration::MAX)),
+        (DATE, Some(Duration::ZERO)),
+        ("-1.5", None),
+        ("+1.5", None),
+        ("1.", None),
+        (".5", None),
+        ("1.5.5", None),
+        ("1,5", None),
+        ("1.5s", None),
+        ("1.5e3", None),
+        ("1. 5", None),
+        ("inf", None),
+        ("nan", None),
+        (".", None),
+    ] {
+        let headers = [("retry-after", text)];
+        assert_eq!(wait(&headers), expected, "{text:?}");
+        let general = plain::response(StatusCode::TOO_MANY_REQUESTS, &map(&headers), now()).retry_after();
+        assert_eq!(general, if text.contains('.') { None } else { expected }, "{text:?}");
+    }
+    // With a fraction, a 503 is throttling, too.
+    assert_eq!(judge(503, &[("retry-after", "1.5")], None), plain::status_with(503, Some(millis(1500))));
+    // Milliseconds come first, and have no fraction.
+    assert_eq!(wait(&[("retry-after-ms", "1200"), ("retry-after", "1.5")]), Some(millis(1200)));
+    assert_eq!(wait(&[("retry-after-ms", "1200.5"), ("retry-after", "1.5")]), Some(millis(1500)));
+}
+
+// Rule E24.
+#[test]
+fn a_duration_is_a_sequence_of_numbers_with_units() {
+    for (text, expected) in [
+        ("120ms", millis(120)),
+        ("1s", secs(1)),
+        ("6m0s", secs(360)),
+        ("1h2m3s", secs(3723)),
+        ("2m59.56s", millis(179_560)),
+        ("7.66s", millis(7660)),
+        ("30s", secs(30)),
+        (" 0s\t", Duration::ZERO),
+        ("1.5h", secs(5400)),
+        ("24h0m0s", secs(86_400)),
+        ("17us", Duration::from_micros(17)),
+        ("17\u{b5}s", Duration::from_micros(17)),
+        ("17\u{3bc}s", Duration::from_micros(17)),
+        ("9ns", Duration::from_nanos(9)),
+        ("0.3333333333333333333333333h", Duration::from_nanos(1_199_999_999_999)),
+        ("999999999999999999999999999999999999999999h", Duration::MAX),
+        ("18446744073709551615s", secs(u64::MAX)),
+        ("18446744073709551616s", Duration::MAX),
+    ] {
+        assert_eq!(duration(text), Some(expected), "{text}");
+    }
+    for text in [
+        "",
+        " ",
+        "0",
+        "30",
+        "s",
+        "-1s",
+        "+1s",
+        "1",
+        "6m0",
+        "6m 0s",
+        "1d",
+        "1S",
+        "1M",
+        "1.s",
+        ".5s",
+        "1..5s",
+        "1.5.5s",
+        "1s!",
+        "1,5s",
+        "1e3s",
+        "\u{661}s",
+        "1\u{a0}s",
+        "2026-01-01T00:00:00Z",
+        "soon",
+        "..",
+        "1mss",
+    ] {
+        assert_eq!(duration(text), None, "{text:?}");
+    }
+}
+
+// Rule E24.
+#[test]
+fn the_reset_of_a_limit_of_which_nothing_remains_is_the_wait_if_no_header_asks_for_one() {
+    let requests = [("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-requests", "6m0s")];
+    let tokens = [("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "120ms")];
+    assert_eq!(wait(&requests), Some(secs(360)));
+    assert_eq!(wait(&tokens), Some(millis(120)));
+    assert_eq!(wait(&[requests[0], requests[1], tokens[0], tokens[1]]), Some(secs(360)), "the longest");
+    assert_eq!(wait(&[requests[0], requests[1], ("retry-after", "1.5")]), Some(millis(1500)));
+    for remaining in ["1", "-1", "", "none"] {
+        assert_eq!(wait(&[("x-ratelimit-remaining-requests", remaining), requests[1]]), None, "{remaining:?}");
+    }
+    for reset in ["", "6", "-6m", "soon", "2027-01-15T08:01:00Z"] {
+        assert_eq!(wait(&[requests[0], ("x-ratelimit-reset-requests", reset)]), None, "{reset:?}");
+    }
+    // A malformed limit does not hide another one.
+    assert_eq!(wait(&[requests[0], ("x-ratelimit-reset-requests", "x"), tokens[0], tokens[1]]), Some(millis(120)));
+    let pairs = [
+        ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+        ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+        ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+        ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+    ];
+    for (remaining, reset) in pairs {
+        assert_eq!(wait(&[(remaining, "0"), (reset, "2027-01-15T08:01:30Z")]), Some(secs(90)), "{reset}");
+        assert_eq!(wait(&[(remaining, "1"), (reset, "2027-01-15T08:01:30Z")]), None, "{reset}");
+        assert_eq!(wait(&[(remaining, "0"), (reset, "90s")]), None, "{reset}");
+    }
+}
+
+// Rule E24.
+#[test]
+fn a_time_of_reset_is_one_of_rfc_3339_and_counts_from_the_date_of_the_response() {
+    let until =
+        |reset| wait(&[("anthropic-ratelimit-tokens-remaining", "0"), ("anthropic-ratelimit-tokens-reset", reset)]);
+    for (reset, expected) in [
+        ("2027-01-15T08:00:00Z", Duration::ZERO),
+        (" 2027-01-15t08:00:01z ", secs(1)),
+        ("2027-01-15T08:00:01.25Z", millis(1250)),
+        ("2027-01-15T10:00:05+02:00", secs(5)),
+        ("2027-01-15T02:30:05-05:30", secs(5)),
+        ("2027-01-16T08:00:00Z", secs(86_400)),
+        ("2027-03-01T08:00:00Z", secs(45 * 86_400)),
+        ("2028-03-01T08:00:00Z", secs(411 * 86_400)),
+        ("2026-12-31T23:59:59Z", Duration::ZERO),
+        ("0000-01-01T00:00:00Z", Duration::ZERO),
+        ("1969-12-31T23:59:59.5Z", Duration::ZERO),
+        ("9999-12-31T23:59:59Z", secs(253_402_300_799 - 1_800_000_000)),
+    ] {
+        assert_eq!(until(reset), Some(expected), "{reset}");
+    }
+    for reset in [
+        "",
+        "2027-01-15",
+        "2027-01-15T08:00:00",
+        "2027-01-15 08:00:00Z",
+        "2027-1-15T08:00:00Z",
+        "2027-13-01T08:00:00Z",
+        "2027-00-01T08:00:00Z",
+        "2027-02-29T08:00:00Z",
+        "2100-02-29T08:00:00Z",
+        "2027-01-00T08:00:00Z",
+        "2027-01-32T08:00:00Z",
+        "2027-01-15T24:00:00Z",
+        "2027-01-15T08:60:00Z",
+        "2027-01-15T08:00:60Z",
+        "2027-01-15T08:00:00.Z",
+        "2027-01-15T08:00:00Zx",
+        "2027-01-15T08:00:00+2:00",
+        "2027-01-15T08:00:00+0200",
+        "2027-01-15T08:00:00+24:00",
+        "2027-01-15T08:00Z",
+        "-027-01-15T08:00:00Z",
+        "+027-01-15T08:00:00Z",
+        "1800000090",
+        "Fri, 15 Jan 2027 08:01:00 GMT",
+    ] {
+        assert_eq!(until(reset), None, "{reset:?}");
+    }
+    // The client's clock is ten minutes slow.
+    let headers = map(&[
+        ("anthropic-ratelimit-requests-remaining", "0"),
+        ("anthropic-ratelimit-requests-reset", "2027-01-15T08:00:30Z"),
+        ("date", DATE),
+    ]);
+    let slow = response(StatusCode::TOO_MANY_REQUESTS, &headers, None, now() - secs(600));
+    assert_eq!(slow.retry_after(), Some(secs(30)));
+    assert_eq!(response_rate_limit(&headers, now() - secs(600)).unwrap().reset(), Some(secs(30)));
+}
+
+// Rules B5, E24.
+#[tokio::test(start_paused = true)]
+async fn a_reset_above_the_longest_wait_ends_the_operation_with_that_reason() {
+    let limit =
+        |reset| judge(429, &[("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-requests", reset)], None);
+    for (reset, max, reason, attempts) in [
+        ("5m0s", Some(secs(300)), RetryError::MaxAttempts, 5),
+        ("6m0s", Some(secs(300)), RetryError::RetryAfterTooLong, 1),
+        ("6m0s", Some(secs(600)), RetryError::MaxAttempts, 5),
+    ] {
+        let api = StandardRetryStrategy::new().max_retry_after(max);
+        let report = retry(&api, async || Err::<(), _>(limit(reset))).report().await;
+        assert_eq!((report.reason, report.attempts), (Some(reason), attempts), "{reset}");
+    }
+}
+
+// Rule E25.
+#[test]
+fn a_report_is_made_of_limits_of_requests_and_never_of_tokens() {
+    let read = |headers: &[(&'static str, &'static str)]| response_rate_limit(&map(headers), now());
+    let limit = |remaining, reset: Option<u64>| Some(RateLimit::new(remaining).with_reset(reset.map(secs)));
+    let openai = [("x-ratelimit-remaining-requests", "59"), ("x-ratelimit-reset-requests", "1m30s")];
+    let anthropic = [
+        ("anthropic-ratelimit-requests-remaining", "49"),
+        ("anthropic-ratelimit-requests-reset", "2027-01-15T08:00:20Z"),
+    ];
+    let tokens = [
+        ("x-ratelimit-remaining-tokens", "3"),
+        ("x-ratelimit-reset-tokens", "1s"),
+        ("anthropic-ratelimit-tokens-remaining", "3"),
+        ("anthropic-ratelimit-tokens-reset", "2027-01-15T08:00:20Z"),
+        ("anthropic-ratelimit-input-tokens-remaining", "3"),
+        ("anthropic-ratelimit-output-tokens-remaining", "0"),
+    ];
+    assert_eq!(read(&[]), None);
+    assert_eq!(read(&tokens), None);
+    assert_eq!(read(&[tokens.as_slice(), &openai].concat()), limit(59, Some(90)));
+    assert_eq!(read(&[tokens.as_slice(), &anthropic].concat()), limit(49, Some(20)));
+    assert_eq!(read(&[openai, anthropic].concat()), limit(49, Some(20)));
+    assert_eq!(read(&openai[..1]), limit(59, None));
+    // Malformed ones are ignored, one by one.
+    assert_eq!(read(&[openai[0], ("x-ratelimit-reset-requests", "90")]), limit(59, None));
+    assert_eq!(read(&[("anthropic-ratelimit-requests-remaining", "many"), openai[0]]), limit(59, None));
+    assert_eq!(read(&[("x-ratelimit-remaining-requests", "-1"), ("x-ratelimit-remaining", "7")]), limit(7, None));
+    assert_eq!(read(&[openai[0], openai[0]]), None, "a header that must be there once");
+    assert_eq!(read(&[("ratelimit", "\"a\";r=5;t=6")]), limit(5, Some(6)));
+    // The general reader knows none of them.
+    assert_eq!(plain::response_rate_limit(&map(&[openai, anthropic].concat()), now()), None);
+}
+
+const NAMES: [&str; 11] = [
+    "x-should-retry",
+    "retry-after",
+    "retry-after-ms",
+    "date",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "anthropic-ratelimit-requests-remaining",
+    "anthropic-ratelimit-requests-reset",
+    "anthropic-ratelimit-tokens-reset",
+    "x-ratelimit-reset",
+];
+
+proptest! {
+    // Rules E23, E24, E25.
+    #[test]
+    fn no_text_makes_the_readers_panic(
+        text in r"(\PC|[ \t.:+\-TZhmsun0-9]){0,40}",
+        digits in r"[0-9]{1,60}",
+        time in r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,30})?(Z|[+\-][0-9]{2}:[0-9]{2})",
+    ) {
+        let unit = format!("{digits}h{digits}.{digits}s");
+        for value in [&text, &digits, &time, &unit] {
+            let _ = duration(value);
+            let _ = known_google(value, duration(value));
+            for remaining in ["0", value.as_str()] {
+                let mut headers = HeaderMap::new();
+                for name in NAMES {
+                    let value = if name.contains("remaining") { remaining } else { value };
+                    headers.extend(HeaderValue::from_str(value).ok().map(|value| (HeaderName::from_static(name), value)));
+                }
+                for now in [UNIX_EPOCH, now(), UNIX_EPOCH - secs(9)] {
+                    let _ = response(StatusCode::TOO_MANY_REQUESTS, &headers, None, now);
+                    let _ = response_rate_limit(&headers, now);
+                }
+            }
+        }
+    }
+
+    // Rule E24.
+    #[test]
+    fn what_is_written_as_hours_minutes_and_seconds_is_read(hours in 0..99_u64, minutes in 0..60_u64, nanos in 0..60_000_000_000_u64) {
+        let written = format!("{hours}h{minutes}m{}.{:09}s", nanos / 1_000_000_000, nanos % 1_000_000_000);
+        prop_assert_eq!(duration(&written), Some(secs(hours * 3600 + minutes * 60) + Duration::from_nanos(nanos)));
+    }
+}
