@@ -82,8 +82,14 @@ pub fn set_retries_enabled(enabled: bool) {
 /// [`without_retries`](crate::without_retries).
 #[inline]
 pub fn retries_enabled() -> bool {
-    let process = PROCESS.load(Ordering::Relaxed);
-    process == 0 || process & OFF == 0 && !is_inside()
+    PROCESS.load(Ordering::Relaxed) == 0 || are_on_inside()
+}
+
+/// Returns whether retries are on here if something in the process switches them off.
+#[cold]
+#[inline(never)]
+fn are_on_inside() -> bool {
+    PROCESS.load(Ordering::Relaxed) & OFF == 0 && !is_inside()
 }
 
 /// A scope without retries that lives. While there is none, failures do not ask whether they are in one.
@@ -109,7 +115,6 @@ thread_local! {
 }
 
 /// Returns whether the code that runs now is inside a scope.
-#[cold]
 fn is_inside() -> bool {
     DEPTH.get() > 0
 }
