@@ -23,6 +23,7 @@ pub use parts::Missing;
 pub use peers::{PEERS, peers};
 pub use pictures::{has_picture, picture, schedule};
 pub use recovery::recovery;
+pub use svg::inlined;
 
 #[cfg(test)]
 mod tests;

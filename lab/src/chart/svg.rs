@@ -186,3 +186,26 @@ fn joined(points: &[(f64, f64)]) -> String {
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+/// Returns a picture for a page of rustdoc, which has it among its own elements: its style holds only within the picture, and
+/// it follows the theme of the page instead of the system's.
+pub fn inlined(picture: &str) -> String {
+    const DARK: &str = "@media(prefers-color-scheme:dark){";
+    const THEMES: [&str; 2] = ["[data-theme=dark] .retry-picture", "[data-theme=ayu] .retry-picture"];
+    let (light, dark) = STYLE.split_once(DARK).unwrap_or((STYLE, ""));
+    let style = scoped(light, &[".retry-picture"]) + &scoped(dark.strip_suffix('}').unwrap_or(dark), &THEMES);
+    let sized = "class=\"retry-picture\" style=\"max-width:100%;height:auto\" role=\"img\"";
+    picture.replace(STYLE, &style).replacen("role=\"img\"", sized, 1)
+}
+
+/// Puts prefixes before each selector of a style sheet without nested rules.
+fn scoped(style: &str, prefixes: &[&str]) -> String {
+    let mut scoped = String::new();
+    for rule in style.split_inclusive('}') {
+        let Some((selectors, body)) = rule.split_once('{') else { continue };
+        let each =
+            selectors.split(',').flat_map(|selector| prefixes.iter().map(move |prefix| format!("{prefix} {selector}")));
+        let _ = write!(scoped, "{}{{{body}", each.collect::<Vec<_>>().join(","));
+    }
+    scoped
+}

@@ -1,6 +1,6 @@
 mod peers;
 
-use super::{Missing, picture, recovery, schedule};
+use super::{Missing, inlined, picture, recovery, schedule};
 use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
@@ -288,16 +288,36 @@ fn an_outage_can_have_other_numbers_of_quotas() {
 #[test]
 fn the_first_picture_has_three_bars_and_claims_only_what_they_show() {
     let mut faults = reports().remove(10);
+    let set = |report: &mut Report, table: usize, keys: [&str; 3], value: f64| {
+        let row = report.tables[table].rows.iter_mut().find(|row| row.keys == keys).unwrap();
+        row.values[0] = Spread::exactly(value);
+    };
+    let success = faults.tables.iter().position(|table| table.name == "success").unwrap();
+    set(&mut faults, 0, ["stall", "no retries", "1"], 41.0);
+    set(&mut faults, 0, ["stall", "evidence", "100"], 43.5);
+    set(&mut faults, success, ["30 % fail", "evidence", "100"], 97.77);
     let shown = recovery(&faults).unwrap();
     assert_eq!(shown.matches("<rect class=\"").count(), 4, "the background and three bars");
-    assert!(shown.contains(">33 s<") && shown.contains(">still down after 400 s<"));
-    assert!(shown.contains("only retries without a quota keep the server down"));
-    assert!(shown.contains("98.6 % of the calls succeed with this"));
-    let keys = ["stall", "evidence", "100"];
-    let row = faults.tables[0].rows.iter_mut().find(|row| row.keys == keys).unwrap();
-    row.values[0] = Spread::exactly(90.0);
+    assert!(shown.contains(">41 s<") && shown.contains(">43.5 s<") && shown.contains(">still down after 400 s<"));
+    assert!(
+        shown.contains("only retries without a quota keep the server down") && shown.contains("97.8 % of the calls")
+    );
+    set(&mut faults, 0, ["stall", "evidence", "100"], 90.0);
     let shown = recovery(&faults).unwrap();
     assert!(shown.contains(">90 s<") && shown.contains(": the time until a server works again"));
-    faults.tables[0].rows.retain(|row| row.keys != keys);
+    faults.tables[0].rows.retain(|row| row.keys != ["stall", "evidence", "100"]);
     assert!(recovery(&faults).is_err());
+}
+
+#[test]
+fn the_style_of_an_inlined_picture_holds_only_within_it_and_follows_the_theme_of_the_page() {
+    let picture = inlined(&recovery(&reports()[10]).unwrap());
+    assert!(picture.starts_with("<svg ") && picture.contains(" class=\"retry-picture\" ") && !picture.contains("\n\n"));
+    let style = picture.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let selectors =
+        style.split('}').filter_map(|rule| rule.split_once('{')).flat_map(|(selectors, _)| selectors.split(','));
+    let selectors: Vec<_> = selectors.collect();
+    assert!(selectors.iter().all(|selector| selector.contains(".retry-picture ")), "{selectors:?}");
+    assert!(selectors.contains(&"[data-theme=dark] .retry-picture .back"));
+    assert!(!style.contains("@media"));
 }

@@ -1,7 +1,7 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote.
 
 use clap::Args;
-use lab::chart::{PEERS, has_picture, peers, picture, recovery};
+use lab::chart::{PEERS, has_picture, inlined, peers, picture, recovery};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use std::error::Error;
@@ -21,17 +21,30 @@ pub(super) struct Charts {
     /// The directory of the pictures.
     #[arg(long, default_value = "docs/pictures", value_name = "DIRECTORY")]
     pictures: PathBuf,
+    /// The directory of the pictures that pages of rustdoc include.
+    #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
+    reference: PathBuf,
     /// Writes nothing, and exits with 1 if the files are not the pictures of the results.
     #[arg(long)]
     check: bool,
 }
 
+/// The pictures that pages of rustdoc include.
+const REFERENCE: [&str; 2] = ["copy", "recovery"];
+
 pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let mut differ = false;
+    let mut files = Vec::new();
     for (name, drawn) in drawn(charts)? {
-        let file = charts.pictures.join(format!("{name}.svg"));
+        let file = format!("{name}.svg");
+        if REFERENCE.contains(&name) {
+            files.push((charts.reference.join(&file), inlined(&drawn)));
+        }
+        files.push((charts.pictures.join(file), drawn));
+    }
+    for (file, drawn) in files {
         if !charts.check {
-            fs::create_dir_all(&charts.pictures)?;
+            file.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(&file, drawn)?;
         } else if fs::read_to_string(&file).ok().as_deref() != Some(&drawn) {
             differ = true;

@@ -1,8 +1,9 @@
 //! Retries of closures, without macros.
 
 mod closure;
+mod options;
 mod run;
-mod settings;
+
 mod when;
 
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};

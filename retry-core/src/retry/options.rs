@@ -1,4 +1,4 @@
-//! The settings of a call.
+//! The options of a call.
 
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
 use super::when::{NoRetryAfter, WhenPolicy};
