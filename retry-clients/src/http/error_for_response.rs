@@ -3,6 +3,7 @@
 use super::error_response::{Body, ErrorResponse};
 use crate::ClientError;
 use http::{HeaderMap, StatusCode};
+use retry_core::classify::Classification;
 use std::future::IntoFuture;
 use std::pin::Pin;
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub trait ResponseExt: Response {
     ///
     /// When an error response arrives and the runtime of tokio has no timers: the body is read with a timeout.
     fn error_for_response(self) -> ErrorForResponse<Self> {
-        ErrorForResponse { response: self, body_limit: BODY_LIMIT, body_timeout: BODY_TIMEOUT }
+        ErrorForResponse { response: self, body_limit: BODY_LIMIT, body_timeout: BODY_TIMEOUT, classify: None }
     }
 }
 
@@ -40,6 +41,7 @@ pub struct ErrorForResponse<R> {
     response: R,
     body_limit: usize,
     body_timeout: Duration,
+    classify: Option<fn(&ErrorResponse) -> Classification>,
 }
 
 impl<R> ErrorForResponse<R> {
@@ -54,6 +56,48 @@ impl<R> ErrorForResponse<R> {
         self.body_timeout = timeout;
         self
     }
+
+    /// Sets a function that classifies the error, in place of
+    /// [`classify::http::response`](retry_core::classify::http::response). It is called once, when the body has been read, and
+    /// the error has its answer everywhere.
+    ///
+    /// Use it for services that put an error code into the body, such as those for
+    /// [language models](retry_core::classify::llm):
+    ///
+    /// ```
+    /// # #[cfg(feature = "reqwest013")]
+    /// # mod example {
+    /// use reqwest::{Client, Response};
+    /// use retry_clients::http::ErrorResponse;
+    /// use retry_clients::reqwest013::{ClientError, ResponseExt};
+    /// use retry_core::classify::{Classification, llm};
+    /// use retry_core::{StandardRetryStrategy, retryable};
+    /// use serde_json::Value;
+    /// use std::time::SystemTime;
+    ///
+    /// static MODEL: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// // A body that is cut short or not JSON has no code, and the status and the headers decide.
+    /// fn openai(error: &ErrorResponse) -> Classification {
+    ///     let body: Value = serde_json::from_slice(error.body()).unwrap_or_default();
+    ///     let known = body["error"]["code"].as_str().and_then(llm::known_openai);
+    ///     llm::response(error.status(), error.headers(), known, SystemTime::now())
+    /// }
+    ///
+    /// #[retryable(strategy = MODEL, idempotent)]
+    /// async fn open(http: &Client, url: &str, prompt: &str) -> Result<Response, ClientError> {
+    ///     http.post(url).body(prompt.to_owned()).send().await?.error_for_response().classify_with(openai).await
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// For Anthropic, the code is `body["error"]["type"]`, and [`llm::anthropic`](retry_core::classify::llm::anthropic) has the
+    /// table. For Google, [`llm::known_google`](retry_core::classify::llm::known_google) takes `body["error"]["status"]` and a
+    /// delay from `body["error"]["details"]`.
+    pub fn classify_with(mut self, classify: fn(&ErrorResponse) -> Classification) -> Self {
+        self.classify = Some(classify);
+        self
+    }
 }
 
 impl<R: Response> IntoFuture for ErrorForResponse<R> {
@@ -66,7 +110,7 @@ impl<R: Response> IntoFuture for ErrorForResponse<R> {
 }
 
 async fn check<R: Response>(check: ErrorForResponse<R>) -> Result<R, ClientError<R::Error>> {
-    let ErrorForResponse { mut response, body_limit, body_timeout } = check;
+    let ErrorForResponse { mut response, body_limit, body_timeout, classify } = check;
     let status = response.status();
     if status.as_u16() < 400 {
         return Ok(response);
@@ -75,6 +119,9 @@ async fn check<R: Response>(check: ErrorForResponse<R>) -> Result<R, ClientError
     let mut error = ErrorResponse::new(status, response.url(), headers);
     // If the time is up, the error keeps what has arrived, as it does if the body is cut short.
     _ = tokio::time::timeout(body_timeout, read(&mut response, &mut error.parts.body, body_limit)).await;
+    if let Some(classify) = classify {
+        error.verdict = classify(&error);
+    }
     Err(error.into())
 }
 

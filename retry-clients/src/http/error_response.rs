@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// An error response of a server: its status, URL and headers, and the beginning of its body.
 ///
 /// As a [`RetryInfo`](trait@retry_core::RetryInfo), it is classified by its status and headers when it arrives; see
-/// [`classify::http::response`]. So a `Retry-After` counts from the arrival, or from the server's own `Date`.
+/// [`classify::http::response`], or by a [function](super::ErrorForResponse::classify_with) that also sees the body. So a `Retry-After` counts from the arrival, or from the server's own `Date`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ErrorResponse {
     pub(super) verdict: Classification,

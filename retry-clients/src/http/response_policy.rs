@@ -46,13 +46,14 @@ use std::time::SystemTime;
 pub struct ResponsePolicy<K = Owner> {
     errors: ChainPolicy<K>,
     responses: StandardRetryPolicy,
+    classify: fn(StatusCode, &HeaderMap, SystemTime) -> Classification,
 }
 
 impl<K> ResponsePolicy<K> {
     /// Creates a policy that knows the errors in the table of [`chain`](retry_core::classify::chain), for a request that may
     /// or may not be idempotent.
     pub const fn new() -> Self {
-        Self { errors: ChainPolicy::new(), responses: StandardRetryPolicy::new() }
+        Self { errors: ChainPolicy::new(), responses: StandardRetryPolicy::new(), classify: response }
     }
 
     /// Adds a function that classifies more kinds of errors; see [`ChainPolicy::also`].
@@ -63,6 +64,25 @@ impl<K> ResponsePolicy<K> {
     #[must_use]
     pub const fn also(mut self, link: fn(&(dyn Error + 'static)) -> Option<Classification>) -> Self {
         self.errors = self.errors.also(link);
+        self
+    }
+
+    /// Sets a function that classifies each response with a status of 400 or above, by its status, its headers and the current
+    /// time, in place of [`classify::http::response`](retry_core::classify::http::response).
+    ///
+    /// A layer can't read the body, so a code in it is not seen. For services of
+    /// [language models](retry_core::classify::llm), this policy reads their headers, such as `x-should-retry`:
+    ///
+    /// ```
+    /// use retry_clients::http::ResponsePolicy;
+    /// use retry_core::classify::llm;
+    ///
+    /// const MODEL: ResponsePolicy =
+    ///     ResponsePolicy::new().classify_with(|status, headers, now| llm::response(status, headers, None, now));
+    /// ```
+    #[must_use]
+    pub const fn classify_with(mut self, classify: fn(StatusCode, &HeaderMap, SystemTime) -> Classification) -> Self {
+        self.classify = classify;
         self
     }
 
@@ -86,7 +106,7 @@ impl<K> ResponsePolicy<K> {
         if answer.status().as_u16() < 400 {
             return RetryDirective::succeed();
         }
-        self.responses.evaluate_error(&response(answer.status(), answer.headers(), SystemTime::now()))
+        self.responses.evaluate_error(&(self.classify)(answer.status(), answer.headers(), SystemTime::now()))
     }
 
     /// Returns the directive for an error. Use this in a policy that handles some outcomes itself.

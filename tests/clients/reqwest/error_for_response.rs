@@ -5,12 +5,13 @@ use crate::client as reqwest;
 use crate::client::{Client, Method, Response, StatusCode};
 use crate::module::{ClientError, ResponseExt, link};
 use clients_tests::{BROKEN, ERROR_STATUSES, FINAL, Reaction, Server, UNKNOWN, UNKNOWN_HOST, UNSENT};
-use retry_core::classify::{Classification, chain, http};
+use retry_clients::http::ErrorResponse;
+use retry_core::classify::{Classification, chain, http, llm};
 use retry_core::{ErrorFault, RetryInfo, RetrySafety, StandardRetryStrategy, TimeLimit, retryable};
 use serde::Deserialize;
 use std::error::Error;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 async fn get(url: &str) -> reqwest::Result<Response> {
     builder().build()?.get(url).send().await
@@ -106,6 +107,55 @@ async fn a_body_that_stalls_or_breaks_does_not_hide_the_status() {
         assert_eq!(error.retry_after(), Some(Duration::from_secs(7)), "{reaction:?}");
         assert_eq!(error.response().unwrap().text(), "half", "{reaction:?}");
         assert!(!error.response().unwrap().is_body_complete(), "{reaction:?}");
+    }
+}
+
+/// Judges by the code in the body.
+fn openai(error: &ErrorResponse) -> Classification {
+    let code = error.text().trim().strip_prefix("code: ").and_then(llm::known_openai);
+    llm::response(error.status(), error.headers(), code, SystemTime::now())
+}
+
+// Rule H17.
+#[tokio::test]
+async fn a_function_can_classify_the_error_by_its_body() {
+    let unpaid = Classification::new(RetrySafety::No).with_fault(ErrorFault::Client);
+    for (headers, body, expected) in [
+        ("", "code: insufficient_quota", unpaid),
+        ("", "code: rate_limit_exceeded", http::status(429)),
+        ("", "something else", http::status(429)),
+        ("retry-after: 1.5\r\n", "", http::status_with(429, Some(Duration::from_millis(1500)))),
+        ("x-should-retry: false\r\n", "", http::status(429).with_safety(RetrySafety::No)),
+    ] {
+        let server = Server::start(Reaction::Answer(429, headers, body));
+        let check = get(&server.url).await.unwrap().error_for_response().classify_with(openai);
+        let error = check.await.unwrap_err();
+        assert_eq!(error.classification(), expected, "{headers}{body}");
+        assert_eq!(Classification::of(&error), expected, "{headers}{body}");
+        assert_eq!(error.response().unwrap().classification(), expected, "{headers}{body}");
+        assert_eq!(chain::first_known(&error, link), Some(expected), "{headers}{body}");
+    }
+    // It is not called for a success.
+    let server = Server::start(Reaction::Answer(200, "", "whole"));
+    let check = get(&server.url).await.unwrap().error_for_response().classify_with(|_| panic!("a success"));
+    assert_eq!(check.await.unwrap().status(), 200);
+}
+
+// Rule H17.
+#[tokio::test]
+async fn a_final_429_ends_the_operation_after_one_request() {
+    static MODEL: StandardRetryStrategy =
+        StandardRetryStrategy::new().backoff(Duration::from_millis(1), Duration::from_millis(1));
+
+    #[retryable(strategy = MODEL, idempotent)]
+    async fn ask(url: &str) -> Result<Response, ClientError> {
+        get(url).await?.error_for_response().classify_with(openai).await
+    }
+
+    for (body, requests) in [("code: insufficient_quota", 1), ("code: rate_limit_exceeded", 5)] {
+        let server = Server::start(Reaction::Answer(429, "retry-after-ms: 1\r\n", body));
+        assert!(ask(&server.url).await.is_err());
+        assert_eq!(server.requests(), requests, "{body}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::client as reqwest;
 use crate::client::{Client, Method, Request, Response};
 use crate::module;
 use clients_tests::{BROKEN, CUT_SHORT, ERROR_STATUSES, Reaction, Server, refused_address};
-use retry_core::classify::{Classification, chain, http};
+use retry_core::classify::{Classification, chain, http, llm};
 use retry_core::tower::RetryLayer;
 use retry_core::{
     RetryDirective, RetryErrorType, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy,
@@ -88,6 +88,28 @@ async fn the_policy_judges_responses_by_status_and_headers_and_errors_by_their_c
     let policy = policy.also(|_| Some(Classification::new(RetrySafety::Yes)));
     assert_eq!(policy.evaluate(&unknown), RetryDirective::retry(RetryErrorType::Other));
     assert_eq!(chain::first_known(&closed.unwrap_err(), module::link), Some(BROKEN));
+}
+
+// Rule H18.
+#[tokio::test]
+async fn a_function_of_the_policy_judges_each_response_with_an_error_status() {
+    let policy = module::response_policy()
+        .classify_with(|status, headers, now| llm::response(status, headers, None, now))
+        .idempotent(false);
+    for (status, headers, expected) in [
+        (200, "x-should-retry: true\r\n", RetryDirective::succeed()),
+        (500, "", RetryDirective::fail(Some(RetryErrorType::ServerSide))),
+        (500, "x-should-retry: true\r\n", RetryDirective::retry(RetryErrorType::ServerSide)),
+        (429, "x-should-retry: false\r\n", RetryDirective::fail(Some(RetryErrorType::Throttling))),
+    ] {
+        let server = Server::start(Reaction::Answer(status, headers, ""));
+        let response = builder().build().unwrap().get(&server.url).send().await;
+        assert_eq!(policy.evaluate(&response), expected, "{status} {headers}");
+        // By default, the header is not read.
+        let general = module::response_policy().idempotent(false).evaluate(&response);
+        let plain = StandardRetryPolicy::new().idempotent(false).evaluate_error(&http::status(status));
+        assert_eq!(general, if status < 400 { RetryDirective::succeed() } else { plain }, "{status}");
+    }
 }
 
 /// The errors of reqwest itself are of another kind than a boxed error, and the same policy judges them.

@@ -21,7 +21,8 @@
 //! An error event in the middle of a stream has the same codes, but no status of its own. Judge it by the table alone.
 //!
 //! With the feature `http`, `response` judges a whole response: it combines the code with the status and the headers, and
-//! obeys `x-should-retry`.
+//! obeys `x-should-retry`. To find the code in the body takes a JSON parser, which this crate does not have; the crate
+//! `retry-clients` hands the body of an error response to a function that has one (`classify_with`).
 //!
 //! A generated text has no effect on the server, so a second attempt does no harm except for its price. Mark such an
 //! operation `idempotent`, and each *maybe* is retried.
@@ -47,8 +48,32 @@
 //!
 //! A response with server-sent events has two phases. An operation that returns the stream is retried until the stream
 //! opens; what happens to the stream later is up to the caller. An operation that reads the stream to its end can continue
-//! after a break if the server gives ids to the events and accepts `Last-Event-ID`: lend each attempt the last id and
-//! the place where the text is collected, both as `&mut`. If the server can't continue a stream, clear the place at the start of each attempt.
+//! after a break if the server gives ids to the events and accepts `Last-Event-ID`: lend each attempt the last id and the
+//! place where the text is collected, both as `&mut`. What an attempt has read stays there when it fails:
+//!
+//! ```
+//! # use retry_core::classify::Classification;
+//! # use retry_core::{StandardRetryStrategy, retryable};
+//! # static MODEL: StandardRetryStrategy = StandardRetryStrategy::new();
+//! # struct Http;
+//! # struct Event { id: u64, data: String }
+//! # struct Events;
+//! # type StreamError = Classification;
+//! # impl Http { async fn open(&self, _: &str, _: u64) -> Result<Events, StreamError> { Ok(Events) } }
+//! # impl Events { async fn next(&mut self) -> Result<Option<Event>, StreamError> { Ok(None) } }
+//! #[retryable(strategy = MODEL, idempotent)]
+//! async fn read(http: &Http, prompt: &str, last_id: &mut u64, text: &mut String) -> Result<(), StreamError> {
+//!     let mut events = http.open(prompt, *last_id).await?; // sends `Last-Event-ID` if it is not 0
+//!     while let Some(event) = events.next().await? {
+//!         text.push_str(&event.data);
+//!         *last_id = event.id;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! In the repository, run `cargo run --example llm_stream` to see it with a server that breaks streams. If the server can't
+//! continue a stream, clear the text at the start of each attempt.
 //!
 //! # Differences from the providers' own libraries
 //!
