@@ -7,7 +7,7 @@ mod level;
 mod mode;
 
 pub use bucket::TokenBucket;
-pub use evidence::EvidenceQuota;
+pub use evidence::{EvidenceQuota, QuotaKnowledge};
 pub use mode::QuotaMode;
 
 use crate::policy::RetryErrorType;

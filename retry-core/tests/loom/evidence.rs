@@ -3,7 +3,7 @@
 use super::{ByHand, shared};
 use loom::sync::Arc;
 use loom::thread;
-use retry_core::quota::EvidenceQuota;
+use retry_core::quota::{EvidenceQuota, QuotaKnowledge};
 use retry_core::{RetryErrorType, RetryQuota};
 
 fn pay(quota: &EvidenceQuota, clock: &ByHand) -> Option<u32> {
@@ -90,5 +90,19 @@ fn a_timeout_counts_beside_another_failure() {
         // The success of a retry is no evidence now.
         quota.retry_succeeded(1, 0);
         assert_eq!(quota.available(), 2);
+    });
+}
+
+// Rules Q2, Q20.
+#[test]
+fn a_burst_that_begins_beside_a_report_of_exhausted_peers_heeds_it() {
+    loom::model(|| {
+        let quota = shared(EvidenceQuota::new());
+        quota.first_succeeded(0);
+        let other = Arc::clone(&quota);
+        let thread = thread::spawn(move || pay(&other, &ByHand::at(1)));
+        quota.set_peers(QuotaKnowledge::new(1_010.0, 1_000.0, None), &ByHand::at(1));
+        thread.join().unwrap();
+        assert_eq!(pay(&quota, &ByHand::at(1)), None);
     });
 }

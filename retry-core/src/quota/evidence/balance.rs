@@ -1,6 +1,7 @@
 //! The changing state of a quota, which threads share.
 
 use super::burst::{Burst, Known, Millis};
+use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
 use super::word::{Account, FLOOR, RETRY, Word};
 use crate::quota::QuotaMode;
 use crate::support::quota_events;
@@ -20,7 +21,11 @@ pub(super) struct Balance {
     /// The capacity as it was measured last, which is only shown.
     capacity: AtomicU32,
     /// 1 if the latest failure that was measured found too much missing, which is only shown.
-    was_refused: AtomicU8,
+    is_short: AtomicU8,
+    /// 1 if there are peers. Written only under the lock.
+    has_peers: AtomicU8,
+    /// What successes gave back beyond what was missing, since the peers were set.
+    surplus: AtomicU32,
     /// 1 if a refusal was told and the recovery from it was not. Written only under the lock.
     ///
     /// A refusal stores it and then writes the word; a success writes the word and then loads it. So the second of the two
@@ -35,6 +40,7 @@ pub(super) struct Balance {
 struct Rare {
     /// The latest timeout.
     timed_out: Option<Millis>,
+    peers: Option<Peers>,
     /// The name of the strategy whose refused retry was told.
     strategy: Option<quota_events::KeptName>,
 }
@@ -45,9 +51,11 @@ impl Balance {
             word: AtomicU64::new(Word::NEW.0),
             began: AtomicU64::new(0),
             capacity: AtomicU32::new(0),
-            was_refused: AtomicU8::new(0),
+            is_short: AtomicU8::new(0),
+            has_peers: AtomicU8::new(0),
+            surplus: AtomicU32::new(0),
             is_dry: AtomicU8::new(0),
-            rare: Mutex::new(Rare { timed_out: None, strategy: None }),
+            rare: Mutex::new(Rare { timed_out: None, peers: None, strategy: None }),
         }
     }
 
@@ -79,7 +87,8 @@ impl Balance {
     /// Returns what the quota does at present.
     pub(super) fn mode(&self) -> QuotaMode {
         let account = self.account();
-        let is_short = self.was_refused.load(Ordering::Relaxed) != 0 && account.missing + RETRY > self.capacity();
+        let is_short = self.is_short.load(Ordering::Relaxed) != 0
+            && (account.missing + RETRY > self.capacity() || self.has_peers());
         match account {
             Account { attempts: 0, .. } => QuotaMode::Full,
             _ if is_short => QuotaMode::Exhausted,
@@ -107,39 +116,110 @@ impl Balance {
     #[inline(never)]
     fn pay_at(&self, word: Word, is_timeout: bool, clock: &dyn Clock) -> bool {
         let now = Millis::of(clock.now());
-        (word == Word::SETTLED && !is_timeout && self.begin(now)) || self.pay_measured(is_timeout, now)
+        let is_first = word == Word::SETTLED && !is_timeout && !self.has_peers();
+        (is_first && self.begin(now)) || self.pay_measured(is_timeout, now)
     }
 
     /// Notes the first failure of a burst that is no timeout, and pays for its retry, unless another thread was faster.
     fn begin(&self, now: Millis) -> bool {
         self.began.store(now.0, Ordering::Relaxed);
         self.capacity.store(0, Ordering::Relaxed);
-        self.was_refused.store(0, Ordering::Relaxed);
-        self.exchange(Word::SETTLED, Word::BEGUN).is_ok()
+        self.is_short.store(0, Ordering::Relaxed);
+        let is_first = self.exchange(Word::SETTLED, Word::BEGUN).is_ok();
+        // Peers that are set meanwhile see the burst, or are seen here.
+        self.heed_peers();
+        is_first
     }
 
     /// Notes a failure for which traffic is measured, or which needs to know of timeouts.
     fn pay_measured(&self, is_timeout: bool, now: Millis) -> bool {
         let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+        let surplus = self.surplus(&rare, now);
+        let pool = rare.peers.as_mut().and_then(|peers| peers.pool(surplus, now));
+        if pool.is_none() && rare.peers.take().is_some() {
+            self.has_peers.store(0, Ordering::Relaxed);
+        }
         let mut word = Word(self.word.load(Ordering::Acquire));
         loop {
-            let began = Millis(self.began.load(Ordering::Relaxed));
-            let burst = Burst { began, timed_out: rare.timed_out, capacity: 0 };
-            let (after, is_granted) = Known { account: word.account(), burst }.failed(is_timeout, now);
-            match self.exchange(word, after.account.word()) {
+            let known = self.known(&rare, word);
+            let began = known.burst.began;
+            let (after, is_granted) = known.failed(is_timeout, now, pool);
+            let changed = after.account.word();
+            match self.exchange(word, if pool.is_some() { changed.with_peers() } else { changed }) {
                 Ok(()) => {
                     if after.burst.began != began {
                         self.began.store(after.burst.began.0, Ordering::Relaxed);
                     }
                     self.capacity.store(after.burst.capacity, Ordering::Relaxed);
-                    let is_short = !is_granted && after.account.missing + RETRY > after.burst.capacity;
-                    self.was_refused.store(is_short.into(), Ordering::Relaxed);
+                    self.is_short.store(after.burst.is_short.into(), Ordering::Relaxed);
                     rare.timed_out = after.burst.timed_out;
                     return is_granted;
                 }
                 Err(changed) => word = changed,
             }
         }
+    }
+
+    fn known(&self, rare: &Rare, word: Word) -> Known {
+        let began = Millis(self.began.load(Ordering::Relaxed));
+        Known {
+            account: word.account(),
+            burst: Burst { began, timed_out: rare.timed_out, capacity: 0, is_short: false },
+        }
+    }
+
+    /// Returns what the quota knows itself, without its peers.
+    pub(super) fn knowledge(&self, now: Millis) -> QuotaKnowledge {
+        let rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+        self.knowledge_of(&rare, now)
+    }
+
+    fn knowledge_of(&self, rare: &Rare, now: Millis) -> QuotaKnowledge {
+        let Known { mut account, mut burst } = self.known(rare, Word(self.word.load(Ordering::Acquire)));
+        burst.began = burst.began.min(now);
+        let capacity = if account.attempts > 0 { burst.measured(&mut account, now) } else { 0 };
+        let age = burst.timed_out.map(|at| now.since(at));
+        QuotaKnowledge::of(i64::from(account.missing) - self.surplus(rare, now), capacity.into(), age)
+    }
+
+    /// Keeps a surplus for the peers, if there are any.
+    #[cold]
+    fn note_surplus(&self, amount: u32) {
+        if self.has_peers() {
+            let add = |surplus: u32| Some(surplus.saturating_add(amount));
+            _ = self.surplus.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        }
+    }
+
+    /// Returns the surplus at this time. It is forgotten if nothing was heard of the peers for long.
+    fn surplus(&self, rare: &Rare, now: Millis) -> i64 {
+        let heard = rare.peers.filter(|peers| now.since(peers.at) < 2 * HALF_LIFE_MILLIS);
+        heard.map_or(0, |peers| peers.surplus + i64::from(self.surplus.load(Ordering::Relaxed)))
+    }
+
+    /// Sets what the peers know.
+    pub(super) fn set_peers(&self, known: QuotaKnowledge, now: Millis) {
+        let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+        let surplus = self.surplus(&rare, now) - self.knowledge_of(&rare, now).part_of_surplus(known);
+        self.surplus.store(0, Ordering::Relaxed);
+        rare.peers =
+            Some(Peers { known, surplus: surplus.max(0), at: now }).filter(|_| known != QuotaKnowledge::default());
+        self.has_peers.store(rare.peers.is_some().into(), Ordering::Relaxed);
+        self.heed_peers();
+    }
+
+    /// Lets the next failure ask what the peers know, if there are any.
+    fn heed_peers(&self) {
+        let mut word = self.word();
+        while self.has_peers()
+            && let Err(changed) = self.exchange(word, word.with_peers())
+        {
+            word = changed;
+        }
+    }
+
+    fn has_peers(&self) -> bool {
+        self.has_peers.load(Ordering::Relaxed) != 0
     }
 
     /// Notes a success.
@@ -157,7 +237,12 @@ impl Balance {
         loop {
             let after = word.succeeded(is_first);
             match self.exchange(word, after) {
-                Ok(()) => return self.note_recovery(after),
+                Ok(()) => {
+                    if !word.is_alone() {
+                        self.note_surplus(word.surplus(is_first));
+                    }
+                    return self.note_recovery(after);
+                }
                 Err(changed) if changed.is_settled() => return,
                 Err(changed) => word = changed,
             }
@@ -212,9 +297,7 @@ impl Balance {
     pub(super) fn give_back(&self, amount: u32) {
         let mut word = self.word();
         while !word.is_settled() {
-            let mut account = word.account();
-            account.missing = account.missing.saturating_sub(amount);
-            let after = account.word();
+            let after = word.given_back(amount);
             match self.exchange(word, after) {
                 Ok(()) => return self.note_recovery(after),
                 Err(changed) => word = changed,

@@ -1,5 +1,6 @@
 //! The judgement on a failure for which traffic is measured.
 
+use super::knowledge::Pool;
 use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK, SUCCESSES_PER_FAILURE};
 use crate::time::Timestamp;
 
@@ -19,9 +20,13 @@ const DEBT_DIVISOR: u32 = 2;
 /// quota with little traffic that learned that retries help is not empty after two failures in a row.
 const HELPED: u32 = 2 * RETRY;
 
+/// How much of its own capacity a quota can spend if its peers have enough to spare: twice of it. So quotas that hear of each
+/// other every second do not spend the same amount many times.
+const LENT: u32 = 2;
+
 /// How long a timeout makes the quota doubt successes of retries. The shorter it is, the more often the retries of
 /// independent failures fill the queue of a server without room for them.
-const DOUBT_MILLIS: u64 = 120_000;
+pub(super) const DOUBT_MILLIS: u64 = 120_000;
 
 /// The time over which traffic is measured. Attempts over a longer time count as the same rate over half of it.
 const WINDOW_MILLIS: u64 = 10_000;
@@ -37,7 +42,7 @@ impl Millis {
         Self(time.as_secs().min(1 << 34) * 1000 + u64::from(time.subsec_millis()))
     }
 
-    const fn since(self, earlier: Self) -> u64 {
+    pub(super) const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 }
@@ -51,6 +56,8 @@ pub(super) struct Burst {
     pub(super) timed_out: Option<Millis>,
     /// What may be missing at most for a retry to be paid, as measured at the latest failure that needed it.
     pub(super) capacity: u32,
+    /// Whether the latest failure that needed it found too much missing.
+    pub(super) is_short: bool,
 }
 
 /// All that a quota knows, as a plain value. The judgement is a pure function on it.
@@ -61,11 +68,11 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Notes that an attempt failed, and returns whether it is retried.
+    /// Notes that an attempt failed, and returns whether it is retried. The pool is what the peers know, if there are any.
     ///
     /// The least capacity suffices for a retry while at most one is missing. Then no traffic is measured, as in
     /// [`paid_from_floor`](super::word::Word::paid_from_floor), which must judge in the same way.
-    pub(super) fn failed(self, is_timeout: bool, now: Millis) -> (Self, bool) {
+    pub(super) fn failed(self, is_timeout: bool, now: Millis, pool: Option<Pool>) -> (Self, bool) {
         let Self { mut account, mut burst } = self;
         // Times after this one were read before the clock was set back. No time has passed since.
         burst.began = burst.began.min(now);
@@ -77,19 +84,30 @@ impl Known {
         account.attempts = account.attempts.saturating_add(1);
         account.score = (account.score + account.successes).min(STREAK);
         account.successes = 0;
-        let is_measured = is_timeout || account.is_congested || account.missing > FLOOR - RETRY;
+        let is_alone = account.is_proven && pool.is_none();
+        let is_measured = is_timeout || account.is_congested || !is_alone || account.missing > FLOOR - RETRY;
         if is_timeout {
             burst.timed_out = Some(now);
             account.has_helped = false;
         }
         burst.timed_out = burst.timed_out.filter(|at| now.since(*at) < DOUBT_MILLIS);
-        account.is_congested = burst.timed_out.is_some();
+        account.is_congested = burst.timed_out.is_some() || pool.is_some_and(|pool| pool.is_congested);
 
         let measured = if is_measured { burst.measured(&mut account, now) } else { 0 };
-        burst.capacity = measured.max(FLOOR) + if account.has_helped { HELPED } else { 0 };
+        let helped = if account.has_helped { HELPED } else { 0 };
+        burst.capacity = measured.max(FLOOR) + helped;
+        let missing = account.missing.saturating_add(RETRY);
+        burst.is_short = match pool {
+            None => missing > burst.capacity,
+            // The peers may have as much to spare as this quota has, but not more before they know of it.
+            Some(pool) => {
+                let capacity = (i64::from(measured) + pool.capacity).max(FLOOR.into()) + i64::from(helped);
+                i64::from(missing) + pool.missing > capacity || missing > burst.capacity * LENT
+            }
+        };
         let is_doubtful = is_timeout && account.score < SUCCESSES_PER_FAILURE;
         account.score = account.score.saturating_sub(SUCCESSES_PER_FAILURE);
-        let is_granted = !is_doubtful && account.missing.saturating_add(RETRY) <= burst.capacity;
+        let is_granted = !is_doubtful && !burst.is_short;
         if is_granted {
             account.missing += RETRY;
         } else if is_timeout {
@@ -103,7 +121,7 @@ impl Known {
 impl Burst {
     /// Returns what the attempts of [`CAPACITY_MILLIS`] would cost, as retries. The attempt that began the burst counts as half
     /// an attempt, because it is not known how long there was none before.
-    fn measured(&mut self, account: &mut Account, now: Millis) -> u32 {
+    pub(super) fn measured(&mut self, account: &mut Account, now: Millis) -> u32 {
         let mut age = now.since(self.began);
         if age > WINDOW_MILLIS {
             let half = WINDOW_MILLIS / 2;

@@ -3,6 +3,9 @@
 mod balance;
 mod burst;
 #[cfg(test)]
+mod exchange;
+mod knowledge;
+#[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -13,6 +16,8 @@ use crate::policy::RetryErrorType;
 use crate::support::Shared;
 use crate::time::Clock;
 use balance::Balance;
+use burst::Millis;
+pub use knowledge::QuotaKnowledge;
 use word::RETRY;
 
 /// A quota without settings, which learns from the outcomes of attempts whether retries help.
@@ -52,6 +57,24 @@ impl EvidenceQuota {
     /// Creates a quota that knows nothing yet.
     pub const fn new() -> Self {
         Self { balance: Shared::new(Balance::new()) }
+    }
+
+    /// Returns what this quota has learned by itself, without its peers.
+    pub fn knowledge(&self, clock: &dyn Clock) -> QuotaKnowledge {
+        let now = Millis::of(clock.now());
+        self.with_balance(|balance| balance.knowledge(now))
+    }
+
+    /// Sets what the quotas of other processes that use the same service know, in place of what was set before. The default
+    /// [`QuotaKnowledge`] is the one of no peers.
+    ///
+    /// From then on, a retry is paid for if all of these quotas together, as one, would pay for it. A quota can then spend up to
+    /// twice its own capacity, and must not spend all of it if the others have spent theirs. After a timeout of a peer, it
+    /// doubts successes of retries as after its own. What is not renewed counts for half after each five seconds, so set
+    /// it every second or two.
+    pub fn set_peers(&self, peers: QuotaKnowledge, clock: &dyn Clock) {
+        let now = Millis::of(clock.now());
+        self.with_balance(|balance| balance.set_peers(peers, now));
     }
 
     #[inline]

@@ -58,7 +58,7 @@ impl Model {
 
     fn fail(&mut self, is_timeout: bool, now: Timestamp) -> bool {
         // There are two retries whatever the traffic is, so while they suffice, no time counts.
-        let is_measured = is_timeout || self.is_congested || self.missing > RETRY;
+        let is_measured = is_timeout || self.is_congested || !self.has_succeeded || self.missing > RETRY;
         if is_measured {
             // If the clock was set back, no time has passed.
             for time in [&mut self.began, &mut self.timed_out].into_iter().flatten() {

@@ -149,7 +149,7 @@ fn a_new_quota_retries_no_timeout_until_an_attempt_succeeds() {
 fn spent() -> Known {
     let (missing, attempts) = (100 * RETRY, 90);
     let account = Account { missing, attempts, is_proven: true, ..Account::default() };
-    Known { account, burst: Burst { began: Millis(0), timed_out: None, capacity: 0 } }
+    Known { account, burst: Burst { began: Millis(0), timed_out: None, capacity: 0, is_short: false } }
 }
 
 // Rule Q14.
@@ -157,14 +157,14 @@ fn spent() -> Known {
 fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
     let word = spent().account.word();
     assert_eq!(word.succeeded(false).account().missing, 98 * RETRY);
-    let (timed_out, _) = spent().failed(true, Millis(1_000));
+    let (timed_out, _) = spent().failed(true, Millis(1_000), None);
     let (word, missing) = (timed_out.account.word(), timed_out.account.missing);
     assert!(timed_out.account.is_congested);
     assert_eq!(word.succeeded(false).account().missing, missing);
     assert!(!word.succeeded(false).account().has_helped);
     assert_eq!(word.succeeded(true).account().missing, missing - 5 * RETRY / 16);
     for (seconds, is_congested) in [(120, true), (121, false)] {
-        let (later, _) = timed_out.failed(false, Millis(seconds * 1_000));
+        let (later, _) = timed_out.failed(false, Millis(seconds * 1_000), None);
         assert_eq!(later.account.is_congested, is_congested, "{seconds} s");
     }
 }
@@ -173,12 +173,12 @@ fn successes_of_retries_are_no_evidence_for_two_minutes_after_a_timeout() {
 #[test]
 fn a_refused_timeout_costs_a_retry_and_another_refused_failure_does_not() {
     let full = Known { account: Account { missing: 10 * RETRY, ..spent().account }, ..spent() };
-    let (after, is_granted) = full.failed(true, Millis(1_000));
+    let (after, is_granted) = full.failed(true, Millis(1_000), None);
     assert!(!is_granted);
     assert_eq!(after.account.missing, 11 * RETRY);
-    let (after, is_granted) = spent().failed(false, Millis(1_000));
+    let (after, is_granted) = spent().failed(false, Millis(1_000), None);
     assert!(!is_granted && after.account.missing == spent().account.missing);
-    let most = (0..1_000).fold(spent(), |known, _| known.failed(true, Millis(9_000)).0);
+    let most = (0..1_000).fold(spent(), |known, _| known.failed(true, Millis(9_000), None).0);
     let (missing, measured) = (most.account.missing, most.burst.capacity);
     assert!(missing <= measured + measured / 2 && missing > measured, "{most:?}");
 }

@@ -32,7 +32,8 @@ pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 pub(super) const FLOOR: u32 = 2 * RETRY;
 
 const IS_SETTLED: u64 = 1;
-const IN_BURST: u64 = 1 << 1;
+/// A burst has begun, an attempt has succeeded, and the quota knows of no peers: then most judgements need only the word.
+const IS_ALONE: u64 = 1 << 1;
 const IS_PROVEN: u64 = 1 << 2;
 const HAS_HELPED: u64 = 1 << 3;
 const IS_CONGESTED: u64 = 1 << 4;
@@ -100,7 +101,7 @@ impl Word {
     pub(super) const SETTLED: Self = Self(IS_SETTLED | IS_PROVEN | SCORE.bits(SUCCESSES_PER_FAILURE));
 
     /// The word after one failure of a settled quota, whose retry is paid.
-    pub(super) const BEGUN: Self = Self(IN_BURST | IS_PROVEN | MISSING.bits(RETRY) | ATTEMPTS.bits(1));
+    pub(super) const BEGUN: Self = Self(IS_ALONE | IS_PROVEN | MISSING.bits(RETRY) | ATTEMPTS.bits(1));
 
     /// Returns whether nothing is missing and the latest attempts succeeded, so that one more success changes nothing.
     #[inline]
@@ -121,11 +122,22 @@ impl Word {
         }
     }
 
+    /// Returns the word of a quota that must ask what its peers know before it pays.
+    pub(super) const fn with_peers(self) -> Self {
+        Self(self.0 & !IS_ALONE)
+    }
+
+    /// Gives back an amount that bought nothing.
+    pub(super) fn given_back(self, amount: u32) -> Self {
+        let word = Self(self.0 - MISSING.bits(amount.min(MISSING.of(self))));
+        if self.0 & IS_PROVEN == 0 { word } else { word.forgetting() }
+    }
+
     /// Notes a failure other than a timeout and pays for its retry, if the least capacity suffices for that and no timeout
-    /// could have been forgotten since. The burst must have begun.
+    /// could have been forgotten since. The burst must have begun, and there must be no peers.
     #[inline]
     pub(super) fn paid_from_floor(self) -> Option<Self> {
-        if self.0 & (IN_BURST | IS_CONGESTED) != IN_BURST || MISSING.of(self) > FLOOR - RETRY {
+        if self.0 & (IS_ALONE | IS_CONGESTED) != IS_ALONE || MISSING.of(self) > FLOOR - RETRY {
             return None;
         }
         let score = (SCORE.of(self) + SUCCESSES.of(self)).min(STREAK).saturating_sub(SUCCESSES_PER_FAILURE);
@@ -136,22 +148,37 @@ impl Word {
     /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
     #[inline]
     pub(super) fn succeeded(self, is_first: bool) -> Self {
-        if self.0 & IS_PROVEN == 0 {
+        if self.0 & (IS_ALONE | IS_PROVEN) == 0 {
             return self.settled();
         }
-        let is_congested = self.0 & IS_CONGESTED != 0;
-        let (gain, helps) = match (is_first, is_congested) {
-            (true, false) => (FIRST, 0),
-            (true, true) => (FIRST_CONGESTED, 0),
-            (false, false) => (EVIDENCE, HAS_HELPED),
-            (false, true) => (0, 0),
-        };
-        let gain = MISSING.bits(gain).min(self.0 & MISSING.mask());
+        let helps = if is_first || self.0 & IS_CONGESTED != 0 { 0 } else { HAS_HELPED };
+        let gain = MISSING.bits(self.gain(is_first)).min(self.0 & MISSING.mask());
         let mut bits = (self.0 | helps).wrapping_add(ATTEMPTS.bits(1)) - gain;
         if bits & SUCCESSES.bits(STREAK) == 0 {
             bits += SUCCESSES.bits(1);
         }
         Self(bits).forgetting()
+    }
+
+    /// Returns what a success gives back at most.
+    #[inline]
+    const fn gain(self, is_first: bool) -> u32 {
+        match (is_first, self.0 & IS_CONGESTED != 0) {
+            (true, false) => FIRST,
+            (true, true) => FIRST_CONGESTED,
+            (false, false) => EVIDENCE,
+            (false, true) => 0,
+        }
+    }
+
+    /// Returns what a success gives back beyond what is missing, of which the peers of a quota should know.
+    pub(super) fn surplus(self, is_first: bool) -> u32 {
+        self.gain(is_first).saturating_sub(MISSING.of(self))
+    }
+
+    #[inline]
+    pub(super) const fn is_alone(self) -> bool {
+        self.0 & IS_ALONE != 0
     }
 
     /// Forgets the failures if nothing is missing and the latest attempts succeeded.
@@ -177,7 +204,7 @@ impl Account {
             | bits(&MISSING, missing)
             | bits(&SCORE, score.min(STREAK))
             | bits(&SUCCESSES, successes.min(STREAK));
-        let flags = flag(attempts > 0, IN_BURST)
+        let flags = flag(attempts > 0 && is_proven, IS_ALONE)
             | flag(is_proven, IS_PROVEN)
             | flag(has_helped, HAS_HELPED)
             | flag(is_congested, IS_CONGESTED);

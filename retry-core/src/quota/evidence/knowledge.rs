@@ -1,0 +1,172 @@
+//! What a quota knows, as a plain value that other processes understand.
+
+use super::burst::{DOUBT_MILLIS, Millis};
+use super::word::{FLOOR, RETRY};
+use crate::quota::QuotaMode;
+use std::time::Duration;
+
+/// The time after which knowledge counts for half as much: about as long as traffic is measured.
+pub(super) const HALF_LIFE_MILLIS: u64 = 5_000;
+
+/// The largest amount, which no real number of processes reaches. It keeps sums and products from overflowing.
+const MAX_AMOUNT: i64 = 1 << 40;
+
+/// What an [`EvidenceQuota`](super::EvidenceQuota) knows, as a plain value that other processes understand.
+///
+/// Processes that use the same service can send each other what their quotas know, merge what they received, and give it
+/// to their own quota as the knowledge of its [peers](super::EvidenceQuota::set_peers). Their quotas then judge nearly as one quota for
+/// all of them.
+///
+/// Reports of this kind need no care. A merge is a sum, so its order does not matter, and what counts is the share of the
+/// capacity that is missing. A report that is merged twice only has twice the weight; one that is lost has none. Late
+/// reports count less with each second, if the caller says how [old](QuotaKnowledge::aged) they are.
+///
+/// ```
+/// use retry_core::quota::{EvidenceQuota, QuotaKnowledge};
+/// use retry_core::time::StdTimer;
+/// use std::time::Duration;
+///
+/// static QUOTA: EvidenceQuota = EvidenceQuota::new();
+///
+/// /// Sends what this process knows, and uses what the others sent, with the time since then.
+/// fn exchange(send: impl FnOnce(QuotaKnowledge), received: impl IntoIterator<Item = (QuotaKnowledge, Duration)>) {
+///     send(QUOTA.knowledge(&StdTimer));
+///     let reports = received.into_iter().map(|(report, age)| report.aged(age));
+///     let peers = reports.fold(QuotaKnowledge::default(), QuotaKnowledge::merge);
+///     QUOTA.set_peers(peers, &StdTimer);
+/// }
+///
+/// // A peer with a traffic of 40 retries has spent them all.
+/// let exhausted = QuotaKnowledge::new(40.0, 40.0, None);
+/// exchange(|_| (), [(exhausted, Duration::from_millis(200))]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotaKnowledge {
+    /// In 1/64 of a retry, as all amounts. Less than zero if successes gave back more than was missing.
+    missing: i64,
+    capacity: i64,
+    timeout_age_millis: Option<u64>,
+}
+
+impl QuotaKnowledge {
+    /// Creates knowledge from its parts, which are what the methods of the same names return. An amount that is not a number
+    /// is treated as zero, and so is a negative capacity.
+    #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+    pub fn new(missing: f64, capacity: f64, timeout_age: Option<Duration>) -> Self {
+        let amount = |retries: f64| (retries * f64::from(RETRY)) as i64;
+        let age = timeout_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        Self::of(amount(missing), amount(capacity), age)
+    }
+
+    pub(super) fn of(missing: i64, capacity: i64, timeout_age_millis: Option<u64>) -> Self {
+        Self {
+            missing: missing.clamp(-MAX_AMOUNT, MAX_AMOUNT),
+            capacity: capacity.clamp(0, MAX_AMOUNT),
+            timeout_age_millis: timeout_age_millis.filter(|age| *age < DOUBT_MILLIS),
+        }
+    }
+
+    /// Returns how many retries were paid for and not given back, at least in part. It is less than zero if successes gave
+    /// back more than was missing, which is evidence that retries of the peers help, too.
+    #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53")]
+    pub fn missing(&self) -> f64 {
+        self.missing as f64 / f64::from(RETRY)
+    }
+
+    /// Returns how many retries the measured traffic pays for. It is zero for a quota that remembers no failure, because
+    /// it measures no traffic then.
+    #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53")]
+    pub fn capacity(&self) -> f64 {
+        self.capacity as f64 / f64::from(RETRY)
+    }
+
+    /// Returns the time since the latest timeout, if it was less than two minutes.
+    pub fn timeout_age(&self) -> Option<Duration> {
+        self.timeout_age_millis.map(Duration::from_millis)
+    }
+
+    /// Returns what one quota would do that knows this.
+    pub fn mode(&self) -> QuotaMode {
+        match *self {
+            Self { missing: 0, capacity: 0, .. } => QuotaMode::Full,
+            Self { missing, capacity, .. } if missing + i64::from(RETRY) > capacity.max(FLOOR.into()) => {
+                QuotaMode::Exhausted
+            }
+            Self { timeout_age_millis: Some(_), .. } => QuotaMode::Congested,
+            _ => QuotaMode::Spending,
+        }
+    }
+
+    /// Returns the knowledge of both: the sums of their amounts, and the later timeout.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        let age = match (self.timeout_age_millis, other.timeout_age_millis) {
+            (Some(age), Some(others)) => Some(age.min(others)),
+            (age, others) => age.or(others),
+        };
+        Self::of(self.missing + other.missing, self.capacity + other.capacity, age)
+    }
+
+    /// Returns what the knowledge is worth after this time: half after five seconds. The timeout is older by that time.
+    #[must_use]
+    pub fn aged(self, by: Duration) -> Self {
+        self.after(u64::try_from(by.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns this quota's part of what all quotas gave back beyond what was missing in all of them, by its traffic. One quota
+    /// for all would not have kept it.
+    pub(super) fn part_of_surplus(self, peers: Self) -> i64 {
+        let surplus = -(self.missing + peers.missing);
+        match self.capacity + peers.capacity {
+            capacity if surplus > 0 && capacity > 0 => {
+                i64::try_from(i128::from(surplus) * i128::from(self.capacity) / i128::from(capacity)).unwrap_or(surplus)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Returns what the knowledge is worth after this number of milliseconds.
+    fn after(self, millis: u64) -> Self {
+        let age = self.timeout_age_millis.map(|age| age.saturating_add(millis));
+        Self::of(faded(self.missing, millis), faded(self.capacity, millis), age)
+    }
+}
+
+/// Returns what is left of an amount after this number of milliseconds.
+fn faded(amount: i64, millis: u64) -> i64 {
+    let halved = u32::try_from(millis / HALF_LIFE_MILLIS).map_or(0, |halves| amount / (1 << halves.min(62)));
+    // Between two halvings it falls in a straight line.
+    let rest = i64::try_from(millis % HALF_LIFE_MILLIS).unwrap_or(0);
+    halved - halved * rest / (2 * HALF_LIFE_MILLIS.cast_signed())
+}
+
+/// The knowledge of the peers of a quota, and when it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Peers {
+    pub(super) known: QuotaKnowledge,
+    /// What successes of this quota had given back beyond what was missing.
+    pub(super) surplus: i64,
+    pub(super) at: Millis,
+}
+
+/// What the peers of a quota mean for one judgement. Without peers, all of it is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pool {
+    pub(super) missing: i64,
+    pub(super) capacity: i64,
+    pub(super) is_congested: bool,
+}
+
+impl Peers {
+    /// Returns what the peers mean now, or `None` if they do not matter any more. The surplus is that of the quota itself.
+    pub(super) fn pool(&mut self, surplus: i64, now: Millis) -> Option<Pool> {
+        self.at = self.at.min(now);
+        let QuotaKnowledge { missing, capacity, timeout_age_millis } = self.known.after(now.since(self.at));
+        let is_congested = timeout_age_millis.is_some();
+        (missing != 0 || capacity > 0 || is_congested).then_some(Pool {
+            missing: missing - surplus,
+            capacity,
+            is_congested,
+        })
+    }
+}
