@@ -1,5 +1,7 @@
 //! The changing state of a quota, which threads share.
 
+mod warnings;
+
 use super::burst::{Burst, Known, Millis};
 use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
 use super::word::{Account, FLOOR, RETRY, Word};
@@ -183,7 +185,6 @@ impl Balance {
     }
 
     /// Keeps a surplus for the peers, if there are any.
-    #[cold]
     fn note_surplus(&self, amount: u32) {
         if self.has_peers() {
             let add = |surplus: u32| Some(surplus.saturating_add(amount));
@@ -231,64 +232,29 @@ impl Balance {
         }
     }
 
-    /// Changes the word, which is not settled.
+    /// Notes a success in the word, which is not settled.
     #[cold]
     fn recover(&self, mut word: Word, is_first: bool) {
-        loop {
-            let after = word.succeeded(is_first);
+        while let Some(after) = word.succeeded_plainly(is_first) {
             match self.exchange(word, after) {
-                Ok(()) => {
-                    if !word.is_alone() {
-                        self.note_surplus(word.surplus(is_first));
-                    }
-                    return self.note_recovery(after);
-                }
-                Err(changed) if changed.is_settled() => return,
+                Ok(()) => return self.note_recovery(after),
                 Err(changed) => word = changed,
             }
         }
+        self.recover_otherwise(word, is_first);
     }
 
-    fn is_dry(&self) -> bool {
-        self.is_dry.load(Ordering::Relaxed) != 0
-    }
-
-    /// Warns that a retry was refused, unless it has warned already and not recovered since.
-    #[cold]
-    pub(super) fn note_refusal(&self, strategy: Option<&str>) {
-        if !quota_events::are_enabled() || self.is_dry() {
-            return;
-        }
-        let name = strategy.and_then(quota_events::KeptName::keep);
-        {
-            let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.is_dry() {
-                drop(rare);
-                _ = name.and_then(quota_events::KeptName::take);
-                return;
-            }
-            rare.strategy = name;
-            self.is_dry.store(1, Ordering::Relaxed);
-        }
-        // The word is written, though not changed, so that a success sees that the quota is dry, or is seen here.
-        let word = Word(self.word.fetch_add(0, Ordering::AcqRel));
-        quota_events::exhausted(strategy, self.capacity() / RETRY);
-        self.note_recovery(word);
-    }
-
-    /// Warns that the quota has recovered, if a refusal was told and nothing is missing any more.
-    fn note_recovery(&self, word: Word) {
-        if quota_events::EXIST && word.is_settled() && self.is_dry() {
-            let strategy = {
-                let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
-                if !self.is_dry() {
-                    return;
+    #[inline(never)]
+    fn recover_otherwise(&self, mut word: Word, is_first: bool) {
+        while !word.is_settled() {
+            let after = word.succeeded(is_first);
+            match self.exchange(word, after) {
+                Ok(()) => {
+                    self.note_surplus(word.surplus(is_first));
+                    return self.note_recovery(after);
                 }
-                self.is_dry.store(0, Ordering::Relaxed);
-                rare.strategy.take()
-            };
-            let strategy = strategy.and_then(quota_events::KeptName::take);
-            quota_events::recovered(strategy.as_deref(), self.capacity() / RETRY);
+                Err(changed) => word = changed,
+            }
         }
     }
 

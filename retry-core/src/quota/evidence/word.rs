@@ -32,8 +32,9 @@ pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 pub(super) const FLOOR: u32 = 2 * RETRY;
 
 const IS_SETTLED: u64 = 1;
-/// A burst has begun, an attempt has succeeded, and the quota knows of no peers: then most judgements need only the word.
-const IS_ALONE: u64 = 1 << 1;
+/// A burst has begun, an attempt has succeeded, there was no timeout lately, and there are no peers. Then most judgements need
+/// only the word.
+const IS_PLAIN: u64 = 1 << 1;
 const IS_PROVEN: u64 = 1 << 2;
 const HAS_HELPED: u64 = 1 << 3;
 const IS_CONGESTED: u64 = 1 << 4;
@@ -101,7 +102,7 @@ impl Word {
     pub(super) const SETTLED: Self = Self(IS_SETTLED | IS_PROVEN | SCORE.bits(SUCCESSES_PER_FAILURE));
 
     /// The word after one failure of a settled quota, whose retry is paid.
-    pub(super) const BEGUN: Self = Self(IS_ALONE | IS_PROVEN | MISSING.bits(RETRY) | ATTEMPTS.bits(1));
+    pub(super) const BEGUN: Self = Self(IS_PLAIN | IS_PROVEN | MISSING.bits(RETRY) | ATTEMPTS.bits(1));
 
     /// Returns whether nothing is missing and the latest attempts succeeded, so that one more success changes nothing.
     #[inline]
@@ -124,7 +125,7 @@ impl Word {
 
     /// Returns the word of a quota that must ask what its peers know before it pays.
     pub(super) const fn with_peers(self) -> Self {
-        Self(self.0 & !IS_ALONE)
+        Self(self.0 & !IS_PLAIN)
     }
 
     /// Gives back an amount that bought nothing.
@@ -137,7 +138,7 @@ impl Word {
     /// could have been forgotten since. The burst must have begun, and there must be no peers.
     #[inline]
     pub(super) fn paid_from_floor(self) -> Option<Self> {
-        if self.0 & (IS_ALONE | IS_CONGESTED) != IS_ALONE || MISSING.of(self) > FLOOR - RETRY {
+        if !self.is_plain() || MISSING.of(self) > FLOOR - RETRY {
             return None;
         }
         let score = (SCORE.of(self) + SUCCESSES.of(self)).min(STREAK).saturating_sub(SUCCESSES_PER_FAILURE);
@@ -145,14 +146,26 @@ impl Word {
         Some(Self((others | SCORE.bits(score)).wrapping_add(ATTEMPTS.bits(1) + MISSING.bits(RETRY))))
     }
 
-    /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
+    /// Notes that an attempt succeeded, which was the first one of its operation or a retry, if that needs only the word.
     #[inline]
+    pub(super) fn succeeded_plainly(self, is_first: bool) -> Option<Self> {
+        let (gain, helps) = if is_first { (FIRST, 0) } else { (EVIDENCE, HAS_HELPED) };
+        self.is_plain().then(|| self.given(gain, helps))
+    }
+
+    /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
     pub(super) fn succeeded(self, is_first: bool) -> Self {
-        if self.0 & (IS_ALONE | IS_PROVEN) == 0 {
+        if self.0 & IS_PROVEN == 0 {
             return self.settled();
         }
         let helps = if is_first || self.0 & IS_CONGESTED != 0 { 0 } else { HAS_HELPED };
-        let gain = MISSING.bits(self.gain(is_first)).min(self.0 & MISSING.mask());
+        self.given(self.gain(is_first), helps)
+    }
+
+    /// Notes a success that gives back this amount and sets these flags.
+    #[inline]
+    fn given(self, gain: u32, helps: u64) -> Self {
+        let gain = MISSING.bits(gain).min(self.0 & MISSING.mask());
         let mut bits = (self.0 | helps).wrapping_add(ATTEMPTS.bits(1)) - gain;
         if bits & SUCCESSES.bits(STREAK) == 0 {
             bits += SUCCESSES.bits(1);
@@ -161,7 +174,6 @@ impl Word {
     }
 
     /// Returns what a success gives back at most.
-    #[inline]
     const fn gain(self, is_first: bool) -> u32 {
         match (is_first, self.0 & IS_CONGESTED != 0) {
             (true, false) => FIRST,
@@ -177,8 +189,8 @@ impl Word {
     }
 
     #[inline]
-    pub(super) const fn is_alone(self) -> bool {
-        self.0 & IS_ALONE != 0
+    pub(super) const fn is_plain(self) -> bool {
+        self.0 & IS_PLAIN != 0
     }
 
     /// Forgets the failures if nothing is missing and the latest attempts succeeded.
@@ -204,7 +216,7 @@ impl Account {
             | bits(&MISSING, missing)
             | bits(&SCORE, score.min(STREAK))
             | bits(&SUCCESSES, successes.min(STREAK));
-        let flags = flag(attempts > 0 && is_proven, IS_ALONE)
+        let flags = flag(attempts > 0 && is_proven && !is_congested, IS_PLAIN)
             | flag(is_proven, IS_PROVEN)
             | flag(has_helped, HAS_HELPED)
             | flag(is_congested, IS_CONGESTED);

@@ -1,0 +1,51 @@
+//! The warnings of a quota that refuses retries, and of its recovery.
+
+use super::super::word::{RETRY, Word};
+use super::Balance;
+use crate::support::quota_events;
+use crate::support::sync::{Ordering, PoisonError};
+
+impl Balance {
+    fn is_dry(&self) -> bool {
+        self.is_dry.load(Ordering::Relaxed) != 0
+    }
+
+    /// Warns that a retry was refused, unless it has warned already and not recovered since.
+    #[cold]
+    pub(in super::super) fn note_refusal(&self, strategy: Option<&str>) {
+        if !quota_events::are_enabled() || self.is_dry() {
+            return;
+        }
+        let name = strategy.and_then(quota_events::KeptName::keep);
+        {
+            let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.is_dry() {
+                drop(rare);
+                _ = name.and_then(quota_events::KeptName::take);
+                return;
+            }
+            rare.strategy = name;
+            self.is_dry.store(1, Ordering::Relaxed);
+        }
+        // The word is written, though not changed, so that a success sees that the quota is dry, or is seen here.
+        let word = Word(self.word.fetch_add(0, Ordering::AcqRel));
+        quota_events::exhausted(strategy, self.capacity() / RETRY);
+        self.note_recovery(word);
+    }
+
+    /// Warns that the quota has recovered, if a refusal was told and nothing is missing any more.
+    pub(super) fn note_recovery(&self, word: Word) {
+        if quota_events::EXIST && word.is_settled() && self.is_dry() {
+            let strategy = {
+                let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+                if !self.is_dry() {
+                    return;
+                }
+                self.is_dry.store(0, Ordering::Relaxed);
+                rare.strategy.take()
+            };
+            let strategy = strategy.and_then(quota_events::KeptName::take);
+            quota_events::recovered(strategy.as_deref(), self.capacity() / RETRY);
+        }
+    }
+}
