@@ -3,6 +3,7 @@
 mod adaptive;
 mod builtin_limiters;
 mod custom_limiter;
+mod life;
 mod paced;
 mod shared_pace;
 

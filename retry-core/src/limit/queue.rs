@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+#[cfg(test)]
+mod tests;
+
 /// The longest single wait. A waiter asks again after it, because the rate may have changed.
 const RECHECK: Duration = Duration::from_millis(100);
 /// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
@@ -81,7 +84,8 @@ pub(super) struct SendQueue<L> {
     /// The waiters that are expected to ask and to take a send from the limit, in the order of their tickets. A waiter
     /// that is passed over is not in the list, and neither is the one for which a send is kept.
     expected: VecDeque<Expected>,
-    /// The time of the next search for late waiters. Until then none is passed over.
+    /// The time of the next search for late waiters, if the grace period is [`GRACE`]: that time after the earliest one is
+    /// expected to ask. With a longer grace period, it is later by the difference.
     search_at: Timestamp,
     kept: Option<Kept>,
     next_ticket: Ticket,
@@ -233,10 +237,15 @@ impl<L: SendSupply> SendQueue<L> {
         self.search_at = now.min(self.search_at);
     }
 
-    /// Removes the waiters that are later than the grace period, so that they are passed over until they ask.
+    /// Removes the waiters that are later than the grace period, so that they are passed over until they ask. The grace period
+    /// is that of the rate now, which may have changed since the waiters were told when to ask.
     #[cold]
     fn pass_over_the_late(&mut self, now: Timestamp) {
         let grace = self.limit.interval().max(GRACE);
+        let longer = grace.saturating_sub(GRACE);
+        if now <= self.search_at.saturating_add(longer) {
+            return;
+        }
         let mut earliest = now;
         self.expected.retain(|waiter| {
             let is_late = now.saturating_since(waiter.asks_at) > grace;
@@ -245,7 +254,8 @@ impl<L: SendSupply> SendQueue<L> {
             }
             !is_late
         });
-        self.search_at = earliest.saturating_add(grace).max(now.saturating_add(SEARCH_INTERVAL));
+        let next = now.saturating_add(SEARCH_INTERVAL).since_origin().saturating_sub(longer);
+        self.search_at = earliest.saturating_add(GRACE).max(Timestamp::from_origin(next));
     }
 
     /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back

@@ -1,6 +1,7 @@
 //! The paced strategy: its sends, and what it does with throttled attempts. What it has in common with the adaptive
 //! strategy is in `limiters`.
 
+mod edges;
 mod estimator;
 mod reports;
 

@@ -1,0 +1,148 @@
+//! What must be true inside a queue after each step of any program.
+
+use super::{SendQueue, SendSupply, Ticket, time_for};
+use crate::time::{Latest, Observed, Timestamp};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A limit at a rate that the program sets. It counts the sends that were taken and not given back.
+#[derive(Debug)]
+struct Counted {
+    rate: f64,
+    sends: f64,
+    filled: Timestamp,
+    latest: Latest,
+    came_in: f64,
+    taken: usize,
+}
+
+impl SendSupply for Counted {
+    fn observe(&mut self, now: Timestamp) -> Observed {
+        let observed = self.latest.observe(now);
+        if let Some(anchor) = observed.went_back_to {
+            self.filled = self.filled.min(anchor);
+        }
+        observed
+    }
+
+    fn refill(&mut self, now: Timestamp) {
+        let gained = now.saturating_since(self.filled).as_secs_f64() * self.rate;
+        self.filled = self.filled.max(now);
+        self.sends += gained;
+        self.came_in += gained;
+    }
+
+    fn wait_for(&self, sends: f64) -> Duration {
+        if self.sends >= sends { Duration::ZERO } else { time_for(sends - self.sends, self.rate) }
+    }
+
+    fn take(&mut self) {
+        self.sends -= 1.0;
+        self.taken += 1;
+    }
+
+    fn give_back(&mut self) {
+        self.sends += 1.0;
+        self.taken = self.taken.checked_sub(1).expect("it was taken before");
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::from_secs_f64(1.0 / self.rate)
+    }
+}
+
+/// One step of a program.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Advance(u64),
+    SetBack(u64),
+    /// An operation asks. If its send was granted before, it is made, and the next operation begins.
+    Ask(usize),
+    /// An operation goes away, whether it waits or has its send.
+    Leave(usize),
+    Rate(f64),
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..60_u64).prop_map(Step::Advance),
+        1 => (0..12_000_u64).prop_map(Step::Advance),
+        1 => (0..2_000_u64).prop_map(Step::SetBack),
+        12 => (0..10_usize).prop_map(Step::Ask),
+        2 => (0..10_usize).prop_map(Step::Leave),
+        1 => prop_oneof![Just(0.5), Just(10.0), Just(300.0)].prop_map(Step::Rate),
+    ]
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Operation {
+    ticket: Option<Ticket>,
+    is_granted: bool,
+}
+
+/// Checks what must be true after each step. `made` is the number of sends that were made.
+fn check(queue: &SendQueue<Counted>, operations: &[Operation], made: usize) {
+    let tickets: Vec<Ticket> = queue.expected.iter().map(|waiter| waiter.ticket).collect();
+    assert!(tickets.is_sorted_by(|one, next| one < next), "the list is not sorted: {tickets:?}");
+    let held: Vec<Ticket> = operations.iter().filter_map(|operation| operation.ticket).collect();
+    let places: BTreeSet<Ticket> = held.iter().copied().collect();
+    assert_eq!(places.len(), held.len(), "a place was issued twice: {held:?}");
+    let kept = queue.kept.map(|kept| kept.ticket);
+    assert!(kept.is_none_or(|kept| places.contains(&kept) && !tickets.contains(&kept)), "{kept:?}: {tickets:?}");
+    assert!(tickets.iter().all(|ticket| places.contains(ticket)), "a place without an operation: {tickets:?}");
+    assert!(places.last().is_none_or(|last| *last < queue.next_ticket));
+    let granted = operations.iter().filter(|operation| operation.is_granted).count();
+    assert!(operations.iter().all(|operation| !operation.is_granted || operation.ticket.is_none()));
+    // Each send that was taken is made, granted or kept, and no other was taken.
+    let limit = queue.limit();
+    assert_eq!(limit.taken, made + granted + usize::from(kept.is_some()));
+    assert!(limit.sends > -1e-6, "{} sends", limit.sends);
+    let taken = f64::from(u32::try_from(limit.taken).unwrap());
+    assert!((limit.came_in - taken - limit.sends).abs() < 1e-6, "{limit:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn sends_and_places_are_conserved_in_any_program(steps in prop::collection::vec(steps(), 1..150)) {
+        let mut now = Duration::from_secs(100_000);
+        let at = Timestamp::from_origin;
+        let limit =
+            Counted { rate: 10.0, sends: 0.0, filled: at(now), latest: Latest::new(at(now)), came_in: 0.0, taken: 0 };
+        let mut queue = SendQueue::new(limit, at(now));
+        let mut operations = [Operation::default(); 10];
+        let mut made = 0;
+        for step in steps {
+            match step {
+                Step::Advance(time) => now += Duration::from_millis(time),
+                Step::SetBack(time) => now -= Duration::from_millis(time),
+                Step::Ask(number) => {
+                    let operation = &mut operations[number];
+                    made += usize::from(std::mem::take(&mut operation.is_granted));
+                    let wait = queue.ask(at(now), &mut operation.ticket);
+                    operation.is_granted = wait.is_none();
+                    prop_assert!(wait.is_none_or(|wait| !wait.is_zero() && wait <= super::RECHECK));
+                    prop_assert_eq!(operation.ticket.is_some(), wait.is_some());
+                }
+                Step::Leave(number) => {
+                    let Operation { ticket, is_granted } = std::mem::take(&mut operations[number]);
+                    queue.give_up(ticket, is_granted);
+                }
+                Step::Rate(rate) => {
+                    let (limit, now) = queue.limit_at(at(now));
+                    limit.refill(now);
+                    limit.rate = rate;
+                }
+            }
+            check(&queue, &operations, made);
+        }
+        for Operation { ticket, is_granted } in std::mem::take(&mut operations) {
+            queue.give_up(ticket, is_granted);
+        }
+        check(&queue, &operations, made);
+        prop_assert!(queue.is_empty(), "{queue:?}");
+        prop_assert_eq!(queue.limit().taken, made);
+    }
+}

@@ -1,0 +1,117 @@
+//! What limiters learn from answers, by the rules.
+
+use super::super::Outcome;
+use super::{Life, Operation, Place};
+use crate::support::{Failed, millis};
+use retry_core::config::RetryMode;
+use retry_core::{Failure, RetryStrategy, RetryToken, Success};
+use std::time::Duration;
+
+/// A wait that a server asks for holds back all operations if it is longer.
+const HOLDS_ALL: Duration = millis(1500);
+
+impl Life {
+    /// Hands the accepted requests over. One that was accepted in a hold ends it.
+    pub(super) fn hand_over(&mut self, now: Duration) {
+        if std::mem::take(&mut self.pace.accepted) == 0 {
+            return;
+        }
+        self.pace.rejected_in_a_row = 0;
+        let at = if now.saturating_sub(self.paced.filled) > millis(250) { self.paced.filled } else { now };
+        if let Some(hold) = &mut self.paced.hold
+            && hold.is_probed
+            && at < hold.until
+        {
+            self.pace.was_too_long = hold.until.saturating_sub(at) > at.saturating_sub(hold.begun);
+            hold.until = at;
+        }
+    }
+
+    pub(super) fn answer(&mut self, slot: usize, outcome: Outcome) {
+        let Some(operation) = self.operations[slot].take() else { return };
+        let Operation { token, name, place } = operation;
+        match outcome {
+            Outcome::Unknown if place.is_sent => {}
+            Outcome::Unknown => self.operations[slot] = Some(Operation { token, name, place }),
+            Outcome::Success => {
+                self.strategy.record_success(token, &Success::default(), &self.clock).unwrap();
+                self.learn(place, name, None);
+            }
+            Outcome::Failure => {
+                let failure = Failure::of(&Failed::FATAL);
+                self.strategy.refresh_retry_token(token, &failure, &self.clock).unwrap_err();
+                self.learn_failure(place, name, None);
+            }
+            Outcome::Rejection(wait) => {
+                self.refill_at_the_estimate();
+                // How far a wait is stretched shows only in the mode `paced`.
+                let wait = millis(if self.mode == RetryMode::Paced { wait } else { wait.min(1000) });
+                let failure = Failure::of(&Failed::THROTTLED.after(wait));
+                let next = self.strategy.refresh_retry_token(token, &failure, &self.clock).ok();
+                let delay = next.as_ref().map_or(Duration::ZERO, RetryToken::delay);
+                self.learn_failure(place, name, Some(delay));
+                self.operations[slot] = next.map(|token| {
+                    self.names += 1;
+                    Operation {
+                        token,
+                        name: self.names,
+                        place: Place { mode: self.mode, granted: None, is_sent: false },
+                    }
+                });
+            }
+        }
+    }
+
+    /// The limiter of the attempt's mode learns, and after a change the limiter of the new mode, too.
+    fn learn_failure(&mut self, place: Place, name: u32, rejection: Option<Duration>) {
+        self.learn(place, name, rejection);
+        if place.mode != self.mode {
+            let place = self.place();
+            self.learn(place, name, rejection);
+        }
+    }
+
+    /// A limiter learns of a request that was accepted, or rejected with this wait. Its operation leaves its place.
+    fn learn(&mut self, place: Place, name: u32, rejection: Option<Duration>) {
+        let Some(rules) = self.rules(place.mode) else { return };
+        rules.leave(name);
+        match (place.mode, rejection) {
+            (RetryMode::Adaptive, _) => {
+                let (reading, rate) = (self.clock.time(), self.rate_of(RetryMode::Adaptive).unwrap());
+                let now = self.adaptive.observe(reading);
+                self.adaptive.refill(now, self.adaptive.rate);
+                self.adaptive.rate = rate;
+                self.adaptive.save_up();
+            }
+            (_, None) => self.pace.accepted += u32::from(self.paced.is_limiting),
+            (_, Some(delay)) => self.reject(place.granted, delay),
+        }
+    }
+
+    fn reject(&mut self, sent_after: Option<u32>, delay: Duration) {
+        let rate = self.rate_of(RetryMode::Paced).unwrap();
+        let now = if self.paced.is_limiting {
+            let now = self.paced.observe(self.clock.time());
+            self.hand_over(now);
+            // The rejection of a request that was sent before the last cut was known does not count.
+            if sent_after == Some(self.pace.cuts) {
+                self.paced.refill(now, self.paced.rate);
+                if let Some(hold) = self.paced.hold.as_mut().filter(|hold| now < hold.until && hold.is_probed) {
+                    (hold.is_probed, self.pace.was_too_long) = (false, false);
+                }
+                self.pace.rejected_in_a_row += 1;
+                self.pace.cuts += u32::from(self.pace.imposed.is_none());
+            }
+            now
+        } else {
+            let now = self.begin_limit(rate);
+            self.pace.rejected_in_a_row = 1;
+            now
+        };
+        self.pace.was_rejected |= self.pace.rejected_in_a_row > 0;
+        self.paced.rate = rate;
+        if delay > HOLDS_ALL && (self.pace.rejected_in_a_row >= 3 || !self.pace.was_too_long) {
+            self.paced.hold(now, delay);
+        }
+    }
+}
