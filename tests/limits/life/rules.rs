@@ -107,13 +107,14 @@ impl Rules {
             let until = hold.until;
             if now >= until {
                 self.hold = None;
-            } else if now >= hold.probe_at && self.sends < 1.0 {
+            } else if now >= hold.probe_at {
                 // The next probe comes after twice the time since the start of the hold, and a second.
                 let space = now.saturating_sub(hold.begun).clamp(secs(1), secs(300));
                 hold.probe_at = now + (space + secs(1)).min(secs(300));
                 hold.is_probed = true;
-                self.came_in += 1.0 - self.sends;
-                self.sends = 1.0;
+                // A send that came back is the probe.
+                self.came_in += (1.0 - self.sends).max(0.0);
+                self.sends = self.sends.max(1.0);
             }
             self.filled = self.filled.max(until.min(now));
         }

@@ -118,3 +118,21 @@ fn waiters_are_late_by_the_rate_of_now_and_not_by_that_when_they_came() {
     clock.advance(millis(50));
     assert_eq!(strategy.ready(&mut first, &clock, None).wait(), None, "it kept its place");
 }
+
+// Rules A9, A12, A13, L8.
+#[test]
+fn a_send_that_comes_back_in_a_hold_is_not_sent_twice() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::over(standard()).seed(1);
+    strategy.pace_at(Some(0.5), false, &clock);
+    clock.advance(millis(2001));
+    let [mut unsent, mut late, mut newcomer] = [(); 3].map(|()| begin(&strategy, &clock));
+    assert_eq!(strategy.ready(&mut unsent, &clock, None).wait(), None);
+    assert!(strategy.ready(&mut late, &clock, None).wait().is_some());
+    let _ = strategy.refresh_retry_token(begin(&strategy, &clock), &throttled(Some(secs(40))), &clock);
+    strategy.release(unsent);
+    // The time of the first probe. What came back is kept for the one that is late.
+    clock.advance(millis(1001));
+    assert!(strategy.ready(&mut newcomer, &clock, None).wait().is_some());
+    assert_eq!(strategy.ready(&mut late, &clock, None).wait(), None);
+}

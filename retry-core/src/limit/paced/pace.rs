@@ -142,8 +142,9 @@ impl Pace {
     /// Passes the time of a hold, in which nothing becomes available but probes.
     #[cold]
     fn pass_in_hold(&mut self, now: Timestamp) {
-        if self.hold.pass(now) && self.sends < 1.0 {
-            self.sends = 1.0;
+        // A send that came back is the probe, so that there are not two.
+        if self.hold.pass(now) {
+            self.sends = self.sends.max(1.0);
             self.hold.probe(now);
         }
         self.filled = self.filled.max(self.hold.until().min(now));
