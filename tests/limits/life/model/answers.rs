@@ -48,7 +48,9 @@ impl Life {
                 let wait = millis(if self.mode == RetryMode::Paced { wait } else { wait.min(1000) });
                 let failure = Failure::of(&Failed::THROTTLED.after(wait));
                 let next = self.strategy.refresh_retry_token(token, &failure, &self.clock).ok();
-                let delay = next.as_ref().map_or(Duration::ZERO, RetryToken::delay);
+                // In other modes, the delay is a backoff.
+                let shown = next.as_ref().filter(|_| self.mode == RetryMode::Paced);
+                let delay = shown.map_or(Duration::ZERO, RetryToken::delay);
                 self.learn_failure(place, name, Some(delay));
                 self.operations[slot] = next.map(|token| {
                     self.names += 1;
