@@ -39,6 +39,24 @@ pub enum RetrySafety {
 /// Information about an error that is not specific to retries.
 ///
 /// `#[derive(RetryInfo)]` implements this trait, too.
+///
+/// ```
+/// use retry_core::{ErrorFault, ErrorInfo};
+///
+/// struct Status(u16);
+///
+/// impl ErrorInfo for Status {
+///     fn fault(&self) -> ErrorFault {
+///         match self.0 {
+///             400..500 => ErrorFault::Client,
+///             500.. => ErrorFault::Server,
+///             _ => ErrorFault::Other,
+///         }
+///     }
+/// }
+///
+/// assert_eq!(Status(404).fault(), ErrorFault::Client);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whose fault it is",
     label = "this type does not implement `ErrorInfo`",

@@ -112,7 +112,9 @@
 //! Over the public interface, the loop is this:
 //!
 //! ```
-//! use retry_core::{Failure, RetryInfo, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokioTimer};
+//! use retry_core::{
+//!     Failure, RetryInfo, RetryStrategy, RetryToken, StandardRetryStrategy, Success, TokioTimer,
+//! };
 //!
 //! #[derive(RetryInfo)]
 //! #[retry(throttling)]

@@ -1,7 +1,7 @@
-//! Retries for service calls. You label your errors and mark the functions to retry; the library does the rest.
+//! Retries that do not keep a server down. You label your errors and mark the functions to retry; the library does the rest.
 //!
 //! ```
-//! use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+//! use retry_core::{EvidenceRetryStrategy, RetryInfo, retryable};
 //!
 //! #[derive(Debug, RetryInfo)]
 //! enum StoreError {
@@ -13,9 +13,9 @@
 //!     NoSuchKey,
 //! }
 //!
-//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 //!
-//! #[retryable(strategy = STORE)]
+//! #[retryable(strategy = STORE, idempotent)]
 //! async fn get(key: &str) -> Result<String, StoreError> {
 //!     // One attempt.
 //! #   Ok(key.to_owned())
@@ -25,32 +25,67 @@
 //! Mark your writes: without `idempotent` or `idempotent = false`, a function is also retried after a timeout and after a
 //! server's fault, when the first attempt may have been carried out. See the attribute's option `idempotent`.
 //!
+#![doc = include_str!("../docs/recovery.svg")]
+//!
 //! # Overview
 //!
-//! | task | item |
-//! |---|---|
-//! | classify your errors | [`RetryInfo`](trait@RetryInfo) and its [derive](macro@RetryInfo) |
-//! | classify HTTP statuses, gRPC, SQL and other codes, and foreign errors | [`classify`] |
-//! | classify `anyhow::Error`, `Box<dyn Error>` and the like | a [`ChainPolicy`] |
-//! | classify whole outcomes, `Ok` included | a [`RetryPolicy`] ([`policy`]); the default is [`StandardRetryPolicy`] |
-//! | retry a function | the attribute [`retryable`](macro@retryable) |
-//! | retry a closure, or a call with a foreign error type | [`retry()`], [`retry_blocking`] |
-//! | decide whether, when and how often to retry | a [`RetryStrategy`]; start with [`StandardRetryStrategy`] |
-//! | also limit the rate of attempts after throttling | [`AdaptiveRetryStrategy`] |
-//! | send at the rate that the server accepts | [`PacedRetryStrategy`] |
-//! | use one strategy for each key, such as a tenant | [`ScopedRetryStrategy`] |
-//! | choose the type of a strategy at run time | [`ErasedStrategy`] |
-//! | choose the settings of a strategy at run time | [`RetryConfig`] ([`config`]) |
-//! | set the delay before a retry | a [`BackoffStrategy`] ([`backoff`]) |
-//! | limit the retries of all calls together | a [`RetryQuota`] ([`quota`]) |
-//! | limit the time of attempts and operations | options of the call, such as [`Retry::max_time`]; the error is [`TimedOut`] |
-//! | replace the clock and the sleep | a [`Timer`] ([`time`]); the default is tokio's |
-//! | observe operations | an [`Observer`] ([`observe`]), or the [`Report`] of one call |
-//! | publish metrics | `observe::metrics::install`, with the feature `metrics` |
-//! | write a strategy of your own | the traits, tokens and settings in [`strategy`] |
+//! Say what errors mean:
 //!
-//! The root of the crate has the items that most programs use; the modules have the others. `docs/diagnostics.md` in
-//! the repository explains each compile error of the macros, and [`guide`] explains the design decisions.
+//! | item | use |
+//! |---|---|
+//! | [`RetryInfo`](macro@RetryInfo), the derive | classify your errors by labels, and by the statuses and errors that they hold |
+//! | [`RetryInfo`](trait@RetryInfo), [`ErrorInfo`] | the traits that the derive implements, with [`RetrySafety`] and [`ErrorFault`] |
+//! | [`classify`] | HTTP statuses, gRPC, SQL and AWS codes, I/O errors, chains of sources |
+//! | [`ChainPolicy`] | classify `anyhow::Error`, `Box<dyn Error>` and the like |
+//! | [`RetryPolicy`], [`policy_fn`] | classify whole outcomes, `Ok` included, by a [`RetryDirective`] with a [`RetryErrorType`], or a [`Success`] |
+//! | [`StandardRetryPolicy`] | the default policy, which can say whether a call is idempotent |
+//!
+//! Call with retries:
+//!
+//! | item | use |
+//! |---|---|
+//! | [`retryable`](macro@retryable) | retry a function: the attribute |
+//! | [`retry()`], [`retry_blocking`] | retry a closure, or a call with a foreign error type |
+//! | [`retry_with_context`], [`AttemptContext`] | the same with the number of the attempt, the id of the operation and the previous failure |
+//! | [`Retry`] | the options of such a call |
+//! | `tower::RetryLayer` | retry the requests of a service, with the feature `tower` |
+//! | [`TimedOut`], [`TimeLimit`] | the error of an exceeded time limit, and which limit it was |
+//!
+//! Choose a strategy, which decides whether, when and how often to retry:
+//!
+//! | item | use |
+//! |---|---|
+//! | [`EvidenceRetryStrategy`] | start here: its quota learns whether retries help |
+//! | [`StandardRetryStrategy`] | the same with a quota of a fixed size, as in the AWS SDKs |
+//! | [`PacedRetryStrategy`] | send at the rate that the server accepts |
+//! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
+//! | [`ScopedRetryStrategy`] | one strategy for each key, such as a tenant |
+//! | [`ErasedStrategy`] | choose the type of a strategy at run time |
+//! | [`RetryConfig`], [`ConfigError`] | choose the settings of a strategy at run time ([`config`]) |
+//! | [`without_retries`], [`set_retries_enabled`] | turn retries off for a future, or for the process; [`without_retries_blocking`], [`retries_enabled`] |
+//!
+//! Replace a part:
+//!
+//! | item | use |
+//! |---|---|
+//! | [`BackoffStrategy`], [`ExponentialBackoff`], [`Jitter`] | the delay before a retry ([`backoff`]) |
+//! | [`RetryQuota`], [`TokenBucket`] | the limit on the retries of all calls together ([`quota`]) |
+//! | [`RetryStrategy`], [`RetryToken`], [`Failure`], [`RetryError`] | a strategy of your own, with the parts in [`strategy`] |
+//! | [`limit`] | the limiters on sends |
+//! | [`Timer`], [`Clock`], [`TokioTimer`] | the clock and the sleep ([`time`]) |
+//! | [`InvalidSetting`], [`reseed`] | errors of settings, and the seed of a process |
+//!
+//! Observe and test:
+//!
+//! | item | use |
+//! |---|---|
+//! | [`Observer`], [`Event`], [`EventKind`], [`OperationId`] | the events of operations, also as events of `tracing` ([`observe`]) |
+//! | [`Report`] | how one call ended |
+//! | `observe::metrics::install` | metrics, with the feature `metrics` |
+//! | `test::begin` | a guard for tests, with the feature `test` |
+//!
+//! The modules have the other items. [`guide`] explains the design decisions, and `docs/diagnostics.md` in the repository
+//! each compile error of the macros.
 //!
 //! # Where to keep a strategy
 //!
@@ -94,45 +129,6 @@
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
 //! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
-//!
-//! # Events
-//!
-//! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
-//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation`,
-//! `operation_id` and `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`]
-//! documents the order of the events.
-//!
-//! | event | meaning | level | fields |
-//! |---|---|---|---|
-//! | `refused` | the strategy refused the initial token | warn | `reason` |
-//! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
-//! | `attempt_started` | an attempt begins | trace | |
-//! | `unknown_error` | nothing classified the error of the attempt, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
-//! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
-//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
-//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
-//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
-//!
-//! A quota that runs dry warns by itself, with the fields `strategy`, if the strategy has a name, and `capacity`:
-//!
-//! | event | meaning | level |
-//! |---|---|---|
-//! | `held` | a server asked a [`PacedRetryStrategy`] for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
-//! | `quota_exhausted` | a [`TokenBucket`] refused a retry, for the first time since it was full or had recovered | warn |
-//! | `quota_recovered` | the balance is back at half of the capacity, and can pay what was refused | warn |
-//!
-//! The fields have these values:
-//!
-//! - `operation`: the [path of the function](Event::operation); for [`retry()`] the name of the call, which is the path
-//!   of the closure by default.
-//! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
-//! - `error_type`: a name from [`RetryErrorType::as_str`], or `none` if the policy gave no class.
-//! - `reason`: a name from [`RetryError::as_str`].
-//! - `delay_source`: a name from [`DelaySource::as_str`](strategy::DelaySource::as_str).
-//! - `quota`: the level of the retry quota after the event.
-//! - `quota_mode`: a name from [`QuotaMode::as_str`](quota::QuotaMode::as_str), for a quota that has modes, such as
-//!   [`EvidenceQuota`](quota::EvidenceQuota).
-//! - `send_rate`: the limit on sends per second after the event, if there is one.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
@@ -156,24 +152,38 @@ pub mod time;
 #[cfg(feature = "tower")]
 pub mod tower;
 
+#[doc(inline)]
 pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
+#[doc(inline)]
 pub use config::{ConfigError, RetryConfig};
+#[doc(inline)]
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+#[doc(inline)]
 pub use observe::{Event, EventKind, Observer, OperationId, Report};
+#[doc(inline)]
 pub use operation::AttemptContext;
+#[doc(inline)]
 pub use policy::{ChainPolicy, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Success, policy_fn};
+#[doc(inline)]
 pub use quota::{RetryQuota, TokenBucket};
+#[doc(inline)]
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
+#[doc(inline)]
 pub use strategy::{
     AdaptiveRetryStrategy, ErasedStrategy, EvidenceRetryStrategy, Failure, PacedRetryStrategy, RetryError,
     RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
     without_retries, without_retries_blocking,
 };
+#[doc(inline)]
 pub use support::InvalidSetting;
+#[doc(inline)]
 pub use support::random::reseed;
 #[cfg(feature = "tokio")]
+#[doc(inline)]
 pub use time::TokioTimer;
+#[doc(inline)]
 pub use time::{Clock, TimeLimit, TimedOut, Timer};
 
 #[cfg(feature = "macros")]
+#[doc(inline)]
 pub use retry_macros::{RetryInfo, retryable};

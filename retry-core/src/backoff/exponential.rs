@@ -22,8 +22,10 @@ use std::time::Duration;
 /// # use std::time::Duration;
 /// use retry_core::{BackoffStrategy, ExponentialBackoff, Jitter, RetryErrorType};
 ///
-/// let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20)).jitter(Jitter::None);
-/// let delays = [0, 1, 2, 3, 4, 5].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs());
+/// let backoff = ExponentialBackoff::new(Duration::from_secs(1), Duration::from_secs(20))
+///     .jitter(Jitter::None);
+/// let delay = |i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs();
+/// let delays = [0, 1, 2, 3, 4, 5].map(delay);
 /// assert_eq!(delays, [1, 2, 4, 8, 16, 20]);
 /// ```
 #[derive(Debug)]

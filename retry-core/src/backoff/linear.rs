@@ -18,8 +18,10 @@ use std::time::Duration;
 /// use retry_core::backoff::LinearBackoff;
 /// use retry_core::{BackoffStrategy, Jitter, RetryErrorType};
 ///
-/// let backoff = LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(3)).jitter(Jitter::None);
-/// let delays = [0, 1, 2, 3].map(|i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs());
+/// let backoff = LinearBackoff::new(Duration::from_secs(1), Duration::from_secs(3))
+///     .jitter(Jitter::None);
+/// let delay = |i| backoff.compute_next_backoff_delay(i, RetryErrorType::Other).as_secs();
+/// let delays = [0, 1, 2, 3].map(delay);
 /// assert_eq!(delays, [1, 2, 3, 3]);
 /// ```
 #[derive(Debug)]

@@ -1,6 +1,16 @@
 //! Backoff: the delay before a retry.
 //!
 //! The backoffs of this module compute in whole nanoseconds, and saturate at `u64::MAX` of them, which is 584 years.
+//!
+//! ```
+//! use retry_core::backoff::LinearBackoff;
+//! use retry_core::StandardRetryStrategy;
+//! use std::time::Duration;
+//!
+//! // Waits of about 100 ms, 200 ms, 300 ms .., and never more than a second.
+//! static JOBS: StandardRetryStrategy<LinearBackoff> = StandardRetryStrategy::new()
+//!     .with_backoff(LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(1)));
+//! ```
 
 mod arithmetic;
 mod constant;
@@ -22,6 +32,26 @@ use std::time::Duration;
 ///
 /// A backoff has no state of its own besides the source of its jitter. The [strategy](crate::RetryStrategy) handles the
 /// wait that a server asks for, the quota and the maximum number of attempts.
+///
+/// ```
+/// use retry_core::{BackoffStrategy, RetryErrorType, StandardRetryStrategy};
+/// use std::time::Duration;
+///
+/// /// Waits longer after throttling, and otherwise not at all.
+/// struct OnlyThrottling;
+///
+/// impl BackoffStrategy for OnlyThrottling {
+///     fn compute_next_backoff_delay(&self, _: u32, error_type: RetryErrorType) -> Duration {
+///         match error_type {
+///             RetryErrorType::Throttling => Duration::from_secs(2),
+///             _ => Duration::ZERO,
+///         }
+///     }
+/// }
+///
+/// static STORE: StandardRetryStrategy<OnlyThrottling> =
+///     StandardRetryStrategy::new().with_backoff(OnlyThrottling);
+/// ```
 pub trait BackoffStrategy {
     /// Returns the delay before a retry. `retry_attempt` is 0 for the first retry of an operation.
     fn compute_next_backoff_delay(&self, retry_attempt: u32, error_type: RetryErrorType) -> Duration;

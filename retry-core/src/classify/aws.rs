@@ -31,6 +31,18 @@
 //! name: the namespace (up to the last `#`), the address (from the first `:`) and surrounding whitespace are removed
 //! first. For example, `com.amazonaws.dynamodb.v20120810#ThrottlingException` and `ThrottlingException:http://..` are
 //! both `ThrottlingException`.
+//!
+//! # Examples
+//!
+//! ```
+//! use retry_core::RetrySafety;
+//! use retry_core::classify::aws;
+//!
+//! let slow_down = aws::error_code("SlowDown", Some(503));
+//! assert!(slow_down.is_throttle());
+//! assert_eq!(slow_down.is_retry_safe(), RetrySafety::Yes);
+//! assert_eq!(aws::error_code("NoSuchKey", Some(404)).is_retry_safe(), RetrySafety::No);
+//! ```
 
 use super::{Classification, http};
 use crate::error::{ErrorFault, RetrySafety};

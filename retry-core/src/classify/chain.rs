@@ -21,6 +21,17 @@
 //!   `dyn Error` can't be a link, because it doesn't implement [`Error`].)
 //!
 //! At most 64 links are examined, so that a chain with a cycle ends.
+//!
+//! # Examples
+//!
+//! ```
+//! use retry_core::RetrySafety;
+//! use retry_core::classify::chain;
+//! use std::io::{Error, ErrorKind};
+//!
+//! let error: Box<dyn std::error::Error> = Error::from(ErrorKind::ConnectionRefused).into();
+//! assert_eq!(chain::known(&error).unwrap().is_retry_safe(), RetrySafety::Yes);
+//! ```
 
 mod error_like;
 
@@ -79,11 +90,14 @@ where
 ///     status: u16,
 /// }
 /// # impl fmt::Display for Answered {
-/// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { write!(f, "status {}", self.status) }
+/// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// #         write!(f, "status {}", self.status)
+/// #     }
 /// # }
 /// # impl Error for Answered {}
 ///
-/// let error: Box<dyn Error + Send + Sync> = Box::new(std::io::Error::other(Answered { status: 502 }));
+/// let error = std::io::Error::other(Answered { status: 502 });
+/// let error: Box<dyn Error + Send + Sync> = Box::new(error);
 /// let verdict = chain::first_known(&error, |link| {
 ///     link.downcast_ref::<Answered>().map(|answered| http::status(answered.status))
 /// });

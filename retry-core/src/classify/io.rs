@@ -16,6 +16,19 @@
 //!
 //! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable
 //! service have the same type. The error type that wraps it decides whether this table applies.
+//!
+//! # Examples
+//!
+//! ```
+//! use retry_core::RetrySafety;
+//! use retry_core::classify::io;
+//! use std::io::{Error, ErrorKind};
+//!
+//! let refused = io::known(&Error::from(ErrorKind::ConnectionRefused)).unwrap();
+//! assert_eq!(refused.is_retry_safe(), RetrySafety::Yes);
+//! let reset = io::known(&Error::from(ErrorKind::ConnectionReset)).unwrap();
+//! assert_eq!(reset.is_retry_safe(), RetrySafety::Maybe);
+//! ```
 
 use super::Classification;
 use crate::error::{ErrorFault, RetrySafety};

@@ -93,7 +93,8 @@ const fn saturated(number: u64) -> u32 {
 /// let thirty = Some(Duration::from_secs(30));
 /// assert_eq!(rate_limit(r#""default";r=50;t=30"#), Some(RateLimit::new(50).with_reset(thirty)));
 /// assert_eq!(rate_limit(r#""day";r=900;t=36000, "second";r=5"#), Some(RateLimit::new(5)));
-/// assert_eq!(rate_limit("limit=100, remaining=50, reset=30"), Some(RateLimit::new(50).with_reset(thirty)));
+/// let limit = Some(RateLimit::new(50).with_reset(thirty));
+/// assert_eq!(rate_limit("limit=100, remaining=50, reset=30"), limit);
 /// assert_eq!(rate_limit(r#""default";r=-1"#), None);
 /// ```
 pub fn rate_limit(value: &str) -> Option<RateLimit> {

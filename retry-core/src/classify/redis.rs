@@ -35,7 +35,8 @@ use crate::error::{ErrorFault, RetrySafety};
 ///
 /// let loading = CacheError("LOADING Redis is loading the dataset in memory".to_owned());
 /// assert_eq!(loading.is_retry_safe(), RetrySafety::Yes);
-/// assert_eq!(CacheError("WRONGTYPE Operation against a key".to_owned()).is_retry_safe(), RetrySafety::No);
+/// let wrong_type = CacheError("WRONGTYPE Operation against a key".to_owned());
+/// assert_eq!(wrong_type.is_retry_safe(), RetrySafety::No);
 /// ```
 pub fn known_redis(error: &str) -> Option<Classification> {
     use ErrorFault::{Client, Server};

@@ -31,7 +31,8 @@ use std::time::{Duration, SystemTime};
 /// # {
 /// // With the feature `httpdate`:
 /// let date = Some("Sun, 06 Nov 1994 08:49:07 GMT");
-/// assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", date, now), Some(Duration::from_secs(30)));
+/// let wait = retry_after("Sun, 06 Nov 1994 08:49:37 GMT", date, now);
+/// assert_eq!(wait, Some(Duration::from_secs(30)));
 /// # }
 /// ```
 pub fn retry_after(value: &str, response_date: Option<&str>, now: SystemTime) -> Option<Duration> {

@@ -194,8 +194,10 @@ impl RetryConfig {
     /// let config = RetryConfig::new().or_profile("batch", Path::new("batch.conf"), text)?;
     /// assert_eq!(config.max_attempts_setting(), Some(10));
     ///
-    /// let error = RetryConfig::new().or_profile("default", Path::new("x.conf"), "[default").unwrap_err();
-    /// assert!(error.to_string().starts_with(r#"profile "default" in the file "x.conf": the file is malformed: "#));
+    /// let config = RetryConfig::new();
+    /// let error = config.or_profile("default", Path::new("x.conf"), "[default").unwrap_err();
+    /// let expected = r#"profile "default" in the file "x.conf": the file is malformed: "#;
+    /// assert!(error.to_string().starts_with(expected));
     /// # Ok::<(), ConfigError>(())
     /// ```
     ///

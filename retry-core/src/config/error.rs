@@ -13,12 +13,16 @@ use std::path::PathBuf;
 /// the problem with the file:
 ///
 /// ```text
-/// environment variable AWS_MAX_ATTEMPTS: invalid max_attempts "0": expected a whole number from 1 to 4294967295, since it counts the first attempt too
-/// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory (os error 21)
+/// environment variable AWS_MAX_ATTEMPTS: invalid max_attempts "0": expected a whole number
+///     from 1 to 4294967295, since it counts the first attempt too
+/// profile "default" in the file "/home/me/.aws/config": the file can't be read: Is a directory
+///     (os error 21)
 /// profile "default" in the file "/home/me/.aws/config": the file is malformed: line 3 has no `=`
-/// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns, us, ms, s, m or h, such as 1500ms
+/// file "settings.toml": invalid store.backoff.base "5": expected a whole number and its unit, ns,
+///     us, ms, s, m or h, such as 1500ms
 /// file "settings.toml": unknown key store.backoff.bas: did you mean store.backoff.base?
-/// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in code and has no such setting
+/// file "settings.toml": the key store.quota.capacity "100" can't be set: the quota was chosen in
+///     code and has no such setting
 /// ```
 #[derive(Debug)]
 pub struct ConfigError {

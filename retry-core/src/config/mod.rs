@@ -1,4 +1,15 @@
 //! Configuration at run time: settings from code, the environment or a file, and the strategy built from them.
+//!
+//! ```
+//! use retry_core::RetryConfig;
+//!
+//! // `STORE_MAX_ATTEMPTS=7` in the environment of the program.
+//! let variables = [("STORE_MAX_ATTEMPTS", "7")];
+//! let config = RetryConfig::from_prefixed_variables("STORE_", variables)?;
+//! let strategy = config.build();
+//! assert_eq!(strategy.settings().max_attempts, 7);
+//! # Ok::<(), retry_core::ConfigError>(())
+//! ```
 
 mod configured;
 mod duration;
@@ -90,7 +101,8 @@ use sections::Sections;
 /// max_attempts = 4            # the first attempt included
 /// max_retry_after = "2m"      # the longest wait that the server may ask for, or "unlimited"
 /// hint_limit = "max_backoff"  # "unlimited", "max_backoff" or { beyond_backoff = "5s" }
-/// hint_jitter = { percent = 10, at_most = "5s" } # a random part above a wait that the server asks for
+/// # a random part above a wait that the server asks for
+/// hint_jitter = { percent = 10, at_most = "5s" }
 ///
 /// [store.backoff]
 /// base = "100ms"
@@ -153,7 +165,8 @@ impl RetryConfig {
     /// let from_environment = RetryConfig::new().quota_capacity(50);
     /// let from_file = RetryConfig::new().quota_capacity(100).try_max_attempts(4)?;
     /// let config = from_environment.or(from_file);
-    /// assert_eq!((config.quota_capacity_setting(), config.max_attempts_setting()), (Some(50), Some(4)));
+    /// assert_eq!(config.quota_capacity_setting(), Some(50));
+    /// assert_eq!(config.max_attempts_setting(), Some(4));
     /// # Ok::<(), retry_core::ConfigError>(())
     /// ```
     #[must_use]
@@ -175,7 +188,9 @@ impl RetryConfig {
     /// # use std::time::Duration;
     /// use retry_core::RetryConfig;
     ///
-    /// let config = RetryConfig::new().backoff(Duration::from_millis(100), Duration::from_secs(20)).quota_capacity(50);
+    /// let config = RetryConfig::new()
+    ///     .backoff(Duration::from_millis(100), Duration::from_secs(20))
+    ///     .quota_capacity(50);
     /// let entries: Vec<_> = config.entries().map(|(key, value)| format!("{key} = {value}")).collect();
     /// assert_eq!(entries, ["backoff.base = 100ms", "backoff.cap = 20s", "quota.capacity = 50"]);
     /// ```
@@ -190,7 +205,8 @@ impl RetryConfig {
     /// use retry_core::RetryConfig;
     /// use retry_core::config::ConfigSource;
     ///
-    /// let config = RetryConfig::from_prefixed_variables("STORE_", [("STORE_BACKOFF_BASE", "100ms")])?.quota_capacity(50);
+    /// let variables = [("STORE_BACKOFF_BASE", "100ms")];
+    /// let config = RetryConfig::from_prefixed_variables("STORE_", variables)?.quota_capacity(50);
     /// let variable = ConfigSource::Variable("STORE_BACKOFF_BASE".into());
     /// assert_eq!(config.source_of("backoff.base"), Some(&variable));
     /// assert_eq!(config.source_of("quota.capacity"), Some(&ConfigSource::Code));
@@ -225,7 +241,8 @@ impl RetryConfig {
     /// use retry_core::{PacedRetryStrategy, RetryConfig, StandardRetryStrategy};
     ///
     /// let config = RetryConfig::new().try_max_attempts(4)?;
-    /// let strategy = config.build_on(PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(NoQuota)))?;
+    /// let base = PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(NoQuota));
+    /// let strategy = config.build_on(base)?;
     /// assert_eq!((strategy.mode(), strategy.settings().max_attempts), (RetryMode::Paced, 4));
     ///
     /// let config = config.quota_capacity(100).mode(RetryMode::Adaptive);

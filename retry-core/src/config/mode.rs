@@ -18,7 +18,8 @@ use std::sync::LazyLock;
 /// assert_eq!(RetryMode::Adaptive.to_string(), "adaptive");
 ///
 /// let error = "fast".parse::<RetryMode>().unwrap_err();
-/// assert_eq!(error.to_string(), r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#);
+/// let expected = r#"invalid retry_mode "fast": expected standard, adaptive or legacy"#;
+/// assert_eq!(error.to_string(), expected);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

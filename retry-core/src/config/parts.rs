@@ -9,6 +9,22 @@ use crate::support::random::RandomNumbers;
 
 /// A strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
 /// [`PacedRetryStrategy`](crate::PacedRetryStrategy). This trait is sealed.
+///
+/// ```
+/// use retry_core::config::{ConfigBase, ConfiguredOn};
+/// use retry_core::{ConfigError, RetryConfig, StandardRetryStrategy};
+///
+/// /// Builds on any strategy that code chose.
+/// fn configured<S>(config: &RetryConfig, base: S) -> Result<ConfiguredOn<S>, ConfigError>
+/// where
+///     S: ConfigBase,
+/// {
+///     config.build_on(base)
+/// }
+///
+/// configured(&RetryConfig::new().quota_capacity(50), StandardRetryStrategy::new())?;
+/// # Ok::<(), ConfigError>(())
+/// ```
 pub trait ConfigBase: SealedBase {
     /// The backoff that code chose.
     type Backoff: BackoffStrategy;
@@ -70,6 +86,19 @@ impl<L: ConfigLimiter, B: BackoffStrategy, Q: RetryQuota> ConfigBase for Limited
 }
 
 /// A limiter of a configured strategy. This trait is sealed.
+///
+/// ```
+/// use retry_core::config::{ConfigLimiter, ConfiguredStrategy};
+/// use retry_core::{ExponentialBackoff, TokenBucket};
+///
+/// type Configured<L> = ConfiguredStrategy<ExponentialBackoff, TokenBucket, L>;
+///
+/// /// Takes a configured strategy, whatever its limiter is.
+/// fn max_attempts<L: ConfigLimiter>(strategy: &Configured<L>) -> u32 {
+///     strategy.settings().max_attempts
+/// }
+/// # assert_eq!(max_attempts(&retry_core::RetryConfig::new().build()), 5);
+/// ```
 pub trait ConfigLimiter: SendLimiter {
     /// Returns the mode that code chose with the limiter, or `None` if the configuration chooses it.
     #[doc(hidden)]

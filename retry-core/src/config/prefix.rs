@@ -27,7 +27,9 @@ impl RetryConfig {
     /// ```
     /// use retry_core::{ConfigError, RetryConfig};
     ///
-    /// let read = |name: &str, value: &str| RetryConfig::from_prefixed_variables("STORE_RETRY_", [(name, value)]);
+    /// let read = |name: &str, value: &str| {
+    ///     RetryConfig::from_prefixed_variables("STORE_RETRY_", [(name, value)])
+    /// };
     /// assert_eq!(read("STORE_RETRY_MAX_ATTEMPTS", "4")?.max_attempts_setting(), Some(4));
     /// assert_eq!(read("HOME", "/home/me")?, RetryConfig::new());
     ///

@@ -21,7 +21,8 @@ use std::sync::Arc;
 ///     ScopedRetryStrategy::new(|| RetryConfig::new().build());
 ///
 /// let all = RetryConfig::new().try_max_attempts(3)?;
-/// let config = ScopedRetryConfig::new(all).scope("acme".to_owned(), RetryConfig::new().quota_capacity(1_000));
+/// let acme = RetryConfig::new().quota_capacity(1_000);
+/// let config = ScopedRetryConfig::new(all).scope("acme".to_owned(), acme);
 /// TENANTS.apply(config, TokioTimer)?;
 /// assert_eq!(TENANTS.scope("acme").quota().capacity(), 1_000);
 /// assert_eq!(TENANTS.scope("umbrella").quota().capacity(), 500);
@@ -107,9 +108,12 @@ mod read {
         /// use retry_core::config::ScopedRetryConfig;
         ///
         /// // In TOML: [store] with max_attempts = 3, and [store.tenants.acme] with max_attempts = 5.
-        /// let text = r#"{ "store": { "max_attempts": 3, "tenants": { "acme": { "max_attempts": 5 } } } }"#;
+        /// let text = r#"{
+        ///     "store": { "max_attempts": 3, "tenants": { "acme": { "max_attempts": 5 } } }
+        /// }"#;
         /// let document = &mut serde_json::Deserializer::from_str(text);
-        /// let config = ScopedRetryConfig::from_file_section("settings.json", "store", "tenants", document)?;
+        /// let file = "settings.json";
+        /// let config = ScopedRetryConfig::from_file_section(file, "store", "tenants", document)?;
         /// assert_eq!(config.of(&"acme".to_owned()).max_attempts_setting(), Some(5));
         /// assert_eq!(config.of(&"umbrella".to_owned()).max_attempts_setting(), Some(3));
         /// # Ok::<(), retry_core::ConfigError>(())

@@ -85,7 +85,8 @@ impl RetryConfig {
     /// let text = r#"{ "store": { "backoff": { "base": "5" } } }"#;
     /// let document = &mut serde_json::Deserializer::from_str(text);
     /// let error = RetryConfig::from_file_section("settings.json", "store", document).unwrap_err();
-    /// assert!(error.to_string().starts_with(r#"file "settings.json": invalid store.backoff.base "5": expected "#));
+    /// let expected = r#"file "settings.json": invalid store.backoff.base "5": expected "#;
+    /// assert!(error.to_string().starts_with(expected));
     /// assert_eq!(error.key().as_deref(), Some("store.backoff.base"));
     /// ```
     ///

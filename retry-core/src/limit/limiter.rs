@@ -24,6 +24,24 @@ pub(crate) use sealed::Sealed;
 /// when an attempt succeeds, fails or is given up before it is sent. Otherwise the outcome of the attempt is unknown, because its
 /// future was dropped, its body panicked, or its time was up; then the place is only dropped. A limiter that has to notice this
 /// keeps a guard in its places.
+///
+/// # Examples
+///
+/// ```
+/// use retry_core::limit::SendLimiter;
+/// use retry_core::strategy::LimitedRetryStrategy;
+/// use retry_core::{AdaptiveRetryStrategy, ExponentialBackoff, PacedRetryStrategy, TokenBucket};
+///
+/// type Limited<L> = LimitedRetryStrategy<L, ExponentialBackoff, TokenBucket>;
+///
+/// /// Takes a strategy with any limiter.
+/// fn describe<L: SendLimiter>(strategy: &Limited<L>) -> String {
+///     format!("{strategy:?}")
+/// }
+///
+/// describe(&AdaptiveRetryStrategy::new());
+/// describe(&PacedRetryStrategy::new());
+/// ```
 pub trait SendLimiter: Sealed + Debug {
     /// What an operation holds of the limiter.
     #[doc(hidden)]

@@ -1,4 +1,25 @@
 //! Limits on sends: when an attempt may be sent, which a limiter learns from what the server answers.
+//!
+//! ```
+//! use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
+//!
+//! #[derive(Debug, RetryInfo)]
+//! #[retry(throttling)]
+//! struct SlowDown;
+//!
+//! // Sends at the rate that the table accepts, which the limiter learns from its rejections.
+//! static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+//!
+//! #[retryable(strategy = TABLE)]
+//! async fn put(key: &str) -> Result<(), SlowDown> {
+//!     // One attempt.
+//! #   Ok(())
+//! }
+//! ```
+//!
+//! What a limiter changes for a bulk copy:
+//!
+#![doc = include_str!("../../docs/copy.svg")]
 
 mod adaptive;
 mod limiter;

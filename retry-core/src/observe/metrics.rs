@@ -4,7 +4,8 @@
 //! calls [`install`]:
 //!
 //! ```
-//! // A recorder is installed here, for example by `PrometheusBuilder`: see docs/production.md in the repository for buckets.
+//! // A recorder is installed here, for example by `PrometheusBuilder`: see docs/production.md in
+//! // the repository for buckets.
 //! retry_core::observe::metrics::install()?;
 //! # Ok::<(), retry_core::observe::GlobalObserverIsSet>(())
 //! ```

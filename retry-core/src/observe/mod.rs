@@ -1,4 +1,67 @@
 //! Events for observers and for `tracing`, and reports of single operations.
+//!
+//! ```
+//! use retry_core::{Event, Observer, RetryInfo, StandardRetryStrategy, retryable};
+//!
+//! struct Print;
+//!
+//! impl Observer for Print {
+//!     fn observe(&self, event: &Event) {
+//!         println!("{}: {:?}", event.operation, event.kind);
+//!     }
+//! }
+//!
+//! #[derive(Debug, RetryInfo)]
+//! #[retry(throttling)]
+//! struct SlowDown;
+//!
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = STORE, observer = Print)]
+//! async fn get(key: &str) -> Result<String, SlowDown> {
+//!     // One attempt.
+//! #   Ok(key.to_owned())
+//! }
+//! ```
+//!
+//! # The events
+//!
+//! The [`Observer`] of an operation, if it has one, receives the operation's events. With the feature `tracing`, the
+//! subscriber of `tracing` receives them too. There, each event has the target `retry_core`, the fields `operation`,
+//! `operation_id` and `attempt`, `strategy` if the strategy has a name, and the fields in the table. [`Observer`]
+//! documents the order of the events.
+//!
+//! | event | meaning | level | fields |
+//! |---|---|---|---|
+//! | `refused` | the strategy refused the initial token | warn | `reason` |
+//! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
+//! | `attempt_started` | an attempt begins | trace | |
+//! | `unknown_error` | nothing classified the error of the attempt, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
+//! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
+//! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
+//! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
+//! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
+//!
+//! A quota that runs dry warns by itself, with the fields `strategy`, if the strategy has a name, and `capacity`:
+//!
+//! | event | meaning | level |
+//! |---|---|---|
+//! | `held` | a server asked a [`PacedRetryStrategy`](crate::PacedRetryStrategy) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
+//! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) refused a retry, for the first time since it was full or had recovered | warn |
+//! | `quota_recovered` | the balance is back at half of the capacity, and can pay what was refused | warn |
+//!
+//! The fields have these values:
+//!
+//! - `operation`: the [path of the function](Event::operation); for [`retry()`](crate::retry()) the name of the call, which is the path
+//!   of the closure by default.
+//! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
+//! - `error_type`: a name from [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave no class.
+//! - `reason`: a name from [`RetryError::as_str`](crate::RetryError::as_str).
+//! - `delay_source`: a name from [`DelaySource::as_str`](crate::strategy::DelaySource::as_str).
+//! - `quota`: the level of the retry quota after the event.
+//! - `quota_mode`: a name from [`QuotaMode::as_str`](crate::quota::QuotaMode::as_str), for a quota that has modes, such as
+//!   [`EvidenceQuota`](crate::quota::EvidenceQuota).
+//! - `send_rate`: the limit on sends per second after the event, if there is one.
 
 mod event;
 #[cfg(feature = "global-observer")]
@@ -64,7 +127,8 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///     // One attempt.
 /// #   Err(NoSuchKey)
 /// }
-/// # assert!(tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(get("key")).is_err());
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # assert!(runtime.block_on(get("key")).is_err());
 /// # assert_eq!(METRICS.given_up.load(Ordering::Relaxed), 1);
 /// ```
 ///
@@ -99,11 +163,12 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// returns. `[ ]` means zero or one time, and `{ }` means any number of times, including zero:
 ///
 /// ```text
-/// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled } { limited } end
+/// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled }
+///             { limited } end
 /// end       = attempt_started succeeded
 ///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped
-///           | attempt_started stopped                       (max_time or deadline cut the attempt)
-///           | stopped                                       (max_time or deadline prevented the attempt)
+///           | attempt_started stopped               (max_time or deadline cut the attempt)
+///           | stopped                               (max_time or deadline prevented the attempt)
 /// ```
 ///
 /// If the operation is dropped, or its body panics, the events end at that point.

@@ -175,6 +175,25 @@ mod sealed {
 }
 
 /// An optional observer: an [`Observer`], or [`Unobserved`]. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::{AsyncAttempts, OptionalObserver};
+/// use retry_core::time::DefaultTimer;
+/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+///
+/// type Call<F, O> =
+///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, O>;
+///
+/// /// Runs a call with an observer, or without one.
+/// async fn run<F, O, T, E>(call: Call<F, O>) -> Result<T, E>
+/// where
+///     F: AsyncAttempts<Outcome = Result<T, E>>,
+///     O: OptionalObserver,
+///     E: RetryInfo,
+/// {
+///     call.run().await
+/// }
+/// ```
 pub trait OptionalObserver: sealed::Sealed {
     /// State kept between events.
     #[doc(hidden)]

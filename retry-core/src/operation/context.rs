@@ -21,12 +21,13 @@ use std::time::Duration;
 /// # async fn send(_: &str, _: String, _: u32) -> Result<(), Failed> { Ok(()) }
 /// #[retryable(strategy = "standard", context = context)]
 /// async fn put(pool: &Pool, key: &str) -> Result<(), Failed> {
-///     // After throttling, the connection is still good. After any other failure, it may be broken.
-///     let previous = context.previous_failure();
-///     if previous.is_some_and(|failure| failure.error_type() != Some(RetryErrorType::Throttling)) {
+///     // After throttling, the connection is still good. After another failure, it may be broken.
+///     let previous = context.previous_failure().map(|failure| failure.error_type());
+///     if previous.is_some_and(|class| class != Some(RetryErrorType::Throttling)) {
 ///         pool.drop_connection();
 ///     }
-///     // The id is the same for all attempts, so the server can recognize a request that it has seen before.
+///     // The id is the same for all attempts, so the server can recognize a request that it has
+///     // seen before.
 ///     send(key, context.operation_id().to_string(), context.attempt()).await
 /// }
 /// ```

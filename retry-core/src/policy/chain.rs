@@ -126,7 +126,9 @@ impl<K> ChainPolicy<K> {
     ///
     /// # let status: Result<(), _> = Err(fmt::Error);
     /// let outcome = status.context(SlowDown);
-    /// let policy = ChainPolicy::new().whole_first(|error: &anyhow::Error| error.downcast_ref::<SlowDown>().map(Classification::of));
+    /// let policy = ChainPolicy::new().whole_first(|error: &anyhow::Error| {
+    ///     error.downcast_ref::<SlowDown>().map(Classification::of)
+    /// });
     /// assert_eq!(policy.evaluate(&outcome), RetryDirective::retry(RetryErrorType::Throttling));
     /// ```
     pub const fn whole_first<E: ErrorLike<K>, F>(self, known: F) -> WholeFirst<F, K>

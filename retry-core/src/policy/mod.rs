@@ -1,4 +1,16 @@
 //! Policies: the decision whether an outcome is a success, a final failure, or worth a retry.
+//!
+//! ```
+//! use retry_core::{ChainPolicy, StandardRetryStrategy, retryable};
+//!
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // An `anyhow::Error` says nothing about retries, so a policy looks at its chain of sources.
+//! #[retryable(strategy = STORE, policy = ChainPolicy::new().idempotent(true))]
+//! async fn read(path: &str) -> anyhow::Result<String> {
+//!     Ok(std::fs::read_to_string(path)?)
+//! }
+//! ```
 
 mod chain;
 mod unknown;
@@ -205,6 +217,34 @@ impl Success {
 ///
 /// To extend the standard policy, call [`StandardRetryPolicy::evaluate_error`] for the errors that your policy does not
 /// handle itself.
+///
+/// ```
+/// use retry_core::{RetryDirective, RetryErrorType, RetryInfo, RetryPolicy, StandardRetryPolicy};
+///
+/// #[derive(Debug, RetryInfo)]
+/// #[retry(timeout)]
+/// struct NoAnswer;
+///
+/// enum Job {
+///     Running,
+///     Done,
+/// }
+///
+/// /// Polls until the job is done. Errors are classified by the standard policy.
+/// struct UntilDone;
+///
+/// impl RetryPolicy<Result<Job, NoAnswer>> for UntilDone {
+///     fn evaluate(&self, outcome: &Result<Job, NoAnswer>) -> RetryDirective {
+///         match outcome {
+///             Ok(Job::Done) => RetryDirective::succeed(),
+///             Ok(Job::Running) => RetryDirective::retry(RetryErrorType::Other),
+///             Err(error) => StandardRetryPolicy::new().evaluate_error(error),
+///         }
+///     }
+/// }
+/// # assert_eq!(UntilDone.evaluate(&Ok(Job::Done)), RetryDirective::succeed());
+/// # let _ = (UntilDone.evaluate(&Ok(Job::Running)), UntilDone.evaluate(&Err(NoAnswer)));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no policy for outcomes of the type `{R}`",
     label = "this does not implement `RetryPolicy<{R}>`",
@@ -236,7 +276,10 @@ pub trait RetryPolicy<R: ?Sized> {
     ///         }
     ///     }
     ///
-    ///     fn unknown_error<'o>(&self, outcome: &'o Result<Vec<u8>, anyhow::Error>) -> Option<&'o (dyn Error + 'static)> {
+    ///     fn unknown_error<'o>(
+    ///         &self,
+    ///         outcome: &'o Result<Vec<u8>, anyhow::Error>,
+    ///     ) -> Option<&'o (dyn Error + 'static)> {
     ///         self.0.unknown_error(outcome)
     ///     }
     /// }
@@ -317,7 +360,8 @@ impl<R: ?Sized, F: Fn(&R) -> RetryDirective> RetryPolicy<R> for PolicyFn<F> {
 /// # struct Crashed;
 /// # impl ErrorInfo for Crashed {}
 /// # impl RetryInfo for Crashed {}
-/// // The error has an unknown fault, so the policy needs to know whether the operation is idempotent.
+/// // The error has an unknown fault, so the policy needs to know whether the operation is
+/// // idempotent.
 /// let outcome: Result<(), Crashed> = Err(Crashed);
 /// let unknown = StandardRetryPolicy::new();
 /// let idempotent = StandardRetryPolicy::new().idempotent(true);

@@ -63,7 +63,8 @@ impl TokenBucket {
     /// # use std::time::Duration;
     /// use retry_core::StandardRetryStrategy;
     ///
-    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new().quota_refill(10, Duration::from_secs(1));
+    /// static STORE: StandardRetryStrategy =
+    ///     StandardRetryStrategy::new().quota_refill(10, Duration::from_secs(1));
     /// ```
     #[must_use]
     pub const fn refill(self, amount: u32, every: Duration) -> Self {

@@ -1,4 +1,15 @@
 //! Quotas: the limit on the retries of all calls together, which protects a server that is in trouble.
+//!
+//! ```
+//! use retry_core::{EvidenceRetryStrategy, RetryQuota, StandardRetryStrategy};
+//!
+//! // A quota that learns whether retries help, and needs no number.
+//! static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
+//! // A quota of a fixed size: up to 40 retries at a cost of 5, until successes refill it.
+//! static SEARCH: StandardRetryStrategy = StandardRetryStrategy::new().quota_capacity(200);
+//!
+//! assert_eq!(SEARCH.quota().available(), 200);
+//! ```
 
 mod balance;
 mod bucket;
@@ -219,7 +230,8 @@ forward_quota!(&Q, Box<Q>, Arc<Q>);
 /// use retry_core::quota::NoQuota;
 /// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
 ///
-/// static STORE: StandardRetryStrategy<ExponentialBackoff, NoQuota> = StandardRetryStrategy::new().with_quota(NoQuota);
+/// static STORE: StandardRetryStrategy<ExponentialBackoff, NoQuota> =
+///     StandardRetryStrategy::new().with_quota(NoQuota);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoQuota;

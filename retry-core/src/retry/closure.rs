@@ -27,6 +27,20 @@ mod sealed {
 }
 
 /// A retried closure in any of its forms. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::Attempts;
+/// use retry_core::{Retry, StandardRetryStrategy};
+///
+/// /// Sets what all calls of a program share, for closures of any form.
+/// fn shared<F: Attempts>(
+///     call: Retry<&'static StandardRetryStrategy, F>,
+/// ) -> Retry<&'static StandardRetryStrategy, F> {
+///     call.name("store").idempotent(true)
+/// }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// # let _ = shared(retry_core::retry(&STORE, async || Ok::<(), std::io::Error>(())));
+/// ```
 pub trait Attempts: sealed::Sealed {
     /// The outcome of an attempt.
     type Outcome;
@@ -48,6 +62,21 @@ pub trait Attempts: sealed::Sealed {
 }
 
 /// A retried closure that returns a future for each attempt. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::AsyncAttempts;
+/// use retry_core::{Retry, StandardRetryStrategy, TimedOut};
+/// use std::time::Duration;
+///
+/// /// Limits the time of each attempt of a closure that makes futures.
+/// async fn bounded<F, T, E>(call: Retry<&'static StandardRetryStrategy, F>) -> Result<T, E>
+/// where
+///     F: AsyncAttempts<Outcome = Result<T, E>>,
+///     E: retry_core::RetryInfo + From<TimedOut>,
+/// {
+///     call.attempt_timeout(Duration::from_secs(2)).run().await
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and starts with `max_time`",
     label = "this needs a closure that makes futures"
@@ -63,6 +92,25 @@ pub trait AsyncAttempts: Attempts {
 }
 
 /// A retried closure whose attempts block the thread. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::{Blocking, BlockingAttempts};
+/// use retry_core::time::StdTimer;
+/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+///
+/// type Call<F> =
+///     Retry<&'static StandardRetryStrategy, Blocking<F>, StandardRetryPolicy, StdTimer>;
+///
+/// /// Runs a closure that blocks, and prints how often it was called.
+/// fn counted<F, T, E: RetryInfo>(call: Call<F>) -> Result<T, E>
+/// where
+///     Blocking<F>: BlockingAttempts<Outcome = Result<T, E>>,
+/// {
+///     let report = call.report();
+///     println!("{} attempts", report.attempts);
+///     report.outcome
+/// }
+/// ```
 pub trait BlockingAttempts: Attempts {
     /// Runs the attempt with this number and this time limit.
     #[doc(hidden)]

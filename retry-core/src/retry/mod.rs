@@ -1,4 +1,19 @@
 //! Retries of closures, without macros.
+//!
+//! ```
+//! use retry_core::{StandardRetryStrategy, retry};
+//! use std::io::{Error, ErrorKind};
+//! # async fn connect() -> Result<(), Error> { Ok(()) }
+//!
+//! static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! # async fn example() -> Result<(), Error> {
+//! retry(&SERVER, || connect())
+//!     .when(|error: &Error| error.kind() == ErrorKind::ConnectionRefused)
+//!     .run()
+//!     .await
+//! # }
+//! ```
 
 mod closure;
 mod options;
@@ -110,7 +125,8 @@ where
 /// # async fn send(key: String) -> Result<(), Failed> { Ok(()) }
 /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 /// # async fn example() -> Result<(), Failed> {
-/// // The id is the same for all attempts, so that the server can tell that it has seen the request before.
+/// // The id is the same for all attempts, so that the server can tell that it has seen the
+/// // request before.
 /// retry_with_context(&STORE, |context| send(context.operation_id().to_string())).run().await
 /// # }
 /// ```
@@ -137,7 +153,9 @@ where
 /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 ///
 /// # fn read() -> io::Result<String> { Ok(String::new()) }
-/// let content = retry_blocking(&STORE, || read()).when(|error| error.kind() == io::ErrorKind::TimedOut).run()?;
+/// let content = retry_blocking(&STORE, || read())
+///     .when(|error| error.kind() == io::ErrorKind::TimedOut)
+///     .run()?;
 /// # Ok::<(), io::Error>(())
 /// ```
 pub fn retry_blocking<S, F, R>(strategy: S, attempt: F) -> Retry<S, Blocking<F>, StandardRetryPolicy, StdTimer>
@@ -178,6 +196,22 @@ where
 
 /// A call that retries a closure. It is created by [`retry()`] and started by [`run`](Retry::run) or
 /// [`report`](Retry::report).
+///
+/// ```
+/// use retry_core::{StandardRetryStrategy, retry};
+/// use std::io::{Error, ErrorKind};
+/// # async fn connect() -> Result<(), Error> { Ok(()) }
+///
+/// static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// # async fn example() -> Result<(), Error> {
+/// let call = retry(&SERVER, || connect())
+///     .when(|error: &Error| error.kind() == ErrorKind::ConnectionRefused)
+///     .on_retry(|error, event| eprintln!("{error}; next attempt: {:?}", event.kind.delay()))
+///     .name("connect");
+/// call.run().await
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is called before `.run()` or `.report()`"]
 pub struct Retry<S, F, P = StandardRetryPolicy, T = DefaultTimer, O = Unobserved, L = Unlimited> {

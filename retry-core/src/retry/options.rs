@@ -30,7 +30,10 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
-    /// retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused).run().await
+    /// retry(&STORE, || connect())
+    ///     .when(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    ///     .run()
+    ///     .await
     /// # }
     /// ```
     pub fn when<R, E, W>(self, when: W) -> Retry<S, F, WhenPolicy<W>, T, O, L>
@@ -53,7 +56,11 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
     /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn send() -> Result<(), Response> { Ok(()) }
     /// # async fn example() -> Result<(), Response> {
-    /// retry(&STORE, || send()).when(|error| error.status == 503).retry_after(|error| error.retry_after).run().await
+    /// retry(&STORE, || send())
+    ///     .when(|error| error.status == 503)
+    ///     .retry_after(|error| error.retry_after)
+    ///     .run()
+    ///     .await
     /// # }
     /// ```
     pub fn retry_after<R, E, H>(self, retry_after: H) -> Retry<S, F, WhenPolicy<W, H>, T, O, L>
@@ -133,7 +140,8 @@ impl<S, F: AsyncAttempts, P, T, O, L> Retry<S, F, P, T, O, L> {
     /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     /// # async fn connect() -> io::Result<()> { Ok(()) }
     /// # async fn example() -> io::Result<()> {
-    /// let call = retry(&STORE, || connect()).when(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    /// let call = retry(&STORE, || connect())
+    ///     .when(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     /// let call = call.on_retry(|error, event| match event.kind.delay() {
     ///     Some(delay) => eprintln!("retrying in {delay:.1?}: {error}"),
     ///     None => eprintln!("giving up: {error}"),
@@ -265,9 +273,14 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
     ///
     /// /// A call with the default timer.
-    /// type Call<F, L> = Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+    /// type Call<F, L> =
+    ///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
     ///
-    /// fn bounded<F: AsyncAttempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout> {
+    /// fn bounded<F, L>(call: Call<F, L>) -> Call<F, L::WithAttemptTimeout>
+    /// where
+    ///     F: AsyncAttempts,
+    ///     L: TimeLimits,
+    /// {
     ///     call.attempt_timeout(Duration::from_secs(5))
     /// }
     ///

@@ -76,7 +76,8 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     /// ```
     /// use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};
     ///
-    /// static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::over(StandardRetryStrategy::aws_2_0());
+    /// static TABLE: AdaptiveRetryStrategy =
+    ///     AdaptiveRetryStrategy::over(StandardRetryStrategy::aws_2_0());
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
         Self::from_parts(standard, AdaptiveLimiter::new())

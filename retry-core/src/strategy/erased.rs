@@ -23,7 +23,8 @@ use std::time::Duration;
 /// use retry_core::{ErasedStrategy, ScopedRetryStrategy, StandardRetryStrategy, retryable};
 ///
 /// static SHARED: StandardRetryStrategy = StandardRetryStrategy::new();
-/// static TENANTS: ScopedRetryStrategy<u64> = ScopedRetryStrategy::new(StandardRetryStrategy::aws_2_0);
+/// static TENANTS: ScopedRetryStrategy<u64> =
+///     ScopedRetryStrategy::new(StandardRetryStrategy::aws_2_0);
 ///
 /// struct Client {
 ///     retry: ErasedStrategy,
@@ -45,7 +46,8 @@ use std::time::Duration;
 ///     }
 /// }
 /// # let client = Client::new(Some(7));
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(client.get("key")).unwrap();
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(client.get("key")).unwrap();
 /// ```
 ///
 /// # Costs

@@ -1,4 +1,16 @@
 //! Strategies: the state that operations share, and the decision whether and when an operation retries.
+//!
+//! ```
+//! use retry_core::{PacedRetryStrategy, ScopedRetryStrategy, StandardRetryStrategy};
+//!
+//! // Retries, with a quota that all calls share.
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(3);
+//! // The same, sending at the rate that the server accepts.
+//! static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+//! // A strategy, and so a quota, for each region.
+//! static REGIONS: ScopedRetryStrategy<String> =
+//!     ScopedRetryStrategy::new(StandardRetryStrategy::new);
+//! ```
 
 mod adaptive;
 mod erased;
@@ -82,7 +94,8 @@ use std::time::Duration;
 ///     Err(error) => {
 ///         token = STORE.refresh_retry_token(token, &Failure::of(&error), &clock)?;
 ///         assert_eq!(token.attempt(), 2);
-///         // Sleep for `token.delay()`, call `STORE.ready(..)` if the strategy limits sends, and send again.
+///         // Sleep for `token.delay()`, call `STORE.ready(..)` if the strategy limits sends, and
+///         // send again.
 ///     }
 /// }
 /// # Ok::<(), retry_core::RetryError>(())

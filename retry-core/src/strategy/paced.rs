@@ -89,7 +89,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// ```
     /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
     ///
-    /// static TABLE: PacedRetryStrategy = PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3));
+    /// static TABLE: PacedRetryStrategy =
+    ///     PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3));
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
         Self::from_parts(standard, PacedLimiter::new(RandomNumbers::new()))
@@ -128,7 +129,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// use retry_core::limit::Rejections;
     ///
     /// // nginx answers 503 to what is above its `limit_req`.
-    /// static PROXY: PacedRetryStrategy = PacedRetryStrategy::new().rejections(Rejections::ServerErrors);
+    /// static PROXY: PacedRetryStrategy =
+    ///     PacedRetryStrategy::new().rejections(Rejections::ServerErrors);
     /// ```
     #[must_use]
     pub const fn rejections(mut self, rejections: Rejections) -> Self {
@@ -161,6 +163,19 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 }
 
 /// A strategy whose rate of sends can come from elsewhere, such as a share of the limit of many processes.
+///
+/// ```
+/// use retry_core::strategy::PacedStrategy;
+/// use retry_core::{Clock, PacedRetryStrategy};
+///
+/// /// Lets a strategy send at a share of a limit that many processes have.
+/// fn share(strategy: &impl PacedStrategy, limit: f64, processes: u32, clock: &impl Clock) {
+///     strategy.pace_at(Some(limit / f64::from(processes)), false, clock);
+/// }
+///
+/// static TABLE: PacedRetryStrategy = PacedRetryStrategy::new();
+/// share(&TABLE, 500.0, 20, &retry_core::time::StdTimer);
+/// ```
 pub trait PacedStrategy {
     /// Sends at this rate from now on; see [`PacedRetryStrategy::pace_at`].
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers;

@@ -26,7 +26,9 @@ pub struct Operations;
 /// use retry_core::quota::QuotaMode;
 /// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share, StrategyName};
 /// use retry_core::time::Clock;
-/// use retry_core::{Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry};
+/// use retry_core::{
+///     Failure, RetryError, RetryInfo, RetryStrategy, StandardRetryStrategy, Success, retry,
+/// };
 /// use std::sync::Arc;
 /// use std::time::Duration;
 ///
@@ -47,15 +49,30 @@ pub struct Operations;
 ///     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Token, RetryError> {
 ///         self.0.retries.acquire_initial_token(clock)
 ///     }
-///     fn refresh_retry_token(&self, token: Token, failure: &Failure, clock: &dyn Clock) -> Result<Token, RetryError> {
+///     fn refresh_retry_token(
+///         &self,
+///         token: Token,
+///         failure: &Failure,
+///         clock: &dyn Clock,
+///     ) -> Result<Token, RetryError> {
 ///         self.0.retries.refresh_retry_token(token, failure, clock)
 ///     }
-///     fn record_success(&self, token: Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken> {
+///     fn record_success(
+///         &self,
+///         token: Token,
+///         success: &Success,
+///         clock: &dyn Clock,
+///     ) -> Result<(), ForeignToken> {
 ///         self.0.retries.record_success(token, success, clock)
 ///     }
-///     // A wrapper must also forward the methods that have a default. Clippy's lint `missing_trait_methods` on the impl
-///     // reports each one that is missing.
-///     fn ready(&self, token: &mut Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+///     // A wrapper must also forward the methods that have a default. Clippy's lint
+///     // `missing_trait_methods` on the impl reports each one that is missing.
+///     fn ready(
+///         &self,
+///         token: &mut Token,
+///         clock: &dyn Clock,
+///         waker: Option<&LazyWaker<'_>>,
+///     ) -> Ready {
 ///         self.0.retries.ready(token, clock, waker)
 ///     }
 ///     fn release(&self, token: Token) {

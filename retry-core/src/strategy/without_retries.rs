@@ -40,7 +40,7 @@ impl WithoutRetries {
 /// # struct SlowDown;
 /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 /// async fn load() -> Result<(), SlowDown> {
-///     retry(&STORE, async || Err(SlowDown)).await
+///     retry(&STORE, async || Err(SlowDown)).run().await
 /// }
 ///
 /// # async fn example() {
@@ -65,7 +65,9 @@ pub async fn without_retries<F: Future>(future: F) -> F::Output {
 /// # struct SlowDown;
 /// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 /// // One attempt.
-/// let loaded = without_retries_blocking(|| retry_blocking(&STORE, || Err::<(), _>(SlowDown)).run());
+/// let loaded = without_retries_blocking(|| {
+///     retry_blocking(&STORE, || Err::<(), _>(SlowDown)).run()
+/// });
 /// loaded.unwrap_err();
 /// ```
 pub fn without_retries_blocking<R>(run: impl FnOnce() -> R) -> R {

@@ -12,6 +12,42 @@ use std::fmt::Debug;
 ///    names the file, the key and the value.
 /// 2. [`RetryConfig::build_on`](crate::RetryConfig::build_on) and
 ///    [`ConfiguredStrategy::apply`](crate::config::ConfiguredStrategy::apply) [set](ConfigSection::set) the values.
+///
+/// ```
+/// use retry_core::InvalidSetting;
+/// use retry_core::config::ConfigSection;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// #[derive(Debug)]
+/// struct Share(AtomicU32);
+///
+/// impl ConfigSection for Share {
+///     fn name(&self) -> &'static str {
+///         "share"
+///     }
+///
+///     fn keys(&self) -> &'static [&'static str] {
+///         &["percent"]
+///     }
+///
+///     fn check(&self, key: &'static str, value: &str) -> Result<(), InvalidSetting> {
+///         let is_valid = value.parse().is_ok_and(|percent: u32| percent <= 100);
+///         if is_valid {
+///             return Ok(());
+///         }
+///         Err(InvalidSetting::new(key, value, "a whole number up to 100"))
+///     }
+///
+///     fn set(&self, values: &[(&'static str, String)]) {
+///         let percent = values.first().and_then(|(_, value)| value.parse().ok());
+///         self.0.store(percent.unwrap_or(100), Ordering::Relaxed);
+///     }
+/// }
+///
+/// let share = Share(AtomicU32::new(100));
+/// assert!(share.check("percent", "101").is_err());
+/// share.set(&[("percent", "50".to_owned())]);
+/// ```
 pub trait ConfigSection: Debug {
     /// Returns the name of the section, such as `fleet`.
     fn name(&self) -> &'static str;

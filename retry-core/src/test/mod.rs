@@ -56,7 +56,8 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! retry-core = { path = "../retry/retry-core", features = ["test"] } # the same source as in [dependencies]
+//! # the same source as in [dependencies]
+//! retry-core = { path = "../retry/retry-core", features = ["test"] }
 //! ```
 //!
 //! Cargo then enables it only for builds of tests, examples and benchmarks. To check that a release does not contain
@@ -85,7 +86,7 @@
 //! assert!(fetch().is_err());
 //!
 //! let operation = test.only();
-//! assert_eq!(operation.classes, [Some(RetryErrorType::Throttling), Some(RetryErrorType::Throttling)]);
+//! assert_eq!(operation.classes, [Some(RetryErrorType::Throttling); 2]);
 //! assert!(operation.delays[0] <= Duration::from_secs(1));
 //! assert_eq!(test.skipped(), operation.delays);
 //! ```

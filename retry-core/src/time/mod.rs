@@ -1,4 +1,20 @@
 //! Clocks and timers: those of tokio and the standard library, a manual one for tests, and the traits for your own.
+//!
+//! ```
+//! use retry_core::time::ManualTimer;
+//! use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+//!
+//! #[derive(Debug, RetryInfo)]
+//! #[retry(throttling)]
+//! struct SlowDown;
+//!
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! // A test whose waits take no time: five attempts fail at once.
+//! let timer = ManualTimer::new();
+//! let report = retry_blocking(&STORE, || Err::<(), _>(SlowDown)).timer(&timer).report();
+//! assert_eq!(report.attempts, 5);
+//! ```
 
 mod latest;
 mod manual;
@@ -102,6 +118,20 @@ impl Timestamp {
 ///
 /// All clocks that serve one strategy must have the same origin of their [timestamps](Timestamp). Otherwise time jumps
 /// whenever the clock changes, and a quota that refills over time, for example, would be full again after each jump.
+///
+/// ```
+/// use retry_core::Clock;
+/// use retry_core::time::{StdTimer, Timestamp};
+///
+/// /// The clock of the standard library, one hour ahead.
+/// struct Ahead;
+///
+/// impl Clock for Ahead {
+///     fn now(&self) -> Timestamp {
+///         StdTimer.now().saturating_add(std::time::Duration::from_secs(3600))
+///     }
+/// }
+/// ```
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
@@ -155,6 +185,28 @@ pub trait Timer: Clock {
 /// A timer that returns at once should advance its own clock by the delay. Otherwise, a limiter asks for another wait
 /// again and again. After 100 waits that ran to their end at the same reading of the clock, the attempt is sent without
 /// the limiter's permission. Waits that the limiter ended early do not count.
+///
+/// ```
+/// use retry_core::Clock;
+/// use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
+/// use std::time::Duration;
+///
+/// /// Blocks as the standard library does, and says so.
+/// struct Verbose;
+///
+/// impl Clock for Verbose {
+///     fn now(&self) -> Timestamp {
+///         StdTimer.now()
+///     }
+/// }
+///
+/// impl BlockingTimer for Verbose {
+///     fn block(&self, delay: Duration) {
+///         println!("waiting for {delay:?}");
+///         StdTimer.block(delay);
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
     label = "this is no `BlockingTimer`",

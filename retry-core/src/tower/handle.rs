@@ -15,6 +15,21 @@ mod sealed {
 
 /// A strategy that [`RetryLayer::new`](super::RetryLayer::new) takes: a reference to a static, an [`Arc`], a [`Scope`] or
 /// an [`ErasedStrategy`]. This trait is sealed.
+///
+/// ```
+/// use retry_core::tower::{IntoHandle, RetryLayer};
+/// use retry_core::StandardRetryStrategy;
+/// use std::sync::Arc;
+///
+/// /// Takes a static or an `Arc`, as `RetryLayer::new` does.
+/// fn named<H: IntoHandle>(strategy: H) -> RetryLayer<H::Handle> {
+///     RetryLayer::new(strategy).name("orders")
+/// }
+///
+/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+/// named(&API);
+/// named(Arc::new(StandardRetryStrategy::new()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy that `RetryLayer::new` takes",
     label = "expected a reference to a static, an `Arc`, a `Scope` or an `ErasedStrategy`",

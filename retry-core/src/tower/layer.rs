@@ -84,7 +84,9 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// fn judge<E>(outcome: &Result<Response, E>) -> RetryDirective {
     ///     match outcome {
     ///         Ok(response) if response.status < 400 => RetryDirective::succeed(),
-    ///         Ok(response) => StandardRetryPolicy::new().evaluate_error(&http::status(response.status)),
+    ///         Ok(response) => {
+    ///             StandardRetryPolicy::new().evaluate_error(&http::status(response.status))
+    ///         }
     ///         Err(_) => RetryDirective::fail(None),
     ///     }
     /// }
@@ -153,7 +155,8 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     ///
     /// fn set_headers(request: &mut Request, context: AttemptContext) {
     ///     request.headers.insert("x-attempt", context.attempt().to_string());
-    ///     // The id is the same for all attempts, so the server can recognize a request that it has seen before.
+    ///     // The id is the same for all attempts, so the server can recognize a request that it has
+    ///     // seen before.
     ///     request.headers.insert("idempotency-key", context.operation_id().to_string());
     ///     if let Some(time) = context.time_left() {
     ///         request.headers.insert("x-timeout-ms", time.as_millis().to_string());

@@ -35,7 +35,9 @@
 //! #     type Response = String;
 //! #     type Error = StoreError;
 //! #     type Future = std::future::Ready<Result<String, StoreError>>;
-//! #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), StoreError>> { Poll::Ready(Ok(())) }
+//! #     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), StoreError>> {
+//! #         Poll::Ready(Ok(()))
+//! #     }
 //! #     fn call(&mut self, key: String) -> Self::Future { std::future::ready(Ok(key)) }
 //! # }
 //! # async fn example(store: Store) -> Result<(), StoreError> {

@@ -9,6 +9,22 @@ mod sealed {
 
 /// The policies of requests of type `Req`, whose outcomes are of type `R`: [`SamePolicy`] or [`PolicyWith`]. This trait is
 /// sealed.
+///
+/// ```
+/// use retry_core::tower::RetryLayer;
+/// use retry_core::{StandardRetryPolicy, StandardRetryStrategy};
+///
+/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// // The same policy for all requests.
+/// let layer = RetryLayer::new(&API).policy(StandardRetryPolicy::new().idempotent(true));
+/// # let _ = layer.clone();
+/// // A policy for each request, which is the name of a method here.
+/// let layer = RetryLayer::new(&API).policy_with(|method: &&str| {
+///     StandardRetryPolicy::new().idempotent(*method == "GET")
+/// });
+/// # let _ = layer;
+/// ```
 pub trait PolicyOf<Req, R>: sealed::Sealed {
     /// The policy of one request.
     type Policy: RetryPolicy<R>;

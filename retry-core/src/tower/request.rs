@@ -10,6 +10,22 @@ mod sealed {
 }
 
 /// A way to clone requests of type `R`: [`ByClone`] or [`CloneWith`]. This trait is sealed.
+///
+/// ```
+/// use retry_core::tower::RetryLayer;
+/// use retry_core::StandardRetryStrategy;
+///
+/// /// A request that can be sent again only if its body is in memory.
+/// struct Request {
+///     body: Option<Vec<u8>>,
+/// }
+///
+/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// let layer = RetryLayer::new(&API)
+///     .clone_with(|request: &Request| Some(Request { body: Some(request.body.clone()?) }));
+/// # let _ = layer;
+/// ```
 pub trait CloneRequest<R>: sealed::Sealed {
     /// Returns a clone of the request, or `None` if it can't be cloned.
     #[doc(hidden)]
@@ -41,6 +57,19 @@ impl<R, F: Fn(&R) -> Option<R>> CloneRequest<R> for CloneWith<F> {
 }
 
 /// A way to change the requests of attempts, of type `R`: [`Unchanged`] or [`BeforeAttempt`]. This trait is sealed.
+///
+/// ```
+/// use retry_core::tower::RetryLayer;
+/// use retry_core::StandardRetryStrategy;
+///
+/// static API: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// // Each request ends with the number of its attempt.
+/// let layer = RetryLayer::new(&API).before_attempt(|request: &mut String, context| {
+///     request.push_str(&context.attempt().to_string());
+/// });
+/// # let _ = layer;
+/// ```
 pub trait ChangeRequest<R>: sealed::Sealed {
     /// State kept from one attempt to the next.
     #[doc(hidden)]

@@ -15,6 +15,19 @@ use std::ops::DerefMut;
 ///
 /// `K` distinguishes these kinds of types: [`Concrete`], [`Dyn`] and [`Owner`]. A call infers it.
 /// This trait is sealed.
+///
+/// ```
+/// use retry_core::classify::chain::{self, ErrorLike};
+///
+/// /// Takes any error, and any owner of one.
+/// fn is_timeout<K>(error: &impl ErrorLike<K>) -> bool {
+///     chain::known(error).is_some_and(|known| known.is_timeout())
+/// }
+///
+/// let timed_out = std::io::Error::from(std::io::ErrorKind::TimedOut);
+/// assert!(is_timeout(&timed_out));
+/// assert!(is_timeout(&anyhow::Error::from(timed_out)));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an error nor an owner of one",
     label = "this is no `Error`, and no `Box<dyn Error>` or the like",

@@ -44,6 +44,21 @@ mod sealed {
 }
 
 /// The time limits of an operation, and their state. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::{Attempts, TimeLimits, Unobserved};
+/// use retry_core::time::DefaultTimer;
+/// use retry_core::{Retry, StandardRetryPolicy, StandardRetryStrategy};
+/// use std::time::Duration;
+///
+/// type Call<F, L> =
+///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+///
+/// /// Adds a limit to a call that may have others.
+/// fn limited<F: Attempts, L: TimeLimits>(call: Call<F, L>) -> Call<F, L::WithMaxTime> {
+///     call.max_time(Duration::from_secs(30))
+/// }
+/// ```
 pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// The limit that cuts or prevents an attempt.
     #[doc(hidden)]
@@ -146,6 +161,25 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
 }
 
 /// Time limits of an operation with outcomes of type `R`. This trait is sealed.
+///
+/// ```
+/// use retry_core::retry::{AsyncAttempts, LimitsOn, Unobserved};
+/// use retry_core::time::DefaultTimer;
+/// use retry_core::{Retry, RetryInfo, StandardRetryPolicy, StandardRetryStrategy};
+///
+/// type Call<F, L> =
+///     Retry<&'static StandardRetryStrategy, F, StandardRetryPolicy, DefaultTimer, Unobserved, L>;
+///
+/// /// Runs a call with any time limits, or none.
+/// async fn run<F, L, T, E>(call: Call<F, L>) -> Result<T, E>
+/// where
+///     F: AsyncAttempts<Outcome = Result<T, E>>,
+///     L: LimitsOn<Result<T, E>>,
+///     E: RetryInfo,
+/// {
+///     call.run().await
+/// }
+/// ```
 pub trait LimitsOn<R>: TimeLimits {
     /// The last outcome, if the limits may need it after a wait.
     #[doc(hidden)]

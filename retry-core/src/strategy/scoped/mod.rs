@@ -33,7 +33,8 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// # enum StoreError {}
 /// use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy, retryable};
 ///
-/// static BUCKETS: ScopedRetryStrategy<String> = ScopedRetryStrategy::new(StandardRetryStrategy::new);
+/// static BUCKETS: ScopedRetryStrategy<String> =
+///     ScopedRetryStrategy::new(StandardRetryStrategy::new);
 ///
 /// #[retryable(strategy = BUCKETS.scope(bucket))]
 /// async fn put(bucket: &str, key: &str, body: &[u8]) -> Result<(), StoreError> {
@@ -101,7 +102,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
     ///
     /// static TENANTS: ScopedRetryStrategy<u64> =
-    ///     ScopedRetryStrategy::new(|| StandardRetryStrategy::new().max_attempts(3)).max_scopes(10_000);
+    ///     ScopedRetryStrategy::new(|| StandardRetryStrategy::new().max_attempts(3))
+    ///         .max_scopes(10_000);
     /// let tenant = TENANTS.scope(&7);
     /// ```
     ///
@@ -117,7 +119,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// use retry_core::{RetryQuota, ScopedRetryStrategy, StandardRetryStrategy};
     ///
     /// static TENANTS: ScopedRetryStrategy<String> = ScopedRetryStrategy::by_key(|tenant| {
-    ///     StandardRetryStrategy::new().quota_capacity(if tenant.starts_with("large-") { 5_000 } else { 500 })
+    ///     let capacity = if tenant.starts_with("large-") { 5_000 } else { 500 };
+    ///     StandardRetryStrategy::new().quota_capacity(capacity)
     /// });
     /// assert_eq!(TENANTS.scope("large-7").quota().available(), 5_000);
     /// ```
@@ -146,7 +149,8 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
     /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
     ///
     /// static REGIONS: ScopedRetryStrategy<String> =
-    ///     ScopedRetryStrategy::new(StandardRetryStrategy::new).named_by(|region| format!("store-{region}"));
+    ///     ScopedRetryStrategy::new(StandardRetryStrategy::new)
+    ///         .named_by(|region| format!("store-{region}"));
     /// ```
     #[must_use]
     pub const fn named_by(mut self, named_by: fn(&K) -> String) -> Self {

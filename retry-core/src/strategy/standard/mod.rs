@@ -142,11 +142,12 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     /// use retry_core::{StandardRetryStrategy, TokenBucket};
     ///
     /// static QUOTA: TokenBucket = TokenBucket::new(100);
-    /// static STORE: StandardRetryStrategy<LinearBackoff, &TokenBucket> = StandardRetryStrategy::from_parts(
-    ///     StandardRetrySettings::aws_2_1().max_attempts(5),
-    ///     LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)),
-    ///     &QUOTA,
-    /// );
+    /// static STORE: StandardRetryStrategy<LinearBackoff, &TokenBucket> =
+    ///     StandardRetryStrategy::from_parts(
+    ///         StandardRetrySettings::aws_2_1().max_attempts(5),
+    ///         LinearBackoff::new(Duration::from_millis(100), Duration::from_secs(2)),
+    ///         &QUOTA,
+    ///     );
     /// ```
     pub const fn from_parts(settings: StandardRetrySettings, backoff: B, quota: Q) -> Self {
         Self { settings, backoff, quota, name: None, switch: Switch::new() }
