@@ -2,7 +2,7 @@
 
 mod warnings;
 
-use super::burst::{Burst, Known, Millis};
+use super::judgement::{Burst, Known, Millis};
 use super::knowledge::{HALF_LIFE_MILLIS, Peers, QuotaKnowledge};
 use super::word::{Account, FLOOR, RETRY, Word};
 use crate::quota::QuotaMode;

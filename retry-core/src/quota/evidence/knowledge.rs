@@ -1,6 +1,6 @@
 //! What a quota knows, as a plain value that other processes understand.
 
-use super::burst::{DOUBT_MILLIS, Millis};
+use super::judgement::{DOUBT_MILLIS, Millis};
 use super::word::{FLOOR, RETRY};
 use crate::quota::QuotaMode;
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! The quota that learns from the outcomes of attempts whether retries help.
 
 mod balance;
-mod burst;
 #[cfg(test)]
 mod exchange;
+mod judgement;
 mod knowledge;
 #[cfg(test)]
 mod reference;
@@ -16,7 +16,7 @@ use crate::policy::RetryErrorType;
 use crate::support::Shared;
 use crate::time::Clock;
 use balance::Balance;
-use burst::Millis;
+use judgement::Millis;
 pub use knowledge::QuotaKnowledge;
 use word::RETRY;
 

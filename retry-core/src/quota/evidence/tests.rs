@@ -1,6 +1,6 @@
 use super::EvidenceQuota;
 use super::balance::Balance;
-use super::burst::{Burst, Known, Millis};
+use super::judgement::{Burst, Known, Millis};
 use super::word::{Account, RETRY, STREAK, Word};
 use crate::policy::RetryErrorType::{Other, ServerSide, Timeout};
 use crate::quota::{QuotaMode, RetryQuota};
