@@ -64,7 +64,8 @@ fn a_copy_loses_nothing_takes_the_ideal_time_and_gets_few_rejections() {
     for workers in [16, 64, 256] {
         let [time, rejected] = copies(&copy::Options::default(), &with_ramp(), workers, 10);
         at_most(&format!("{workers} workers, time / ideal"), time, 1.02);
-        at_most(&format!("{workers} workers, rejected"), rejected, 0.006);
+        // It was 0.006 before the ramp doubled faster and looked at eight rejections; a short job takes half of the time since.
+        at_most(&format!("{workers} workers, rejected"), rejected, 0.008);
     }
 }
 
@@ -210,4 +211,31 @@ fn a_time_in_which_everything_is_rejected_loses_nothing_and_costs_few_requests()
     for workers in [1, 2, 8] {
         world_goals(&format!("600 per minute, {workers} workers"), 1.1, 0.07);
     }
+}
+
+#[test]
+fn rejections_at_random_cost_little_if_enough_is_sent() {
+    for (world, time) in [
+        ("noise 0.1 %, long", 1.15),
+        ("noise 0.1 %, 1,000/s", 1.5),
+        ("noise 1 %, long", 1.2),
+        ("noise 1 %, 1,000/s", 1.5),
+        ("noise 5 %, long", 2.0),
+        ("noise 5 %, 1,000/s", 1.5),
+        ("1 of 20 is sick", 2.0),
+    ] {
+        world_goals(world, time, 0.08);
+    }
+    // The goal is 1.5 here, too, and 1.65 to 1.8 was reached. At 100 per second, a client can't tell noise of 1 % from neighbours.
+    // Noise of 5 % costs a factor of 11.
+    world_goals("noise 1 %, 100/s", 2.0, 0.04);
+}
+
+#[test]
+fn a_job_that_is_shorter_than_a_ramp_takes_less_than_twice_the_ideal_time() {
+    world_goals("4,003 at 3,500/s, 64 workers", 2.0, 0.01);
+    world_goals("1,000 after idling", 2.0, 0.01);
+    // There is no goal. A rate that gets 4,003 out in twice the ideal time doubles every 70 ms, so it is above 1,000 per second when
+    // a burst of 100 is used up. At a limit of 100 per second, that is 20 more rejections.
+    world_goals("4,003 at 3,500/s, 256 workers", 6.0, 0.01);
 }

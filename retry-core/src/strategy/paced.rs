@@ -46,7 +46,7 @@ use std::time::Duration;
 ///   whether the server accepts requests before. A wait that is longer than
 ///   [`max_retry_after`](StandardRetryStrategy::max_retry_after) ends the throttled operation. The first attempts of other
 ///   operations wait for its end, because there is no error to return yet; give them a `max_time` if they must not.
-/// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.4 s until the
+/// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.25 s until the
 ///   first rejection.
 ///
 /// # What the server reports

@@ -34,14 +34,184 @@ fn the_ramp_doubles_as_long_as_what_is_sent_is_accepted() {
     let mut estimator = GoodputEstimator::new(at(0));
     assert_eq!(estimator.estimate(), None);
     assert_close(estimator.rate(at(0)), 100.0);
-    assert_close(estimator.rate(at(400)), 100.0);
-    estimator.accept(at(400), 30);
-    assert_close(estimator.rate(at(400)), 200.0);
-    // 40 accepted in a quarter of a second are 160 per second, and the rate is at most twice that.
-    estimator.accept(at(450), 10);
-    assert_close(estimator.rate(at(600)), 100.0 * 1.5_f64.exp2());
-    assert_close(estimator.rate(at(740)), 320.0);
-    assert_close(estimator.rate(at(1200)), 100.0);
+    assert_close(estimator.rate(at(250)), 100.0);
+    estimator.accept(at(240), 20);
+    assert_close(estimator.rate(at(250)), 200.0);
+    // 20 accepted in a quarter of a second are 80 per second, and the rate is at most three times that.
+    assert_close(estimator.rate(at(400)), 240.0);
+    estimator.accept(at(400), 40);
+    assert_close(estimator.rate(at(400)), 100.0 * 1.6_f64.exp2());
+    assert_close(estimator.rate(at(600)), 480.0);
+    // After a pause, the rate that was accepted before is accepted again.
+    assert_close(estimator.rate(at(1200)), 160.0);
+    estimator.pause(at(600_000));
+    assert_close(estimator.rate(at(600_000)), 160.0);
+}
+
+/// Returns an estimator in a ramp, in which 1,000 were accepted in each of these quarters of a second.
+fn ramp_at_4_000(quarters: u64) -> GoodputEstimator {
+    let mut estimator = GoodputEstimator::new(at(0));
+    for quarter in 0..quarters {
+        estimator.accept(at(200 + 250 * quarter), 1_000);
+    }
+    estimator
+}
+
+// Rule L15.
+#[test]
+fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do() {
+    let mut noise = ramp_at_4_000(4);
+    for _ in 0..40 {
+        assert!(!noise.suspect(at(990)));
+        noise.accept(at(990), 19);
+    }
+    assert_eq!(noise.estimate(), None);
+    assert_close(noise.rate(at(990)), 100.0 * 3.96_f64.exp2());
+
+    // The eighth one counts, and an accepted one takes off 0.1. From the third one on, the rate is quartered.
+    let mut limit = ramp_at_4_000(4);
+    for rejected in 1..8 {
+        assert!(!limit.suspect(at(990)));
+        let part = if rejected < 3 { 1.0 } else { 0.25 };
+        assert_close(limit.rate(at(990)), part * 100.0 * 3.96_f64.exp2());
+    }
+    assert!(limit.suspect(at(990)));
+    assert_close(limit.estimate().unwrap(), 4_000.0);
+    let mut half = ramp_at_4_000(4);
+    for _ in 0..8 {
+        assert!(!half.suspect(at(990)));
+        half.accept(at(990), 1);
+    }
+    assert!(half.suspect(at(990)), "nine of them, and eight accepted requests");
+
+    // A small client can't tell, and a certain one counts at once.
+    let mut small = GoodputEstimator::new(at(0));
+    small.accept(at(900), 7);
+    assert!(small.suspect(at(990)));
+    let mut certain = ramp_at_4_000(4);
+    certain.reject(at(990));
+    assert!(certain.estimate().is_some());
+}
+
+// Rule L15.
+#[test]
+fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
+    let noisy = |rejected: u32| {
+        let mut estimator = ramp_at_4_000(8);
+        for _ in 0..rejected {
+            assert!(!estimator.suspect(at(1_999)));
+            estimator.accept(at(1_999), 20);
+        }
+        assert!(!estimator.suspect(at(2_000)));
+        estimator
+    };
+    // A hundredth of them all is 101 of 10,100.
+    assert_eq!(noisy(80).estimate(), None);
+    let ended = noisy(120);
+    let estimate = ended.estimate().unwrap();
+    assert_close(ended.rate(at(2_000)), 0.7 * estimate);
+    // One rejection below the rate shows that it is noise, and then others do not count.
+    let mut shown = ended;
+    shown.accept(at(2_400), 1_000);
+    assert!(!shown.suspect(at(2_400)));
+    shown.accept(at(4_400), 6_000);
+    assert!(!shown.suspect(at(4_500)));
+    shown.accept(at(11_990), 10_000);
+    let mut later = shown;
+    assert!(!shown.suspect(at(11_999)));
+    assert!(later.suspect(at(12_000)), "after ten seconds, there is another look");
+    // Without one, they count.
+    let mut clean = ended;
+    clean.accept(at(4_400), 7_000);
+    assert!(clean.suspect(at(4_500)));
+}
+
+// Rules L15, L16.
+#[test]
+fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
+    let ended = || {
+        let mut estimator = ramp_at_4_000(8);
+        for _ in 0..120 {
+            assert!(!estimator.suspect(at(1_999)));
+            estimator.accept(at(1_999), 20);
+        }
+        assert!(!estimator.suspect(at(2_000)));
+        estimator
+    };
+    // A hundredth: 4 and 0.8.
+    let mut estimator = ended();
+    estimator.accept(at(2_400), 99);
+    assert!(!estimator.suspect(at(2_400)));
+    estimator.accept(at(4_400), 1_000);
+    let mut level = estimator;
+    for _ in 0..4 {
+        assert!(!estimator.suspect(at(4_400)));
+    }
+    assert!(estimator.suspect(at(4_400)));
+    // Each twentieth accepted request takes off a rejection.
+    for _ in 0..100 {
+        assert!(!level.suspect(at(4_400)));
+        level.accept(at(4_400), 20);
+    }
+    // One in 11 is more than that.
+    let counted = (0..20).position(|_| {
+        let is_limit = level.suspect(at(4_400));
+        level.accept(at(4_400), 10);
+        is_limit
+    });
+    assert_eq!(counted, Some(8));
+    // More than a tenth is no noise.
+    for (accepted, is_noise) in [(9, true), (8, false)] {
+        let mut estimator = ended();
+        estimator.accept(at(2_400), accepted);
+        assert!(!estimator.suspect(at(2_400)));
+        estimator.accept(at(4_400), 1_000);
+        assert_eq!(!estimator.suspect(at(4_400)), is_noise, "1 of {}", accepted + 1);
+    }
+
+    // A second after a cut, and a quarter of a second after the start of a ramp.
+    for (millis, is_noise) in [(2_999, true), (3_000, false)] {
+        let mut estimator = tracking_a_limit_of(1_000);
+        estimator.accept(at(2_990), 600);
+        assert_eq!(!estimator.suspect(at(millis)), is_noise, "{millis}");
+    }
+    for (millis, is_noise) in [(250, true), (251, false)] {
+        assert_eq!(!GoodputEstimator::new(at(0)).suspect(at(millis)), is_noise, "{millis}");
+    }
+}
+
+// Rule L16.
+#[test]
+fn three_looks_in_a_row_with_a_rejection_show_noise() {
+    let look = |estimator: &mut GoodputEstimator, from: u64, hit: u64| {
+        estimator.accept(at(from + hit), 300);
+        assert!(!estimator.suspect(at(from + hit)), "in the second after a cut, it is not counted");
+        estimator.accept(at(from + 1_900), 1_500);
+    };
+    for (hit, is_noise) in [(400, true), (600, false)] {
+        let mut estimator = tracking_a_limit_of(1_000);
+        for round in 0..2 {
+            look(&mut estimator, 2_000 + 2_000 * round, hit);
+            assert!(estimator.suspect(at(4_000 + 2_000 * round)));
+        }
+        look(&mut estimator, 6_000, hit);
+        assert_eq!(!estimator.suspect(at(8_000)), is_noise, "{hit} ms");
+    }
+    // One without a rejection begins the row anew.
+    let mut estimator = tracking_a_limit_of(1_000);
+    for (round, has_hit) in [true, true, false, true].into_iter().enumerate() {
+        let from = 2_000 + 2_000 * round as u64;
+        if has_hit {
+            look(&mut estimator, from, 400);
+        } else {
+            estimator.accept(at(from + 1_900), 1_800);
+        }
+        assert!(estimator.suspect(at(from + 2_000)));
+    }
+    // A client with less than 150 per second has no look.
+    let mut small = tracking_a_limit_of(149);
+    small.accept(at(2_400), 45);
+    assert!(small.suspect(at(2_400)));
 }
 
 // Rule L2.

@@ -124,7 +124,7 @@ fn a_throttled_attempt_is_repeated_without_backoff_and_cost_for_a_time_of_its_ow
     assert_eq!(strategy.refresh_retry_token(token, &throttled(None), &clock).err(), Some(RetryError::MaxTime));
 }
 
-// Rule L15.
+// Rule L17.
 #[test]
 fn the_user_says_which_failures_are_rejections() {
     let clock = ByHand::at(secs(1000));

@@ -1,18 +1,18 @@
 //! An estimate of the rate that a server accepts, from what it accepted and rejected.
 
+mod course;
+mod noise;
 mod recent;
+mod start;
 mod text;
 mod tuning;
 
 use crate::time::Timestamp;
+use noise::Noise;
 use recent::Recent;
 use std::time::Duration;
 use tuning::Tuning;
 
-/// The rate of the ramp when nothing is known yet, in sends per second.
-const FIRST_RATE: f64 = 100.0;
-/// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
-const CLIMB_BY: f64 = 1.3;
 /// The number of accepted requests that the former estimate weighs as much as.
 const INERTIA: f64 = 4.0;
 /// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
@@ -21,17 +21,8 @@ const PROOF: (f64, f64) = (1.03, 2.5);
 const CERTAIN: u32 = 100;
 /// The longest time, in seconds, in which a server that has used up its limit rejects everything, so that it is not measured.
 const WINDOW: f64 = 1.0;
-/// The highest ratio of the rate to the rate of accepted requests.
-const MAX_LEAD: f64 = 2.0;
 /// The number of rejections in a row from which on only single probes are sent.
 const CLOSED_BY: u32 = 3;
-/// The part to which each further rejection cuts the rate then.
-const CLOSED_CUT: f64 = 0.25;
-/// The lowest rate of probes, in sends per second, unless the estimate is lower.
-const PROBES: f64 = 4.0;
-/// The number of probes in a time that is e times as long as the time before it, if everything is rejected for long: the rate
-/// is this number over the time.
-const PROBES_IN_ALL: f64 = 4.0;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
 /// The time after a warning in which the rate beyond the estimate gains only [`CLIMB_BY`], and nothing proves a higher limit.
@@ -52,7 +43,7 @@ const LOWEST: f64 = 0.2;
 /// is the idea of TCP Westwood (a loss sets the rate to the measured goodput), and the return from a cut follows the curve
 /// of CUBIC (RFC 9438):
 ///
-/// 1. *Ramp*: before the first rejection, the rate begins at 100 sends per second and doubles every 0.4 s.
+/// 1. *Ramp*: before the first rejection, the rate begins at 100 sends per second and doubles every 0.25 s.
 /// 2. *Search*: the first rejection sets the rate to 0.8 of the goodput, which may include a burst. The rate doubles every
 ///    0.25 s until the next rejection.
 /// 3. *Tracking*: a rejection sets the estimate to the goodput since the rejection before, and the rate to 0.7 of the
@@ -71,6 +62,10 @@ const LOWEST: f64 = 0.2;
 /// doesn't come back with a burst. From the third rejection in a row on, the rate is quartered with each further one, down to
 /// four probes per second. The longer everything is rejected, the fewer are sent: at most four divided by the seconds since the
 /// first of these rejections.
+///
+/// Some servers reject requests at random, or one server of many rejects everything. A limit of one's own is different: it
+/// rejects nothing in the second after a cut, and much when the rate goes beyond it. So
+/// [`suspect`](GoodputEstimator::suspect) looks at the shares of rejected requests there, if they are enough to tell.
 ///
 /// In two cases the measurement would be too low, so it begins anew:
 ///
@@ -101,7 +96,7 @@ pub struct GoodputEstimator {
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
-    /// The estimate, in sends per second.
+    /// The estimate, in sends per second. In the ramp, the highest rate that was accepted, if it is kept.
     estimate: f64,
     /// The start of the measurement: the last measured rejection, a later one if nothing was accepted in between, the proof of a
     /// higher limit, or the end of a pause.
@@ -113,6 +108,7 @@ pub struct GoodputEstimator {
     /// The number of requests that were accepted since then.
     accepted: u32,
     recent: Recent,
+    noise: Noise,
     rejected_in_a_row: u32,
     /// The time of the first rejection of those in a row.
     rejected_since: Timestamp,
@@ -131,65 +127,6 @@ enum Phase {
 }
 
 impl GoodputEstimator {
-    /// Creates an estimator that knows nothing, and begins with the ramp.
-    pub const fn new(now: Timestamp) -> Self {
-        Self::with(Tuning::ONE, now)
-    }
-
-    /// Creates an estimator for the sum of what many processes send, such as a fleet. It knows nothing, and begins with the
-    /// ramp.
-    ///
-    /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. A single process frees a part of the
-    /// limit for others when its rate is cut, which makes shares fair. Here, the shares are determined otherwise. The
-    /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
-    /// a second's requests more. They learn of a cut as late, so the rate grows more slowly: by 8 % in each second beyond the
-    /// estimate, and in the beginning it doubles every 0.6 s in the ramp, and every second in the search, which begins at half
-    /// of the goodput. After a proof of a higher limit, it doubles every second, too.
-    pub const fn for_all(now: Timestamp) -> Self {
-        Self::with(Tuning::ALL, now)
-    }
-
-    /// Creates an estimator [for all](GoodputEstimator::for_all) that knows an estimate, in sends per second, because an
-    /// earlier one was lost. Its first measurement can only lower the estimate.
-    ///
-    /// An estimate that is not a positive number counts as 0.2 sends per second.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates")]
-    pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
-        let mut estimator = Self::for_all(now);
-        estimator.phase = Phase::Track;
-        // NaN is not greater, either.
-        estimator.estimate = if estimate > LOWEST { estimate.min(f64::MAX) } else { LOWEST };
-        estimator.recent.spread(estimator.estimate as u32);
-        estimator
-    }
-
-    const fn with(tuning: Tuning, now: Timestamp) -> Self {
-        Self {
-            tuning,
-            phase: Phase::Ramp,
-            since: now,
-            estimate: 0.0,
-            epoch: now,
-            can_raise: false,
-            skips_silence: false,
-            accepted: 0,
-            recent: Recent::new(now),
-            rejected_in_a_row: 0,
-            rejected_since: now,
-            careful_until: now,
-        }
-    }
-
-    /// Creates an estimator after the first rejection, for a client that had no limit before. `goodput` is the number of
-    /// requests that were accepted in the last second.
-    pub fn after_the_first_rejection(now: Timestamp, goodput: u32) -> Self {
-        let mut estimator = Self::new(now);
-        estimator.recent.spread(goodput);
-        estimator.begin_search(f64::from(goodput));
-        estimator.rejected_in_a_row = 1;
-        estimator
-    }
-
     /// Counts requests that the server accepted up to now. A failure other than a rejection counts as accepted.
     pub fn accept(&mut self, now: Timestamp, requests: u32) {
         if requests == 0 {
@@ -198,6 +135,10 @@ impl GoodputEstimator {
         self.rejected_in_a_row = 0;
         self.accepted = self.accepted.saturating_add(requests);
         self.recent.add(now, requests);
+        if self.phase == Phase::Ramp && self.tuning.keeps {
+            self.estimate = self.estimate.max(self.recent.rate(now));
+        }
+        self.noise.accept(requests, self.is_looking(now));
         if self.phase == Phase::Track && self.can_raise && now >= self.careful_until {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
@@ -218,6 +159,7 @@ impl GoodputEstimator {
             self.rejected_since = now;
         }
         self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
+        self.noise.cut(self.phase == Phase::Track && !self.is_looking(now));
         self.cut(now);
     }
 
@@ -327,35 +269,6 @@ impl GoodputEstimator {
         let is_late = !self.skips_silence && seconds(self.epoch, self.rejected_since) <= self.tuning.lag;
         let is_long = promised > f64::from(self.tuning.measured.1) && silence <= WINDOW;
         is_long && self.rejected_in_a_row > 1 && (self.accepted == 0 || is_late)
-    }
-
-    /// Returns the rate at which to send now, in sends per second.
-    pub fn rate(&self, now: Timestamp) -> f64 {
-        let rate = self.rate_of_phase(now);
-        let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
-        let cut = self.tuning.cut * self.estimate;
-        let probes = PROBES.min(PROBES_IN_ALL / seconds(self.rejected_since, now));
-        rate.min((cut * CLOSED_CUT.powf(f64::from(beyond) + 1.0)).max(cut.min(probes)))
-    }
-
-    fn rate_of_phase(&self, now: Timestamp) -> f64 {
-        let elapsed = seconds(self.since, now);
-        let most = MAX_LEAD * self.recent.rate(now).max(1.0);
-        match self.phase {
-            Phase::Ramp => (FIRST_RATE * (elapsed / self.tuning.ramp).exp2()).min(most.max(FIRST_RATE)),
-            Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
-            Phase::Track => {
-                let Tuning { cut, returns, climb, .. } = self.tuning;
-                let rate = if elapsed < returns {
-                    self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
-                } else {
-                    let beyond = elapsed - returns;
-                    let climb = if now < self.careful_until { 1.0 } else { climb };
-                    self.estimate * climb.powf(beyond) + CLIMB_BY * beyond
-                };
-                rate.min(most.max(self.estimate))
-            }
-        }
     }
 
     /// Returns the estimate of the server's limit, in requests per second, or `None` before the first rejection.

@@ -74,22 +74,31 @@ impl Pace {
         self.estimator.accept(now, requests);
     }
 
-    /// Counts a rejection, unless the request was sent before the last rejection or cut was known.
-    pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>) {
+    /// Counts a rejection, unless the request was sent before the last cut was known. `holds` says whether the wait with it is
+    /// long enough to hold back all sends.
+    pub(super) fn reject(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, holds: bool) {
         if sent_after == Some(self.rejections) {
             self.refill(now);
             self.answers.rejected += 1;
             self.hold.reject(now);
-            self.estimator.reject(now);
+            let is_cut = self.cut(now, holds);
             if self.hold.is_on(now) {
                 self.estimator.resume(self.hold.until());
             }
             self.rate = self.rate_at(now);
             // A rate from elsewhere has not changed, so other requests that were sent at it count, too.
-            if self.imposed.is_none() {
+            if is_cut && self.imposed.is_none() {
                 self.rejections = next(self.rejections);
             }
         }
+    }
+
+    /// Tells the estimator of a rejection. One that holds back all sends is certainly evidence of a limit.
+    fn cut(&mut self, now: Timestamp, holds: bool) -> bool {
+        if holds {
+            self.estimator.reject(now);
+        }
+        holds || self.estimator.suspect(now)
     }
 
     /// Sets the rate, or returns to the estimator's. After a cut, rejections of requests that were sent before do not count.

@@ -218,7 +218,7 @@ impl Pacer {
         });
         if !is_first {
             self.drain(pace, now);
-            pace.reject(now, sent_after);
+            pace.reject(now, sent_after, wait > HOLDS_ALL);
         }
         // Its operation waits, too, although it does not ask meanwhile.
         if returns {

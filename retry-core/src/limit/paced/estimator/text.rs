@@ -1,5 +1,6 @@
 //! An estimator as text, so that it can be kept in a store and go on in another process.
 
+use super::noise::Noise;
 use super::recent::{KEPT, Recent};
 use super::tuning::Tuning;
 use super::{GoodputEstimator, LOWEST, Phase};
@@ -10,7 +11,7 @@ use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;
 
 /// The number of the format. A text of another format is not read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The nanoseconds in a second.
 const NANOS: u128 = 1_000_000_000;
 /// A factor that allows for the rounding of a product.
@@ -21,7 +22,7 @@ const ROUNDED: f64 = 0.999;
 impl Display for GoodputEstimator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { tuning, phase, since, estimate, epoch, accepted, .. } = self;
-        let Self { recent, rejected_in_a_row, rejected_since, careful_until, .. } = self;
+        let Self { recent, noise, rejected_in_a_row, rejected_since, careful_until, .. } = self;
         let (can_raise, skips_silence) = (u8::from(self.can_raise), u8::from(self.skips_silence));
         let (phase, from, doubles) = match *phase {
             Phase::Ramp => (0, 0.0, 0.0),
@@ -34,7 +35,9 @@ impl Display for GoodputEstimator {
         write!(f, "{} {can_raise} {skips_silence} {accepted} ", nanos(epoch))?;
         write!(f, "{rejected_in_a_row} {} ", nanos(rejected_since))?;
         write!(f, "{} {}", nanos(careful_until), recent.quarter)?;
-        recent.counts.iter().try_for_each(|count| write!(f, " {count}"))
+        recent.counts.iter().try_for_each(|count| write!(f, " {count}"))?;
+        let Noise { sum, accepted, rejected, is_hit, streak } = noise;
+        write!(f, " {sum} {accepted} {rejected} {} {streak}", u8::from(*is_hit))
     }
 }
 
@@ -56,10 +59,10 @@ fn is_possible(estimator: &GoodputEstimator) -> bool {
     let GoodputEstimator { tuning, phase, since, estimate, can_raise, skips_silence, .. } = *estimator;
     let GoodputEstimator { recent, rejected_in_a_row, rejected_since, careful_until, .. } = *estimator;
     let is_in_phase = match phase {
-        // Nothing but accepted requests and pauses was counted yet.
+        // Nothing but accepted requests, pauses and noise was counted yet. A rate is counted in quarters of a second.
         Phase::Ramp => {
             let is_unchanged = since == rejected_since && since == careful_until && rejected_in_a_row == 0;
-            is_unchanged && estimate == 0.0 && !can_raise && recent.began_after(since)
+            is_unchanged && estimate % 4.0 == 0.0 && !can_raise && recent.began_after(since)
         }
         // A search begins at a rate, which is never below the lowest one after a cut.
         Phase::Search { from, doubles } => {
@@ -101,6 +104,9 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         *count = next(words)?;
     }
     let recent = Recent { quarter, counts };
+    let (sum, looked, rejected) = (number(words)?, number(words)?, number(words)?);
+    let (is_hit, streak) = (next::<u8>(words)? == 1, next(words)?);
+    let noise = Noise { sum, accepted: looked, rejected, is_hit, streak };
     Some(GoodputEstimator {
         tuning,
         phase,
@@ -111,6 +117,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         skips_silence,
         accepted,
         recent,
+        noise,
         rejected_in_a_row,
         rejected_since,
         careful_until,

@@ -3,8 +3,10 @@
 /// What differs between one sender and all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tuning {
-    /// The time in which the rate of the ramp doubles, in seconds.
-    pub(super) ramp: f64,
+    /// The time in which the rate of the ramp doubles, in seconds, and its highest ratio to the rate of accepted requests.
+    pub(super) ramp: (f64, f64),
+    /// Whether the ramp goes on after a pause at the highest rate that was accepted.
+    pub(super) keeps: bool,
     /// The part of the goodput before the first rejection, which may include a burst, that is the first estimate.
     pub(super) first: f64,
     /// The part of the first estimate at which the search begins, and the time in which its rate doubles, in seconds.
@@ -26,7 +28,8 @@ pub(super) struct Tuning {
 impl Tuning {
     /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
     pub(super) const ONE: Self = Self {
-        ramp: 0.4,
+        ramp: (0.25, 3.0),
+        keeps: true,
         first: 1.0,
         search: (0.8, 0.25),
         proven: 0.4,
@@ -39,7 +42,8 @@ impl Tuning {
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
     /// short measurement would be wrong, and a steep growth would be cut too late.
     pub(super) const ALL: Self = Self {
-        ramp: 0.6,
+        ramp: (0.6, 2.0),
+        keeps: false,
         first: 0.5,
         search: (1.0, 1.0),
         proven: 1.0,
