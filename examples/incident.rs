@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for state in ["on", "off", "on"] {
         println!("{}", operator.put(format!("{admin}/{state}")).send().await?.text().await?);
         let report = retry(&STORE, async || Err::<(), _>(SlowDown)).report().await;
-        println!("  {} attempts, then: {}", report.attempts, report.reason.expect("the service is down"));
+        println!("  attempts: {}, then: {}", report.attempts, report.reason.expect("the service is down"));
     }
     Ok(())
 }

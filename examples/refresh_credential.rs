@@ -51,8 +51,8 @@ impl Client {
         let credential = self.credential.lock().await.clone();
         match self.send(path, &credential).await {
             Err(error) if error.status() == Some(Status::UNAUTHORIZED) && !*refreshed => {
-                *refreshed = true;
                 self.refresh(&credential).await?;
+                *refreshed = true;
                 Err(ApiError::Refreshed)
             }
             outcome => Ok(outcome?),

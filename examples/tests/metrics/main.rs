@@ -101,7 +101,7 @@ async fn a_scrape_of_the_running_server_has_the_documented_metrics_with_plausibl
     let scrape = scrape(&server).await;
 
     let documented = documented();
-    assert_eq!(documented.len(), 10);
+    assert_eq!(documented.len(), 11);
     assert_eq!(scrape.types.keys().collect::<Vec<_>>(), {
         let mut names: Vec<_> = documented.iter().map(|(name, ..)| name).collect();
         names.sort();

@@ -42,10 +42,10 @@ fn next(number: NonZeroU32) -> NonZeroU32 {
 }
 
 impl Pace {
-    pub(super) fn new(estimator: GoodputEstimator, now: Timestamp) -> Self {
+    pub(super) fn new(estimator: &GoodputEstimator, now: Timestamp) -> Self {
         let rate = estimator.rate(now);
         Self {
-            estimator,
+            estimator: *estimator,
             imposed: None,
             answers: PacedAnswers::default(),
             rejections: NonZeroU32::MIN,
@@ -60,7 +60,7 @@ impl Pace {
     }
 
     /// Begins another limit, with another estimator. Rejections of requests that were sent before do not count.
-    pub(super) fn restart(&mut self, estimator: GoodputEstimator, now: Timestamp) {
+    pub(super) fn restart(&mut self, estimator: &GoodputEstimator, now: Timestamp) {
         let (answers, rejections, latest) = (self.answers, next(self.rejections), self.latest);
         *self = Self { answers, rejections, latest, ..Self::new(estimator, now) };
     }

@@ -103,10 +103,10 @@ impl Pacer {
         now: Timestamp,
         estimator: impl FnOnce(Timestamp) -> GoodputEstimator,
     ) -> (&'a mut Pace, Timestamp) {
-        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(GoodputEstimator::new(now), now), now));
+        let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(&GoodputEstimator::new(now), now), now));
         let (pace, now) = queue.limit_at(now);
         if !self.is_pacing() {
-            pace.restart(estimator(now), now);
+            pace.restart(&estimator(now), now);
             self.phase.store(PACING, Ordering::Relaxed);
         }
         (pace, now)
