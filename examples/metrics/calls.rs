@@ -3,18 +3,18 @@
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use retry_clients::reqwest013::{ClientError, ResponseExt};
 use retry_core::observe::metrics;
-use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy, retryable};
+use retry_core::{AdaptiveRetryStrategy, EvidenceRetryStrategy, StandardRetryStrategy, retryable};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The names become the label `strategy`. The backoff is short, to keep the example fast.
-static STORE: StandardRetryStrategy = named("store");
-static TABLE: AdaptiveRetryStrategy = AdaptiveRetryStrategy::over(named("table"));
+static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().name("store").backoff(BASE, CAP);
+static TABLE: AdaptiveRetryStrategy =
+    AdaptiveRetryStrategy::over(StandardRetryStrategy::new().name("table").backoff(BASE, CAP));
 
-const fn named(name: &'static str) -> StandardRetryStrategy {
-    StandardRetryStrategy::new().name(name).backoff(Duration::from_millis(5), Duration::from_millis(50))
-}
+const BASE: Duration = Duration::from_millis(5);
+const CAP: Duration = Duration::from_millis(50);
 
 /// A client of the service.
 pub(crate) struct Client {
