@@ -11,3 +11,22 @@
 
 pub mod script;
 pub mod support;
+
+/// An unsafe function is retried, too. This is a program of its own, because the workspace forbids unsafe code.
+///
+/// ```
+/// use retry_core::{RetryInfo, retryable};
+///
+/// #[derive(Debug, RetryInfo)]
+/// struct Failed;
+///
+/// #[retryable(strategy = "standard")]
+/// async unsafe fn get(place: *const u32) -> Result<u32, Failed> {
+///     Ok(unsafe { *place })
+/// }
+///
+/// let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// assert_eq!(runtime.block_on(unsafe { get(&7) }).unwrap(), 7);
+/// ```
+#[cfg(doctest)]
+pub struct UnsafeFunction;
