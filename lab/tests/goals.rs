@@ -1,6 +1,5 @@
 //! The goals of the paced strategy, on seeds that it was not tuned on. A limit is the goal, except where a comment says what was
-//! reached. The output of a run has the numbers for the table in the README: `cargo test --release -p lab --test goals --
-//! --nocapture`.
+//! reached. The output of a run has the numbers: `cargo test --release -p lab --test goals -- --nocapture`.
 
 use lab::scenario::{changing, copy, many, worlds};
 use lab::strategies::Policy;
