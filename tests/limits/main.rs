@@ -5,6 +5,7 @@ mod builtin_limiters;
 mod custom_limiter;
 mod life;
 mod paced;
+mod pair;
 mod shared_pace;
 
 use tests::{script, support};

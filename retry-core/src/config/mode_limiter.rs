@@ -3,8 +3,8 @@
 use super::RetryMode;
 use super::parts::ConfigLimiter;
 use crate::limit::{
-    AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, Sealed,
-    SendLimiter, Throttled, Unpaid,
+    AdaptiveLimiter, AdaptivePlace, FailedSend, LazyWaker, PaceSettings, PacedLimiter, PacedPlace, Ready, SendLimiter,
+    Throttled, Unpaid,
 };
 use crate::policy::{RetryErrorType, Success};
 use crate::support::Shared;
@@ -88,7 +88,7 @@ impl ModePlace {
 impl ModeLimiter {
     /// Creates the limiters, of which none is in use.
     pub(super) fn new(random: RandomNumbers) -> Self {
-        let (adaptive, paced) = (AdaptiveLimiter::new(), PacedLimiter::new(random));
+        let (adaptive, paced) = (AdaptiveLimiter::new(), PacedLimiter::stretching_by(random));
         Self { adaptive, paced, start: NONE, limit: Shared::new(AtomicU8::new(NONE)) }
     }
 
@@ -172,8 +172,6 @@ impl ConfigLimiter for ModeLimiter {
     }
 }
 
-impl Sealed for ModeLimiter {}
-
 impl SendLimiter for ModeLimiter {
     type Place = ModePlace;
 
@@ -229,6 +227,14 @@ impl SendLimiter for ModeLimiter {
 
     fn uncounted(&self, place: &ModePlace) -> u32 {
         place.throttled().attempts()
+    }
+
+    fn put_back(&self, place: &mut ModePlace) {
+        match place {
+            ModePlace::Unlimited { .. } => {}
+            ModePlace::Adaptive { place, .. } => self.adaptive.put_back(place),
+            ModePlace::Paced(place) => self.paced.put_back(place),
+        }
     }
 
     fn release(&self, place: &mut ModePlace) {

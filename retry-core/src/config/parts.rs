@@ -69,7 +69,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> ConfigBase for StandardRetryStrategy<B, 
     fn into_limited(self) -> LimitedRetryStrategy<ModeLimiter, B, Q> {
         let exponential = self.backoff_strategy().as_exponential();
         let random = exponential.map_or_else(RandomNumbers::new, ExponentialBackoff::random_numbers);
-        LimitedRetryStrategy::from_parts(self, ModeLimiter::new(random))
+        LimitedRetryStrategy::with_limiter(self, ModeLimiter::new(random))
     }
 }
 

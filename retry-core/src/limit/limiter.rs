@@ -4,114 +4,246 @@ use super::{LazyWaker, Ready};
 use crate::policy::{RetryErrorType, Success};
 use crate::time::Clock;
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
-
-mod sealed {
-    #[expect(unnameable_types, reason = "a seal")]
-    pub trait Sealed {}
-}
-pub(crate) use sealed::Sealed;
 
 /// The part of a strategy that decides when an attempt may be sent, and learns from what the server answers.
 ///
-/// [`AdaptiveLimiter`](super::AdaptiveLimiter) and [`PacedLimiter`](super::PacedLimiter) implement it, and a
-/// [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines one of them with the other parts. The trait is
-/// sealed.
+/// A [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines a limiter with the other parts:
+/// [`AdaptiveLimiter`](super::AdaptiveLimiter), [`PacedLimiter`](super::PacedLimiter), or one of your own. A pair of limiters
+/// is a limiter, and so is a pointer to one, by which strategies share it.
 ///
 /// # Places
 ///
-/// An operation has one *place*, which holds its position in the queue and its permission to send. The limiter sees the place
-/// when an attempt succeeds, fails or is given up before it is sent. Otherwise the outcome of the attempt is unknown, because its
-/// future was dropped, its body panicked, or its time was up; then the place is only dropped. A limiter that has to notice this
-/// keeps a guard in its places.
+/// An operation has one *place*, which holds its position in the queue and its permission to send. It owns what it holds,
+/// because nothing of the strategy is borrowed while an attempt runs.
+///
+/// The methods are called in this order:
+///
+/// 1. [`begin`](SendLimiter::begin) once, at the start of the operation.
+/// 2. Before each attempt, [`ask`](SendLimiter::ask) until the answer is now, as long as [`must_ask`](SendLimiter::must_ask)
+///    returns `true`. If the operation ends before the attempt is sent, [`release`](SendLimiter::release).
+/// 3. After the attempt, [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed). After a failure, the
+///    place goes on with step 2 if another attempt follows.
+///
+/// Then the place is dropped. If the outcome of an attempt is unknown, because its future was dropped, its body panicked, or
+/// its time was up, the place is dropped without step 3. So a limiter whose permissions must come back, such as one that counts
+/// requests in flight, keeps a guard that implements `Drop` in its places. The guard owns what it needs, such as an [`Arc`].
+///
+/// The methods may be called by many threads at once. Run no foreign code while you hold a lock: neither clocks nor wakers.
 ///
 /// # Examples
 ///
+/// A limiter that leaves a pause between two sends. The example `own_limiter` in the repository counts requests in flight.
+///
 /// ```
-/// use retry_core::limit::SendLimiter;
+/// use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
 /// use retry_core::strategy::LimitedRetryStrategy;
-/// use retry_core::{AdaptiveRetryStrategy, ExponentialBackoff, PacedRetryStrategy, TokenBucket};
+/// use retry_core::time::Timestamp;
+/// use retry_core::{Clock, StandardRetryStrategy, Success};
+/// use std::sync::{Mutex, PoisonError};
+/// use std::time::Duration;
 ///
-/// type Limited<L> = LimitedRetryStrategy<L, ExponentialBackoff, TokenBucket>;
+/// const PAUSE: Duration = Duration::from_millis(20);
 ///
-/// /// Takes a strategy with any limiter.
-/// fn describe<L: SendLimiter>(strategy: &Limited<L>) -> String {
-///     format!("{strategy:?}")
+/// /// The time of the next send.
+/// #[derive(Debug)]
+/// struct Spaced(Mutex<Option<Timestamp>>);
+///
+/// impl SendLimiter for Spaced {
+///     /// The time at which the attempt may be sent.
+///     type Place = Option<Timestamp>;
+///
+///     fn begin(&self, _: &dyn Clock) -> Self::Place {
+///         None
+///     }
+///
+///     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+///         let now = clock.now();
+///         let sent_at = *place.get_or_insert_with(|| {
+///             let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+///             let at = next.map_or(now, |next| next.max(now));
+///             *next = Some(at.saturating_add(PAUSE));
+///             at
+///         });
+///         Ready::After(sent_at.saturating_since(now))
+///     }
+///
+///     fn failed(&self, place: &mut Self::Place, _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+///         *place = None;
+///         None
+///     }
 /// }
 ///
-/// describe(&AdaptiveRetryStrategy::new());
-/// describe(&PacedRetryStrategy::new());
+/// static TABLE: LimitedRetryStrategy<Spaced> =
+///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), Spaced(Mutex::new(None)));
 /// ```
-pub trait SendLimiter: Sealed + Debug {
+pub trait SendLimiter: Debug {
     /// What an operation holds of the limiter.
-    #[doc(hidden)]
     type Place: Debug;
 
-    /// Returns the place of an operation that begins now.
-    #[doc(hidden)]
+    /// Returns the place of an operation that begins now. It holds no permission yet.
     fn begin(&self, clock: &dyn Clock) -> Self::Place;
 
-    /// Returns whether an attempt needs a permission that it does not have yet. This is asked before each attempt, so it takes
-    /// no lock.
-    #[doc(hidden)]
-    fn must_ask(&self, place: &Self::Place) -> bool;
+    /// Returns whether [`ask`](SendLimiter::ask) must be called before the attempt is sent. The default is `true`.
+    ///
+    /// This is asked before each attempt. A limiter that does not limit at present, or that knows by the place that the
+    /// permission was given already, saves the reading of the clock and its lock by `false`. So take no lock here.
+    fn must_ask(&self, place: &Self::Place) -> bool {
+        let _ = place;
+        true
+    }
 
-    /// Asks for a permission to send.
-    #[doc(hidden)]
+    /// Asks for the permission to send an attempt, and puts it into the place.
+    ///
+    /// Returns [`Ready::Now`] if the attempt may be sent, or how long to wait before this is asked again. To end the wait
+    /// early, store a [waker](LazyWaker::waker), return an upper bound, and wake the waker when the answer changes, after the
+    /// lock is released. If `waker` is `None`, the wait can't end early. A place that has its permission is told
+    /// [`Ready::Now`] again.
     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready;
 
-    /// Returns whether a failure of this class is a rejection, by which the limiter learns that too much was sent.
-    #[doc(hidden)]
+    /// Takes the permission back for a while: the attempt is not sent yet, because the other limiter of a pair lets it wait. It
+    /// is asked for again.
+    ///
+    /// The default calls [`release`](SendLimiter::release). A limiter with a queue keeps the operation's turn.
+    fn put_back(&self, place: &mut Self::Place) {
+        self.release(place);
+    }
+
+    /// Returns whether a failure of this class is a rejection, by which the limiter learns that too much was sent. The default
+    /// is throttling.
     fn rejects(&self, error_type: RetryErrorType) -> bool {
         error_type == RetryErrorType::Throttling
     }
 
-    /// Learns from a success.
-    #[doc(hidden)]
-    fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock);
+    /// Learns from a success. The place is dropped after it. The default does nothing.
+    fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock) {
+        let _ = (place, success, clock);
+    }
 
-    /// Learns from a failure. The place is then that of the next attempt. Returns the terms of a retry, which the limiter does
-    /// not grant itself, or `None` for those of the strategy: its backoff, and a cost.
-    #[doc(hidden)]
+    /// Learns from a failure. The permission is used up, so the place becomes that of the next attempt, without one.
+    ///
+    /// Returns the terms of a retry without backoff and cost, or `None` for a retry on the terms of the strategy. Whether there
+    /// is a retry is decided after it, so the place may be dropped next.
     fn failed(&self, place: &mut Self::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid>;
 
-    /// Returns the number of attempts of the operation up to now that do not count against its maximum.
-    #[doc(hidden)]
-    fn uncounted(&self, place: &Self::Place) -> u32;
+    /// Returns the number of attempts of the operation up to now that do not count against its maximum. The default is 0. A
+    /// limiter that returns [`Unpaid`] from [`failed`](SendLimiter::failed) may exempt these attempts.
+    fn uncounted(&self, place: &Self::Place) -> u32 {
+        let _ = place;
+        0
+    }
 
-    /// Gives back what was taken for an attempt that was not sent.
-    #[doc(hidden)]
-    fn release(&self, place: &mut Self::Place);
+    /// Gives back what was taken for an attempt that was not sent, and leaves the queue. The place can be asked for again. The
+    /// default does nothing.
+    fn release(&self, place: &mut Self::Place) {
+        let _ = place;
+    }
 
-    /// Returns the current limit on sends per second, or `None` while sends are not limited.
-    #[doc(hidden)]
-    fn send_rate(&self) -> Option<f64>;
+    /// Returns the current limit on sends per second, or `None` while there is no such limit. The default is `None`.
+    fn send_rate(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A failed attempt, as far as a limiter learns from it.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FailedSend {
-    /// The server rejected the attempt, and asks for this wait, which is zero if it asks for none.
+    /// The server rejected the attempt, as [`SendLimiter::rejects`] says.
+    #[non_exhaustive]
     Rejected {
+        /// The class of the failure.
+        error_type: RetryErrorType,
+        /// The wait that the server asks for, as the settings of the strategy limit it. Zero if it asks for none.
         wait: Duration,
-        /// Whether the wait is longer than the strategy allows.
+        /// Whether the wait is longer than the strategy allows. Then there is no retry.
         is_too_long: bool,
     },
     /// The attempt failed in another way, so the server had accepted it.
     Otherwise,
-    /// The attempt was not sent, so there is nothing to learn, and what was taken for it is given back.
+    /// The attempt was not sent, so there is nothing to learn. What was taken for it must be given back, as by
+    /// [`SendLimiter::release`].
     NotSent,
 }
 
-/// The terms of a retry without backoff and without a cost.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
+/// The terms of a retry without backoff and without a cost, which a limiter sets for a rejected attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unpaid {
-    /// The delay, or `None` if the server asks for a longer wait than the strategy allows.
+    /// The delay, or `None` if the server asks for a longer wait than the strategy allows. Then there is no retry.
     pub delay: Option<Duration>,
-    /// Whether the time for throttled attempts is over.
+    /// Whether the time of the operation for such retries is over. Then there is none. Without an end, an operation whose
+    /// attempts are all rejected would never return.
     pub is_over: bool,
     /// Whether other operations wait longer than the strategy allows, for the first time.
-    pub holds_too_long: bool,
+    pub(crate) holds_too_long: bool,
 }
+
+impl Unpaid {
+    /// Creates the terms of a retry after this delay.
+    pub const fn after(delay: Duration) -> Self {
+        Self { delay: Some(delay), is_over: false, holds_too_long: false }
+    }
+
+    /// Sets whether the time of the operation for such retries is over.
+    #[must_use]
+    pub const fn over(self, is_over: bool) -> Self {
+        Self { is_over, ..self }
+    }
+}
+
+/// Pointers to limiters forward to them, and so have the same places.
+macro_rules! forward_limiter {
+    ($($pointer:ty),+) => {$(
+        impl<L: SendLimiter + ?Sized> SendLimiter for $pointer {
+            type Place = L::Place;
+
+            #[inline]
+            fn begin(&self, clock: &dyn Clock) -> L::Place {
+                (**self).begin(clock)
+            }
+
+            #[inline]
+            fn must_ask(&self, place: &L::Place) -> bool {
+                (**self).must_ask(place)
+            }
+
+            #[inline]
+            fn ask(&self, place: &mut L::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+                (**self).ask(place, clock, waker)
+            }
+
+            fn put_back(&self, place: &mut L::Place) {
+                (**self).put_back(place);
+            }
+
+            fn rejects(&self, error_type: RetryErrorType) -> bool {
+                (**self).rejects(error_type)
+            }
+
+            #[inline]
+            fn succeeded(&self, place: &mut L::Place, success: &Success, clock: &dyn Clock) {
+                (**self).succeeded(place, success, clock);
+            }
+
+            fn failed(&self, place: &mut L::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+                (**self).failed(place, failure, clock)
+            }
+
+            fn uncounted(&self, place: &L::Place) -> u32 {
+                (**self).uncounted(place)
+            }
+
+            fn release(&self, place: &mut L::Place) {
+                (**self).release(place);
+            }
+
+            fn send_rate(&self) -> Option<f64> {
+                (**self).send_rate()
+            }
+        }
+    )+};
+}
+
+forward_limiter!(&L, Arc<L>);

@@ -24,6 +24,7 @@
 mod adaptive;
 mod limiter;
 mod paced;
+mod pair;
 mod queue;
 mod ready;
 mod waker;
@@ -31,10 +32,7 @@ mod waker;
 pub use adaptive::AdaptiveLimiter;
 #[doc(hidden)]
 pub use adaptive::AdaptivePlace;
-pub(crate) use limiter::Sealed;
-pub use limiter::SendLimiter;
-#[doc(hidden)]
-pub use limiter::{FailedSend, Unpaid};
+pub use limiter::{FailedSend, SendLimiter, Unpaid};
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections};
 #[doc(hidden)]
 pub use paced::{PaceSettings, PacedPlace, Throttled};

@@ -22,6 +22,9 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 /// queue that may be asked with a ticket must not be replaced by a new one.
 pub(super) type Ticket = NonZeroU64;
 
+/// The first ticket of a waiter. Those in front of all waiters count down from it.
+const FIRST: Ticket = NonZeroU64::new(1 << 63).unwrap();
+
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
 ///
 /// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
@@ -89,6 +92,8 @@ pub(super) struct SendQueue<L> {
     search_at: Timestamp,
     kept: Option<Kept>,
     next_ticket: Ticket,
+    /// The lowest ticket that was issued to an operation that put its send back.
+    front_ticket: Ticket,
 }
 
 /// A waiter that is expected to ask.
@@ -108,7 +113,7 @@ struct Kept {
 
 impl<L: SendSupply> SendQueue<L> {
     pub(super) const fn new(limit: L, now: Timestamp) -> Self {
-        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: Ticket::MIN }
+        Self { limit, expected: VecDeque::new(), search_at: now, kept: None, next_ticket: FIRST, front_ticket: FIRST }
     }
 
     pub(super) const fn limit(&self) -> &L {
@@ -203,6 +208,14 @@ impl<L: SendSupply> SendQueue<L> {
         if is_granted {
             self.limit.give_back();
         }
+    }
+
+    /// Gives back a send that was granted and is not made yet. Its operation asks again, in front of those that were never
+    /// granted one. Until then, others may take the send, as if the operation had been passed over.
+    pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>) {
+        self.limit.give_back();
+        self.front_ticket = Ticket::new(self.front_ticket.get() - 1).unwrap_or(Ticket::MIN);
+        *ticket = Some(self.front_ticket);
     }
 
     /// Returns the number of expected waiters ahead of a ticket, which is its index in the list, and whether the ticket

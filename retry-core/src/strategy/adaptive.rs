@@ -80,6 +80,6 @@ impl<B, Q> AdaptiveRetryStrategy<B, Q> {
     ///     AdaptiveRetryStrategy::over(StandardRetryStrategy::aws_2_0());
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
-        Self::from_parts(standard, AdaptiveLimiter::new())
+        Self::with_limiter(standard, AdaptiveLimiter::new())
     }
 }

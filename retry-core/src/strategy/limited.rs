@@ -26,7 +26,38 @@ pub struct LimitedRetryStrategy<L, B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
-    pub(crate) const fn from_parts(standard: StandardRetryStrategy<B, Q>, limiter: L) -> Self {
+    /// Creates a strategy with a limiter of your own, with one that it shares with other strategies, or with two.
+    ///
+    /// ```
+    /// use retry_core::strategy::LimitedRetryStrategy;
+    /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy, limit::PacedLimiter};
+    ///
+    /// static READS: PacedRetryStrategy = PacedRetryStrategy::new();
+    /// // Writes count against the same limit, and have a quota of their own.
+    /// static WRITES: LimitedRetryStrategy<&PacedLimiter> =
+    ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), READS.limiter());
+    /// ```
+    ///
+    /// # Two limits at once
+    ///
+    /// An attempt of a strategy with a pair of limiters is sent when both permit it:
+    ///
+    /// ```
+    /// use retry_core::StandardRetryStrategy;
+    /// use retry_core::limit::PacedLimiter;
+    /// use retry_core::strategy::LimitedRetryStrategy;
+    ///
+    /// // All calls of an account have a limit, and a table has one of its own.
+    /// static ACCOUNT: PacedLimiter = PacedLimiter::new();
+    /// static TABLE: LimitedRetryStrategy<(PacedLimiter, &PacedLimiter)> =
+    ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), (PacedLimiter::new(), &ACCOUNT));
+    /// ```
+    ///
+    /// The first limiter is asked first. If the second one lets the attempt wait, the permission of the first one is
+    /// [put back](SendLimiter::put_back). So an operation that waits holds no permission, and pairs of the same limiters in
+    /// another order don't block each other. Both learn from each outcome. A retry has no backoff and no cost if one of them
+    /// says so, and the longer one of two delays.
+    pub const fn with_limiter(standard: StandardRetryStrategy<B, Q>, limiter: L) -> Self {
         Self { standard, limiter }
     }
 
@@ -139,12 +170,12 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         if !failure.was_sent() {
             return FailedSend::NotSent;
         }
-        if !failure.error_type().is_some_and(|error_type| self.limiter.rejects(error_type)) {
+        let Some(error_type) = failure.error_type().filter(|error_type| self.limiter.rejects(*error_type)) else {
             return FailedSend::Otherwise;
-        }
+        };
         let hint = failure.retry_after().unwrap_or_default();
         let wait = hinted_wait(settings, backoff, hint);
-        FailedSend::Rejected { wait: wait.unwrap_or(hint), is_too_long: wait.is_none() }
+        FailedSend::Rejected { error_type, wait: wait.unwrap_or(hint), is_too_long: wait.is_none() }
     }
 
     /// Returns the delay of the retry after a failure, by these settings and this backoff; see

@@ -93,7 +93,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     ///     PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3));
     /// ```
     pub const fn over(standard: StandardRetryStrategy<B, Q>) -> Self {
-        Self::from_parts(standard, PacedLimiter::new(RandomNumbers::new()))
+        Self::with_limiter(standard, PacedLimiter::new())
     }
 
     /// Sets the time after which an operation that is throttled gives up, counted from its first throttled attempt. The default

@@ -5,7 +5,7 @@ mod rate;
 #[cfg(test)]
 mod tests;
 
-use super::limiter::{FailedSend, Sealed, SendLimiter, Unpaid};
+use super::limiter::{FailedSend, SendLimiter, Unpaid};
 use super::queue::{SendQueue, Ticket};
 use super::{LazyWaker, Ready};
 use crate::policy::Success;
@@ -38,7 +38,8 @@ impl AdaptivePlace {
 }
 
 impl AdaptiveLimiter {
-    pub(crate) const fn new() -> Self {
+    /// Creates a limiter, for a strategy with [two limits](crate::strategy::LimitedRetryStrategy::with_limiter).
+    pub const fn new() -> Self {
         Self(Shared::new(Gate::new()))
     }
 
@@ -48,7 +49,11 @@ impl AdaptiveLimiter {
     }
 }
 
-impl Sealed for AdaptiveLimiter {}
+impl Default for AdaptiveLimiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl SendLimiter for AdaptiveLimiter {
     type Place = AdaptivePlace;
@@ -93,8 +98,15 @@ impl SendLimiter for AdaptiveLimiter {
         0
     }
 
+    fn put_back(&self, place: &mut AdaptivePlace) {
+        if std::mem::take(&mut place.is_granted) {
+            self.with_gate(|gate| gate.put_back(&mut place.ticket));
+        }
+    }
+
     fn release(&self, place: &mut AdaptivePlace) {
-        self.with_gate(|gate| gate.give_up(place.ticket, place.is_granted));
+        let AdaptivePlace { ticket, is_granted } = std::mem::take(place);
+        self.with_gate(|gate| gate.give_up(ticket, is_granted));
     }
 
     fn send_rate(&self) -> Option<f64> {
@@ -175,6 +187,13 @@ impl Gate {
         }
         if throttled {
             self.phase.store(LIMITING, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives back a send that was granted and is not made yet, and keeps the operation's turn.
+    fn put_back(&self, ticket: &mut Option<Ticket>) {
+        if let Some(queue) = &mut *self.lock() {
+            queue.put_back(ticket);
         }
     }
 

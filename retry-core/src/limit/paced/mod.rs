@@ -13,7 +13,7 @@ pub use estimator::GoodputEstimator;
 pub use settings::PaceSettings;
 pub use settings::Rejections;
 
-use super::limiter::{FailedSend, Sealed, SendLimiter, Unpaid};
+use super::limiter::{FailedSend, SendLimiter, Unpaid};
 use super::queue::Ticket;
 use super::{LazyWaker, Ready};
 use crate::policy::{RetryErrorType, Success};
@@ -115,8 +115,14 @@ impl PacedPlace {
 }
 
 impl PacedLimiter {
+    /// Creates a limiter with the default settings, for a strategy with [two
+    /// limits](crate::strategy::LimitedRetryStrategy::with_limiter).
+    pub const fn new() -> Self {
+        Self::stretching_by(RandomNumbers::new())
+    }
+
     /// Creates a limiter that stretches waits by these random numbers.
-    pub(crate) const fn new(stretch: RandomNumbers) -> Self {
+    pub(crate) const fn stretching_by(stretch: RandomNumbers) -> Self {
         let start = PaceSettings::DEFAULT;
         Self {
             start,
@@ -192,7 +198,11 @@ impl PacedLimiter {
     }
 }
 
-impl Sealed for PacedLimiter {}
+impl Default for PacedLimiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl SendLimiter for PacedLimiter {
     type Place = PacedPlace;
@@ -238,7 +248,7 @@ impl SendLimiter for PacedLimiter {
     fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
         let (sent_after, ticket, mut throttled) = (place.granted, place.ticket, place.throttled);
         let terms = match failure {
-            FailedSend::Rejected { wait, is_too_long } => {
+            FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, delay) = (clock.now(), self.stretched(wait));
                 let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, sent_after, (delay, !is_too_long)));
                 let is_over = throttled.count(now, delay, self.max_throttled_time());
@@ -262,8 +272,15 @@ impl SendLimiter for PacedLimiter {
         place.throttled.attempts
     }
 
+    fn put_back(&self, place: &mut PacedPlace) {
+        if place.granted.take().is_some() {
+            self.with_pacer(|pacer| pacer.put_back(&mut place.ticket));
+        }
+    }
+
     fn release(&self, place: &mut PacedPlace) {
-        self.with_pacer(|pacer| pacer.give_up(place.ticket, place.is_granted()));
+        let (ticket, granted) = (place.ticket.take(), place.granted.take());
+        self.with_pacer(|pacer| pacer.give_up(ticket, granted.is_some()));
     }
 
     fn send_rate(&self) -> Option<f64> {

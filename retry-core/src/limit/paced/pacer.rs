@@ -238,6 +238,13 @@ impl Pacer {
         pace.report(now, sent_after, limit);
     }
 
+    /// Gives back a send that was granted and is not made yet, and keeps the operation's turn.
+    pub(super) fn put_back(&self, ticket: &mut Option<Ticket>) {
+        if let Some(queue) = &mut *self.lock() {
+            queue.put_back(ticket);
+        }
+    }
+
     /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
     #[inline]
     pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {

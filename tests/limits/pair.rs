@@ -1,0 +1,317 @@
+//! Two limits at once, limits that strategies share, and limiters of the user's own.
+
+use crate::support::{ByHand, Failed, millis, secs};
+use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
+use retry_core::strategy::LimitedRetryStrategy;
+use retry_core::{
+    Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy,
+    Success,
+};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The wait of a limiter without a permission.
+const WAIT: Duration = millis(70);
+
+/// A limiter with a number of permissions, which notes the calls of its methods.
+#[derive(Debug, Default)]
+struct Noting {
+    free: AtomicU32,
+    /// The class that it takes for a rejection, besides throttling.
+    rejects: Option<RetryErrorType>,
+    terms: Option<Unpaid>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Noting {
+    fn new(free: u32) -> Self {
+        Self { free: AtomicU32::new(free), ..Self::default() }
+    }
+
+    fn free(&self) -> u32 {
+        self.free.load(Ordering::SeqCst)
+    }
+
+    fn note(&self, note: impl Into<String>) {
+        self.notes.lock().unwrap().push(note.into());
+    }
+
+    fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.notes.lock().unwrap())
+    }
+}
+
+impl SendLimiter for Noting {
+    /// Whether the place has a permission.
+    type Place = bool;
+
+    fn begin(&self, _: &dyn Clock) -> bool {
+        self.note("begin");
+        false
+    }
+
+    fn must_ask(&self, place: &bool) -> bool {
+        self.note("must_ask");
+        !place
+    }
+
+    fn ask(&self, place: &mut bool, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        self.note("ask");
+        if !*place {
+            *place = self.free.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |free| free.checked_sub(1)).is_ok();
+        }
+        if *place { Ready::Now } else { Ready::After(WAIT) }
+    }
+
+    fn put_back(&self, place: &mut bool) {
+        self.note("put_back");
+        self.free.fetch_add(u32::from(std::mem::take(place)), Ordering::SeqCst);
+    }
+
+    fn rejects(&self, error_type: RetryErrorType) -> bool {
+        self.note("rejects");
+        error_type == RetryErrorType::Throttling || Some(error_type) == self.rejects
+    }
+
+    fn succeeded(&self, _: &mut bool, _: &Success, _: &dyn Clock) {
+        self.note("succeeded");
+    }
+
+    fn failed(&self, place: &mut bool, failure: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        self.note(match failure {
+            FailedSend::Rejected { wait, .. } => format!("rejected, {} ms", wait.as_millis()),
+            failure => format!("{failure:?}"),
+        });
+        *place = false;
+        self.terms
+    }
+
+    fn uncounted(&self, _: &bool) -> u32 {
+        self.note("uncounted");
+        1
+    }
+
+    fn release(&self, place: &mut bool) {
+        self.note("release");
+        self.free.fetch_add(u32::from(std::mem::take(place)), Ordering::SeqCst);
+    }
+
+    fn send_rate(&self) -> Option<f64> {
+        self.note("send_rate");
+        Some(5.0)
+    }
+}
+
+fn standard() -> StandardRetryStrategy {
+    StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)).hint_jitter(retry_core::strategy::HintJitter::NONE)
+}
+
+fn over<L: SendLimiter>(limiter: L) -> LimitedRetryStrategy<L> {
+    LimitedRetryStrategy::with_limiter(standard(), limiter)
+}
+
+// Rules I1, I2.
+#[test]
+fn an_attempt_is_sent_when_both_limits_permit_it_and_waits_without_a_permission() {
+    let clock = ByHand::at(secs(1000));
+    for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let (first, second) = (Noting::new(first), Noting::new(second));
+        let strategy = over((&first, &second));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        let both = first.free() + second.free() == 2;
+        let expected = if both { Ready::Now } else { Ready::After(WAIT) };
+        let before = (first.free(), second.free());
+        assert_eq!(strategy.ready(&mut token, &clock, None), expected);
+        let after = (first.free(), second.free());
+        assert_eq!(after, if both { (0, 0) } else { before }, "a waiter holds a permission");
+        strategy.release(token);
+        assert_eq!((first.free(), second.free()), before);
+    }
+}
+
+// Rule I2.
+#[test]
+fn pairs_of_the_same_limits_in_another_order_do_not_block_each_other() {
+    const OPERATIONS: u32 = 2_000;
+
+    fn send(pair: &impl SendLimiter) {
+        let clock = ByHand::at(secs(1000));
+        for _ in 0..OPERATIONS {
+            let mut place = pair.begin(&clock);
+            while pair.ask(&mut place, &clock, None) != Ready::Now {
+                std::thread::yield_now();
+            }
+            pair.release(&mut place);
+        }
+    }
+
+    let (a, b) = (&Noting::new(1), &Noting::new(1));
+    std::thread::scope(|scope| {
+        scope.spawn(|| send(&(a, b)));
+        scope.spawn(|| send(&(b, a)));
+    });
+    assert_eq!((a.free(), b.free()), (1, 1));
+}
+
+// Rule I3.
+#[test]
+fn both_limits_learn_from_each_outcome_and_each_decides_what_a_rejection_is() {
+    let clock = ByHand::at(secs(1000));
+    let (first, second) = (Noting::new(10), Noting { rejects: Some(RetryErrorType::Timeout), ..Noting::new(10) });
+    let strategy = over((&first, &second));
+    let learned = |limiter: &Noting| {
+        let notes = limiter.take_notes().into_iter();
+        notes.filter(|note| note != "begin" && note != "rejects" && note != "uncounted").collect::<Vec<_>>()
+    };
+    for (failed, by_first, by_second) in [
+        (Failed::THROTTLED, "rejected, 0 ms", "rejected, 0 ms"),
+        (Failed::THROTTLED.after(millis(50)), "rejected, 50 ms", "rejected, 50 ms"),
+        (Failed::TIMEOUT, "Otherwise", "rejected, 0 ms"),
+        (Failed::SAFE, "Otherwise", "Otherwise"),
+    ] {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        let _ = strategy.refresh_retry_token(token, &Failure::of(&failed), &clock);
+        assert_eq!((learned(&first), learned(&second)), (vec![by_first.into()], vec![by_second.into()]));
+    }
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    let _ = strategy.refresh_retry_token(token, &Failure::of(&Failed::SAFE).with_sent(false), &clock);
+    assert_eq!((learned(&first), learned(&second)), (vec!["NotSent".into()], vec!["NotSent".into()]));
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    strategy.record_success(token, &Success::default(), &clock).unwrap();
+    assert_eq!((learned(&first), learned(&second)), (vec!["succeeded".into()], vec!["succeeded".into()]));
+}
+
+// Rule I4.
+#[test]
+fn a_retry_is_free_if_one_of_the_limits_says_so_and_has_the_longer_delay() {
+    let clock = ByHand::at(secs(1000));
+    let free = |delay| Some(Unpaid::after(delay));
+    let over_at = |delay, is_over| Some(Unpaid::after(delay).over(is_over));
+    for (first, second, delay, cost) in [
+        (None, None, Ok(secs(1)), 5),
+        (free(secs(2)), None, Ok(secs(2)), 0),
+        (None, free(secs(3)), Ok(secs(3)), 0),
+        (free(secs(2)), free(secs(3)), Ok(secs(3)), 0),
+        (free(secs(3)), free(secs(2)), Ok(secs(3)), 0),
+        (free(secs(3)), over_at(secs(2), true), Err(RetryError::MaxTime), 0),
+        (over_at(secs(3), true), None, Err(RetryError::MaxTime), 0),
+    ] {
+        let limiter = |terms| Noting { terms, ..Noting::new(1) };
+        let strategy = over((limiter(first), limiter(second)));
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        let retried = strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock);
+        assert_eq!(retried.map(|token| token.delay()), delay);
+        assert_eq!(strategy.standard().quota().available(), 500 - cost);
+    }
+}
+
+/// Takes the send that is available, and waits for the next one.
+fn wait_behind(limiter: &impl SendLimiter, clock: &ByHand) {
+    let mut place = limiter.begin(clock);
+    while limiter.ask(&mut place, clock, None) == Ready::Now {
+        place = limiter.begin(clock);
+    }
+    limiter.release(&mut place);
+}
+
+/// An operation whose permission is put back keeps its turn in a queue, and the permission is not lost.
+fn its_turn_is_kept<L: SendLimiter>(limit: &L) {
+    let clock = ByHand::at(secs(1000));
+    let mut throttled = limit.begin(&clock);
+    limit.succeeded(&mut throttled, &Success::default(), &clock);
+    for _ in 0..20 {
+        clock.advance(millis(100));
+        let mut answered = limit.begin(&clock);
+        let _ = limit.ask(&mut answered, &clock, None);
+        limit.succeeded(&mut answered, &Success::default(), &clock);
+    }
+    let strategy = over(limit);
+    let token = strategy.acquire_initial_token(&clock).unwrap();
+    drop(strategy.refresh_retry_token(token, &Failure::of(&Failed::THROTTLED), &clock));
+    wait_behind(limit, &clock);
+
+    let gate = Noting::new(0);
+    let pair = (limit, &gate);
+    let mut first = pair.begin(&clock);
+    while pair.ask(&mut first, &clock, None) != Ready::After(WAIT) {
+        clock.advance(millis(1));
+    }
+    // Another operation may have the send that was put back.
+    let mut second = limit.begin(&clock);
+    assert_eq!(limit.ask(&mut second, &clock, None), Ready::Now, "the send was lost");
+    let mut third = limit.begin(&clock);
+    assert_ne!(limit.ask(&mut third, &clock, None), Ready::Now, "the send was given twice");
+    // The first one asks again, and the next send is its own.
+    gate.free.store(1, Ordering::SeqCst);
+    loop {
+        let is_sent = pair.ask(&mut first, &clock, None) == Ready::Now;
+        if is_sent {
+            break;
+        }
+        assert_ne!(limit.ask(&mut third, &clock, None), Ready::Now, "the third one overtook the first one");
+        clock.advance(millis(1));
+    }
+    assert_ne!(limit.ask(&mut third, &clock, None), Ready::Now);
+}
+
+// Rule I2.
+#[test]
+fn an_operation_that_puts_its_send_back_keeps_its_turn() {
+    its_turn_is_kept(&AdaptiveLimiter::new());
+    its_turn_is_kept(&PacedLimiter::new());
+}
+
+// Rule I5.
+#[test]
+fn pointers_and_pairs_forward_each_method_to_the_limiter() {
+    fn drive<L: SendLimiter>(limiter: &L) {
+        let clock = ByHand::at(secs(1000));
+        let mut place = limiter.begin(&clock);
+        assert!(limiter.must_ask(&place));
+        assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
+        limiter.put_back(&mut place);
+        assert!(limiter.rejects(RetryErrorType::Throttling));
+        limiter.succeeded(&mut place, &Success::default(), &clock);
+        assert_eq!(limiter.failed(&mut place, FailedSend::Otherwise, &clock), None);
+        assert_eq!(limiter.uncounted(&place), 1);
+        limiter.release(&mut place);
+        assert_eq!(limiter.send_rate(), Some(5.0));
+    }
+    let calls = [
+        "begin",
+        "must_ask",
+        "ask",
+        "put_back",
+        "rejects",
+        "succeeded",
+        "Otherwise",
+        "uncounted",
+        "release",
+        "send_rate",
+    ];
+    let limiter = Arc::new(Noting::new(1));
+    drive(&*limiter);
+    assert_eq!(limiter.take_notes(), calls);
+    drive(&&*limiter);
+    assert_eq!(limiter.take_notes(), calls);
+    drive(&Arc::clone(&limiter));
+    assert_eq!(limiter.take_notes(), calls);
+
+    // A pair asks `must_ask` once more for itself.
+    let of_a_pair = |notes: Vec<String>| {
+        let mut notes = notes;
+        notes.dedup();
+        let must_ask = notes.iter().filter(|note| *note == "must_ask").count();
+        assert!(must_ask > 0);
+        notes
+    };
+    let (first, second) = (Noting::new(1), Noting::new(1));
+    drive(&(&first, &second));
+    assert_eq!(of_a_pair(first.take_notes()), calls);
+    drive(&(&second, &first));
+    drive(&(&Noting { rejects: None, ..Noting::new(1) }, &second));
+    let without: Vec<_> = calls.iter().filter(|call| **call != "rejects").collect();
+    let second = of_a_pair(second.take_notes());
+    assert!(without.iter().all(|call| second.iter().any(|note| note == *call)), "{second:?}");
+}
