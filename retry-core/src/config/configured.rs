@@ -5,15 +5,12 @@ use super::quota_kind::KindQuota;
 use super::resolved::{BucketSettings, Resolved};
 use super::{ConfigError, ModeLimiter, QuotaKind, RetryConfig, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
-use crate::limit::Rejections;
-use crate::limit::{PacedAnswers, PacedLimiter};
 use crate::quota::{EvidenceQuota, RetryQuota, TokenBucket};
-use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, PacedStrategy, StandardRetrySettings};
+use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetrySettings};
 use crate::support::sync::{AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
 use crate::support::{ConfigSection, Shared};
 use crate::time::{Clock, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A standard, adaptive or paced strategy with the settings of a [`RetryConfig`], which can change while it runs.
 ///
@@ -153,7 +150,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
             if was_off != is_off {
                 self.set_enabled(!is_off);
             }
-            self.limited.limiter().change(next.mode, next.pace());
+            self.limited.limiter().change(next.mode, next.pace(), now);
             let has_other_values = settings.values != next.values;
             *settings = next;
             has_other_values
@@ -186,21 +183,6 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// Returns the settings in effect, except those of the backoff and the quota.
     pub fn settings(&self) -> StandardRetrySettings {
         self.resolved().settings
-    }
-
-    /// Returns whether the mode `paced` begins with a ramp.
-    pub fn paced_ramp(&self) -> bool {
-        self.resolved().pace().has_ramp
-    }
-
-    /// Returns the time after which an operation that is throttled gives up in the mode `paced`.
-    pub fn paced_max_throttled_time(&self) -> Duration {
-        self.resolved().pace().max_throttled_time
-    }
-
-    /// Returns which failures are rejections in the mode `paced`.
-    pub fn paced_rejections(&self) -> Rejections {
-        self.resolved().pace().rejections
     }
 
     /// Returns the quota of the code. Retries are paid from it, unless there is an
@@ -256,34 +238,6 @@ impl<Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<ExponentialBackoff, Q, 
     pub fn backoff_strategy(&self) -> ExponentialBackoff {
         let settings = self.resolved();
         settings.backoff.as_ref().unwrap_or_else(|| self.limited.standard().backoff_strategy()).copy()
-    }
-}
-
-impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q> {
-    /// Sends at a rate that comes from elsewhere, while the mode is `paced`; see
-    /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
-    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.limited.limiter().paced().pace_at(rate, is_cut, clock)
-    }
-}
-
-impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q, PacedLimiter> {
-    /// Sends at a rate that comes from elsewhere; see
-    /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
-    pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.limited.pace_at(rate, is_cut, clock)
-    }
-}
-
-impl<B: BackoffStrategy, Q: RetryQuota> PacedStrategy for ConfiguredStrategy<B, Q> {
-    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.pace_at(rate, is_cut, clock)
-    }
-}
-
-impl<B: BackoffStrategy, Q: RetryQuota> PacedStrategy for ConfiguredStrategy<B, Q, PacedLimiter> {
-    fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        self.pace_at(rate, is_cut, clock)
     }
 }
 

@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::value::{Refill, Setting, Value};
 use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
-use crate::limit::Rejections;
+use crate::limit::{Rejections, SendRate};
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use std::time::Duration;
 
@@ -103,6 +103,10 @@ settings! {
     paced_max_throttled_time: Duration, paced_max_throttled_time_setting -> Duration, "paced.max_throttled_time";
     /// Returns which failures are rejections in the mode `paced`.
     paced_rejections: Rejections, paced_rejections_setting -> Rejections, "paced.rejections";
+    /// Returns the limit on sends per second in the mode `paced`.
+    paced_max_rate: SendRate, paced_max_rate_setting -> f64, "paced.max_rate";
+    /// Returns the rate at which the ramp begins in the mode `paced`, in sends per second.
+    paced_initial_rate: SendRate, paced_initial_rate_setting -> f64, "paced.initial_rate";
 }
 
 /// The key of a setting, or of a part of it.

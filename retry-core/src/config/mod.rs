@@ -24,6 +24,7 @@ mod keys;
 mod mode;
 mod mode_limiter;
 mod origins;
+mod paced;
 mod parts;
 mod prefix;
 mod preset;
@@ -122,6 +123,8 @@ use sections::Sections;
 /// ramp = true
 /// max_throttled_time = "5m"   # from the first throttled attempt of an operation
 /// rejections = "throttling"   # or "server_errors", or "timeouts", each with the ones before it
+/// max_rate = 100              # sends per second, if the limit is known
+/// initial_rate = 50           # sends per second at which the ramp begins
 /// ```
 ///
 /// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not

@@ -10,7 +10,7 @@ use crate::policy::{RetryErrorType, Success};
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::support::sync::{AtomicU8, Ordering};
-use crate::time::Clock;
+use crate::time::{Clock, Timestamp};
 
 /// The limiter of a [`ConfiguredStrategy`](super::ConfiguredStrategy) whose mode the configuration chooses.
 ///
@@ -164,8 +164,8 @@ impl ConfigLimiter for ModeLimiter {
     }
 
     /// The mode `off` keeps the limiter that is in use.
-    fn change(&self, mode: RetryMode, pace: PaceSettings) {
-        self.paced.change(pace);
+    fn change(&self, mode: RetryMode, pace: PaceSettings, now: Timestamp) {
+        self.paced.change(pace, now);
         if mode != RetryMode::Off {
             self.with_limit(|limit| limit.store(limit_of(mode), Ordering::Relaxed));
         }

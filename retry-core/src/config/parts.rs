@@ -6,6 +6,7 @@ use crate::limit::{AdaptiveLimiter, PaceSettings, PacedLimiter, SendLimiter};
 use crate::quota::RetryQuota;
 use crate::strategy::{LimitedRetryStrategy, StandardRetryStrategy};
 use crate::support::random::RandomNumbers;
+use crate::time::Timestamp;
 
 /// A strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) can build on: a [`StandardRetryStrategy`], or one with a limiter, such as a
 /// [`PacedRetryStrategy`](crate::PacedRetryStrategy). This trait is sealed.
@@ -118,7 +119,7 @@ pub trait ConfigLimiter: SendLimiter {
 
     /// Takes over other settings while the limiter is in use.
     #[doc(hidden)]
-    fn change(&self, mode: RetryMode, pace: PaceSettings);
+    fn change(&self, mode: RetryMode, pace: PaceSettings, now: Timestamp);
 }
 
 impl ConfigLimiter for AdaptiveLimiter {
@@ -136,7 +137,7 @@ impl ConfigLimiter for AdaptiveLimiter {
 
     fn start_with(&mut self, _: RetryMode, _: PaceSettings) {}
 
-    fn change(&self, _: RetryMode, _: PaceSettings) {}
+    fn change(&self, _: RetryMode, _: PaceSettings, _: Timestamp) {}
 }
 
 impl ConfigLimiter for PacedLimiter {
@@ -156,7 +157,7 @@ impl ConfigLimiter for PacedLimiter {
         Self::start_with(self, pace);
     }
 
-    fn change(&self, _: RetryMode, pace: PaceSettings) {
-        Self::change(self, pace);
+    fn change(&self, _: RetryMode, pace: PaceSettings, now: Timestamp) {
+        Self::change(self, pace, now);
     }
 }

@@ -113,6 +113,8 @@ impl Resolved {
                 has_ramp: config.set.paced_ramp.unwrap_or(own.has_ramp),
                 max_throttled_time: config.set.paced_max_throttled_time.unwrap_or(own.max_throttled_time),
                 rejections: config.set.paced_rejections.unwrap_or(own.rejections),
+                max_rate: config.set.paced_max_rate.or(own.max_rate),
+                initial_rate: config.set.paced_initial_rate.or(own.initial_rate),
             }),
             section: self.section,
             values: config.sections.of(self.section),

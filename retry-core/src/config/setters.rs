@@ -3,10 +3,11 @@
 use super::value::Refill;
 use super::{ConfigError, QuotaKind, RetryConfig, RetryMode, RetryPreset, in_code};
 use crate::backoff::Jitter;
-use crate::limit::Rejections;
+use crate::limit::{Rejections, SendRate};
 use crate::policy::RetryErrorType;
 use crate::quota::TokenBucket;
 use crate::strategy::{HintJitter, HintLimit, MaxAttempts, Refund, RetryCosts};
+use crate::support::InvalidSetting;
 use std::time::Duration;
 
 /// # Settings from code
@@ -174,4 +175,30 @@ impl RetryConfig {
         self.set.paced_rejections = Some(rejections);
         self
     }
+
+    /// Sets a limit on sends per second in the mode [`Paced`](RetryMode::Paced); see
+    /// [`PacedRetryStrategy::max_rate`](crate::PacedRetryStrategy::max_rate). There is none unless it is set.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the rate is not a finite number of at least 0.001.
+    pub fn try_paced_max_rate(mut self, rate: f64) -> Result<Self, ConfigError> {
+        self.set.paced_max_rate = Some(send_rate("paced.max_rate", rate)?);
+        Ok(self)
+    }
+
+    /// Sets the rate at which the ramp of the mode [`Paced`](RetryMode::Paced) begins, in sends per second; see
+    /// [`PacedRetryStrategy::initial_rate`](crate::PacedRetryStrategy::initial_rate). The default is 100.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the rate is not a finite number of at least 0.001.
+    pub fn try_paced_initial_rate(mut self, rate: f64) -> Result<Self, ConfigError> {
+        self.set.paced_initial_rate = Some(send_rate("paced.initial_rate", rate)?);
+        Ok(self)
+    }
+}
+
+fn send_rate(key: &'static str, rate: f64) -> Result<SendRate, ConfigError> {
+    SendRate::new(rate).ok_or_else(|| in_code(InvalidSetting::new(key, rate, SendRate::EXPECTED)))
 }

@@ -4,7 +4,7 @@ use super::duration::{self, Written};
 use super::error::Problem;
 use super::{QuotaKind, RetryMode, RetryPreset};
 use crate::backoff::Jitter;
-use crate::limit::Rejections;
+use crate::limit::{Rejections, SendRate};
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use crate::support::InvalidSetting;
 use std::time::Duration;
@@ -131,6 +131,23 @@ plain! {
         Self::Amount(amount) => Value::Number(amount),
         Self::LastCost => Value::text("last_cost"),
     };
+}
+
+impl Setting for SendRate {
+    type Plain = f64;
+
+    fn parse(key: &'static str, text: &str) -> Result<Self, InvalidSetting> {
+        let rate = text.trim().parse().ok().and_then(Self::new);
+        rate.ok_or_else(|| InvalidSetting::new(key, text, Self::EXPECTED))
+    }
+
+    fn write(self, _: &str) -> Option<Value> {
+        Some(Value::Factor(self.get()))
+    }
+
+    fn plain(self) -> Option<f64> {
+        Some(self.get())
+    }
 }
 
 impl Setting for MaxAttempts {

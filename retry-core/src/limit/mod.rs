@@ -35,7 +35,7 @@ pub use adaptive::AdaptivePlace;
 pub use limiter::{FailedSend, SendLimiter, Unpaid};
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections};
 #[doc(hidden)]
-pub use paced::{PaceSettings, PacedPlace, Throttled};
+pub use paced::{PaceSettings, PacedPlace, SendRate, Throttled};
 pub use ready::Ready;
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;

@@ -1,7 +1,7 @@
 //! The paced strategy: the standard strategy with a limiter that sends at the rate that the server accepts.
 
 use crate::backoff::ExponentialBackoff;
-use crate::limit::{PaceSettings, PacedAnswers, PacedLimiter, Rejections};
+use crate::limit::{PaceSettings, PacedAnswers, PacedLimiter, Rejections, SendRate};
 use crate::quota::TokenBucket;
 use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStrategy};
 use crate::support::random::RandomNumbers;
@@ -136,6 +136,54 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     pub const fn rejections(mut self, rejections: Rejections) -> Self {
         let start = self.limiter().at_start();
         self.limiter_mut().start_with(PaceSettings { rejections, ..start });
+        self
+    }
+
+    /// Sets a limit on sends per second, if you know it. The strategy never sends faster, and learns below it. There is none
+    /// unless it is set.
+    ///
+    /// From the first one on, sends are spaced evenly, 3 % further apart than the limit says, because some messages arrive
+    /// earlier than others. If requests are rejected all the same, the space grows, up to 40 %. Unused sends are not saved up,
+    /// because the server may allow no burst. If the server has accepted less, or a rate comes
+    /// [from elsewhere](PacedRetryStrategy::pace_at), the lowest of these rates applies. Without the
+    /// [ramp](PacedRetryStrategy::ramp), sends begin at this rate.
+    ///
+    /// ```
+    /// use retry_core::PacedRetryStrategy;
+    ///
+    /// // The contract says 600 requests per minute.
+    /// static MAPS: PacedRetryStrategy = PacedRetryStrategy::new().max_rate(10.0);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
+    /// known only at run time, use [`RetryConfig`](crate::RetryConfig).
+    #[must_use]
+    pub const fn max_rate(mut self, rate: f64) -> Self {
+        let max_rate = SendRate::new(rate);
+        assert!(max_rate.is_some(), "invalid max_rate: expected a number of sends per second of at least 0.001");
+        let start = self.limiter().at_start();
+        self.limiter_mut().start_with(PaceSettings { max_rate, ..start });
+        self
+    }
+
+    /// Sets the rate at which the [ramp](PacedRetryStrategy::ramp) begins, in sends per second. The default is 100. A higher
+    /// rate makes short jobs faster, and a lower one spares a server whose limit is low.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error. For a rate that is
+    /// known only at run time, use [`RetryConfig`](crate::RetryConfig).
+    #[must_use]
+    pub const fn initial_rate(mut self, rate: f64) -> Self {
+        let initial_rate = SendRate::new(rate);
+        assert!(
+            initial_rate.is_some(),
+            "invalid initial_rate: expected a number of sends per second of at least 0.001"
+        );
+        let start = self.limiter().at_start();
+        self.limiter_mut().start_with(PaceSettings { initial_rate, ..start });
         self
     }
 

@@ -4,6 +4,7 @@
 mod edges;
 mod estimator;
 mod reports;
+mod told;
 
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::limit::Rejections;

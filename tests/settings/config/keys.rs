@@ -29,6 +29,11 @@ fn time(key: &'static str, good: Vec<(Value, Check)>) -> Row {
     Row { key, good, bad: BAD_TIMES, expected: TIME }
 }
 
+fn rate(key: &'static str, good: Vec<(Value, Check)>) -> Row {
+    let bad = &["0", "-1", "0.0009", "NaN", "inf", "1e999", "", "fast", "100/s"];
+    Row { key, good, bad, expected: "a number of sends per second of at least 0.001" }
+}
+
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 fn rows() -> Vec<Row> {
     vec![
@@ -203,6 +208,14 @@ fn rows() -> Vec<Row> {
             bad: &["", "503", "server errors", "Throttling"],
             expected: "throttling, server_errors or timeouts",
         },
+        rate(
+            "paced.max_rate",
+            vec![
+                (json!(100), |s| s.paced_max_rate() == Some(100.0)),
+                (json!("0.5"), |s| s.paced_max_rate() == Some(0.5)),
+            ],
+        ),
+        rate("paced.initial_rate", vec![(json!(12.5), |s| s.paced_initial_rate() == Some(12.5))]),
     ]
 }
 
@@ -262,6 +275,7 @@ fn each_key_sets_its_setting_from_a_file_and_from_a_variable() {
             assert_eq!(strategy.mode(), RetryMode::Standard);
             assert_eq!((strategy.paced_ramp(), strategy.paced_max_throttled_time()), (true, secs(300)));
             assert_eq!(strategy.paced_rejections(), Rejections::Throttling);
+            assert_eq!((strategy.paced_max_rate(), strategy.paced_initial_rate()), (None, None));
         }
     }
 }
@@ -313,6 +327,12 @@ fn a_setter_refuses_what_a_file_refuses() {
     for factor in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         let error = RetryConfig::new().try_jitter(Jitter::Fixed(factor)).unwrap_err();
         assert_eq!(error.key().as_deref(), Some("jitter"));
+    }
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = RetryConfig::new().try_paced_max_rate(rate).unwrap_err();
+        assert_eq!(error.key().as_deref(), Some("paced.max_rate"));
+        let error = RetryConfig::new().try_paced_initial_rate(rate).unwrap_err();
+        assert_eq!(error.key().as_deref(), Some("paced.initial_rate"));
     }
     assert!(RetryConfig::new().try_quota_refill(1, secs(0)).is_err());
     let one = RetryConfig::new().try_quota_refill(1, secs(1)).unwrap();

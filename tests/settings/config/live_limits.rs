@@ -233,3 +233,38 @@ async fn a_change_of_the_mode_loses_no_operation_of_a_job_against_a_limit() {
     assert_eq!(served.into_inner(), 320);
     assert!(rejected.into_inner() > 0);
 }
+
+// Rules C19, L18.
+#[test]
+fn a_told_limit_begins_changes_and_ends_while_the_strategy_runs() {
+    let clock = ByHand::at(secs(1000));
+    let settings = || mode(RetryMode::Paced).paced_ramp(false);
+    let told = |rate: f64| settings().try_paced_max_rate(rate).unwrap();
+    let strategy = settings().build();
+    let first = || strategy.acquire_initial_token(&clock).unwrap();
+    let close = |rate: f64| strategy.send_rate().is_some_and(|found| (found * 1.03 - rate).abs() < 1e-6);
+    assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
+    assert_eq!(strategy.send_rate(), None);
+
+    strategy.apply(&told(10.0), &clock).unwrap();
+    let mut waiting = first();
+    assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
+    assert!(close(10.0), "{:?}", strategy.send_rate());
+    strategy.apply(&told(20.0), &clock).unwrap();
+    assert!(close(20.0), "{:?}", strategy.send_rate());
+    clock.advance(millis(52));
+    assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "it came in at the new rate");
+
+    let mut waiting = first();
+    assert_ne!(strategy.ready(&mut waiting, &clock, None), Ready::Now);
+    strategy.apply(&settings(), &clock).unwrap();
+    assert_eq!(strategy.send_rate(), None);
+    assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "nothing is limited any more");
+    assert_eq!(strategy.ready(&mut first(), &clock, None), Ready::Now);
+
+    // One that is set before the first operation, too.
+    let strategy = settings().build();
+    strategy.apply(&told(10.0), &clock).unwrap();
+    drop(strategy.acquire_initial_token(&clock));
+    assert!(strategy.send_rate().is_some());
+}

@@ -201,7 +201,12 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
         let (part, found, _) = refused(file(&format!("backoff.{key} = {value}")).build_on(linear()));
         assert_eq!((part, found), ("backoff", format!("store.backoff.{key}")));
     }
-    for key in ["paced.ramp = true", "paced.max_throttled_time = \"4s\"", "paced.rejections = \"timeouts\""] {
+    for key in [
+        "paced.ramp = true",
+        "paced.max_throttled_time = \"4s\"",
+        "paced.rejections = \"timeouts\"",
+        "paced.max_rate = 7",
+    ] {
         assert_eq!(refused(file(key).build_on(AdaptiveRetryStrategy::new())).0, "limit");
     }
     // Of settings in code, there is no file to name. A setting that is set anew comes from code.

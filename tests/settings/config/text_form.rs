@@ -40,6 +40,10 @@ fn every_setting() -> RetryConfig {
         .paced_ramp(false)
         .paced_max_throttled_time(Duration::from_secs(9))
         .paced_rejections(Rejections::ServerErrors)
+        .try_paced_max_rate(100.0)
+        .unwrap()
+        .try_paced_initial_rate(12.5)
+        .unwrap()
 }
 
 const TOML: &str = r#"
@@ -68,6 +72,8 @@ refunds = { first_attempt = 6, after_retry = "last_cost" }
 ramp = false
 max_throttled_time = "9s"
 rejections = "server_errors"
+max_rate = 100
+initial_rate = 12.5
 "#;
 
 const YAML: &str = "
@@ -90,7 +96,7 @@ quota:
   refill: { amount: 10, every: 1s }
   costs: { throttling: 1, timeout: 2, conflict: 3, other: 4 }
   refunds: { first_attempt: 6, after_retry: last_cost }
-paced: { ramp: false, max_throttled_time: 9s, rejections: server_errors }
+paced: { ramp: false, max_throttled_time: 9s, rejections: server_errors, max_rate: 100, initial_rate: 12.5 }
 ";
 
 // Rules C1, C15.
@@ -117,7 +123,9 @@ fn every_setting_is_written_and_read_in_toml_yaml_and_json() {
             "costs": { "throttling": 1, "timeout": 2, "conflict": 3, "other": 4 },
             "refunds": { "first_attempt": 6, "after_retry": "last_cost" },
         },
-        "paced": { "ramp": false, "max_throttled_time": "9s", "rejections": "server_errors" },
+        "paced": {
+            "ramp": false, "max_throttled_time": "9s", "rejections": "server_errors", "max_rate": 100.0, "initial_rate": 12.5,
+        },
     });
     assert_eq!(value, expected);
     assert_eq!(from_str::<RetryConfig>(&value.to_string()).unwrap(), config);

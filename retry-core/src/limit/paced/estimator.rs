@@ -5,12 +5,14 @@ mod noise;
 mod recent;
 mod start;
 mod text;
+mod told;
 mod tuning;
 
 use crate::time::Timestamp;
 use noise::Noise;
 use recent::Recent;
 use std::time::Duration;
+pub(super) use told::Told;
 use tuning::Tuning;
 
 /// The number of accepted requests that the former estimate weighs as much as.
@@ -93,6 +95,7 @@ const LOWEST: f64 = 0.2;
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
     tuning: Tuning,
+    told: Told,
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
@@ -138,6 +141,7 @@ impl GoodputEstimator {
         if self.phase == Phase::Ramp && self.tuning.keeps {
             self.estimate = self.estimate.max(self.recent.rate(now));
         }
+        self.told.narrow(requests);
         self.noise.accept(requests, self.is_looking(now));
         if self.phase == Phase::Track && self.can_raise && now >= self.careful_until {
             let (factor, more) = PROOF;

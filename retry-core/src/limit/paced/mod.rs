@@ -9,9 +9,9 @@ mod reports;
 mod settings;
 
 pub use estimator::GoodputEstimator;
-#[doc(hidden)]
-pub use settings::PaceSettings;
 pub use settings::Rejections;
+#[doc(hidden)]
+pub use settings::{PaceSettings, SendRate};
 
 use super::limiter::{FailedSend, SendLimiter, Unpaid};
 use super::queue::Ticket;
@@ -159,22 +159,24 @@ impl PacedLimiter {
     }
 
     /// Changes the settings while the limiter is in use.
-    pub(crate) fn change(&self, settings: PaceSettings) {
+    pub(crate) fn change(&self, settings: PaceSettings, now: Timestamp) {
         self.with_live(|live| live.change(settings));
+        self.with_pacer(|pacer| pacer.change(now, || self.settings()));
     }
 
     fn max_throttled_time(&self) -> Duration {
         self.with_live(LiveSettings::max_throttled_time)
     }
 
-    fn has_ramp(&self) -> bool {
-        self.with_live(LiveSettings::has_ramp)
+    /// Returns the settings in effect.
+    fn settings(&self) -> PaceSettings {
+        self.with_live(LiveSettings::get)
     }
 
-    /// Begins an operation with these throttled attempts. With the ramp, the first one begins to limit sends.
+    /// Begins an operation with these throttled attempts. With the ramp or a told limit, the first one begins to limit sends.
     #[inline]
     pub(crate) fn begin_after(&self, throttled: Throttled, clock: &dyn Clock) -> PacedPlace {
-        self.with_pacer(|pacer| pacer.begin(clock, || self.has_ramp()));
+        self.with_pacer(|pacer| pacer.begin(clock, || self.settings()));
         PacedPlace::after(throttled)
     }
 
@@ -183,7 +185,7 @@ impl PacedLimiter {
     pub(crate) fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         // NaN is not greater, either.
         let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
-        self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, self.has_ramp()))
+        self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, || self.settings()))
     }
 
     /// Returns a wait that the server asks for, stretched by up to [`STRETCH`] and [`LONGEST_STRETCH`]. It saturates.
@@ -250,7 +252,9 @@ impl SendLimiter for PacedLimiter {
         let terms = match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, delay) = (clock.now(), self.stretched(wait));
-                let is_held = self.with_pacer(|pacer| pacer.reject(now, ticket, sent_after, (delay, !is_too_long)));
+                let is_held = self.with_pacer(|pacer| {
+                    pacer.reject(now, ticket, sent_after, (delay, !is_too_long), || self.settings())
+                });
                 let is_over = throttled.count(now, delay, self.max_throttled_time());
                 let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);
                 Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long })

@@ -1,5 +1,6 @@
 //! The limit on sends that follows the estimate.
 
+use super::estimator::Told;
 use super::hold::Hold;
 use super::reports::Reports;
 use super::{GoodputEstimator, PacedAnswers};
@@ -12,12 +13,14 @@ use std::time::Duration;
 /// Sends that were not used within this time, in seconds, are lost. It covers the resolution of timers and threads that wake
 /// up late. Without it, every delay of a waiter would be lost.
 const UNUSED: f64 = 0.05;
+/// The same with a limit that the user tells, whose server may have no burst. It covers the resolution of timers only.
+const LATE: f64 = 0.002;
 
 /// A limit on sends at the rate of a [`GoodputEstimator`]. Sends are spaced evenly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) estimator: GoodputEstimator,
-    /// A rate from elsewhere, in sends per second, which is used in place of the estimator's.
+    /// A rate from elsewhere, in sends per second, which is used in place of the estimator's, within what the user tells.
     imposed: Option<f64>,
     /// What the server answered, and how often operations had to wait, in all limits so far.
     pub(super) answers: PacedAnswers,
@@ -126,8 +129,31 @@ impl Pace {
         }
     }
 
+    /// Sets what the user tells about the limit.
+    pub(super) fn tell(&mut self, now: Timestamp, told: Told) {
+        self.refill(now);
+        self.estimator.tell(told);
+        self.rate = self.rate_at(now);
+        self.sends = self.saved(self.sends);
+    }
+
+    /// Returns whether the rate is the estimator's own, and it knows of no limit.
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.imposed.is_none() && self.estimator.estimate().is_none()
+    }
+
     fn rate_at(&self, now: Timestamp) -> f64 {
-        self.imposed.unwrap_or_else(|| self.estimator.rate(now))
+        self.imposed.map_or_else(|| self.estimator.rate(now), |rate| self.estimator.told().capped(rate))
+    }
+
+    /// Returns how many of the sends that came in are saved up.
+    fn saved(&self, sends: f64) -> f64 {
+        if !self.estimator.told().has_limit() {
+            return sends.min((UNUSED * self.rate).max(1.0));
+        }
+        // A waiter that is late by the resolution of a timer loses nothing, and a client that did not wait has one send.
+        let late = LATE * self.rate;
+        if sends <= 1.0 + late { sends } else { late.max(1.0) }
     }
 
     /// Returns the rate at the last question or throttling, in sends per second.
@@ -190,7 +216,7 @@ impl SendSupply for Pace {
         let elapsed = now.saturating_since(since).as_secs_f64();
         if elapsed > 0.0 {
             self.rate = self.rate_at(now);
-            self.sends = (self.sends + elapsed * self.rate).min((UNUSED * self.rate).max(1.0));
+            self.sends = self.saved(self.sends + elapsed * self.rate);
         }
         self.filled = self.filled.max(now);
     }
@@ -209,7 +235,7 @@ impl SendSupply for Pace {
     }
 
     fn give_back(&mut self) {
-        self.sends = (self.sends + 1.0).min((UNUSED * self.rate()).max(1.0));
+        self.sends = self.saved(self.sends + 1.0);
     }
 
     fn interval(&self) -> Duration {

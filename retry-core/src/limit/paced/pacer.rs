@@ -2,7 +2,7 @@
 
 use super::accepted::AcceptedCounters;
 use super::pace::Pace;
-use super::{GoodputEstimator, PacedAnswers};
+use super::{GoodputEstimator, PaceSettings, PacedAnswers};
 use crate::limit::queue::{SendQueue, Ticket};
 use crate::policy::RateLimit;
 use crate::support::sync::{AtomicU8, AtomicU32, Mutex, MutexGuard, Ordering, PoisonError};
@@ -47,7 +47,7 @@ struct Padded<T>(T);
 
 /// The phase before the first operation.
 const IDLE: u8 = 0;
-/// The phase in which sends are not limited and nobody waits: without the ramp, before the first rejection.
+/// The phase in which sends are not limited and nobody waits: without the ramp and a told limit, before the first rejection.
 const OPEN: u8 = 1;
 /// The phase in which sends are limited. After a rejection it never ends. It begins and ends under the lock, and there is a
 /// queue in it.
@@ -74,25 +74,26 @@ impl Pacer {
         self.queue.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation. With the ramp, the first one begins to limit sends.
+    /// Begins an operation. With the ramp or a told limit, the first one begins to limit sends.
     #[inline]
-    pub(super) fn begin(&self, clock: &dyn Clock, has_ramp: impl FnOnce() -> bool) {
+    pub(super) fn begin(&self, clock: &dyn Clock, settings: impl FnOnce() -> PaceSettings) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
-            self.begin_the_first(clock, has_ramp());
+            self.begin_the_first(clock, settings);
         }
     }
 
     #[cold]
-    fn begin_the_first(&self, clock: &dyn Clock, has_ramp: bool) {
-        if !has_ramp {
-            // If another thread has set a later phase already, it stays: `PACING` must not become `OPEN` here.
-            let _ = self.phase.compare_exchange(IDLE, OPEN, Ordering::Relaxed, Ordering::Relaxed);
-            return;
-        }
+    fn begin_the_first(&self, clock: &dyn Clock, settings: impl FnOnce() -> PaceSettings) {
         let now = clock.now();
         let mut queue = self.lock();
-        if self.phase.load(Ordering::Relaxed) == IDLE {
-            self.limit(&mut queue, now, GoodputEstimator::new);
+        if self.phase.load(Ordering::Relaxed) != IDLE {
+            return;
+        }
+        let settings = settings();
+        if settings.limits_the_first() {
+            self.limit(&mut queue, now, settings, GoodputEstimator::new);
+        } else {
+            self.phase.store(OPEN, Ordering::Relaxed);
         }
     }
 
@@ -101,15 +102,50 @@ impl Pacer {
         &self,
         queue: &'a mut Option<SendQueue<Pace>>,
         now: Timestamp,
+        settings: PaceSettings,
         estimator: impl FnOnce(Timestamp) -> GoodputEstimator,
     ) -> (&'a mut Pace, Timestamp) {
         let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(&GoodputEstimator::new(now), now), now));
         let (pace, now) = queue.limit_at(now);
         if !self.is_pacing() {
-            pace.restart(&estimator(now), now);
+            let mut estimator = estimator(now);
+            estimator.tell(settings.told());
+            pace.restart(&estimator, now);
             self.phase.store(PACING, Ordering::Relaxed);
         }
         (pace, now)
+    }
+
+    /// Takes over changed settings. Whoever calls this has stored them before, so that no thread begins with the former ones.
+    pub(super) fn change(&self, now: Timestamp, settings: impl FnOnce() -> PaceSettings) {
+        let mut queue = self.lock();
+        let settings = settings();
+        let phase = self.phase.load(Ordering::Relaxed);
+        if phase == IDLE || phase != PACING && settings.max_rate.is_none() {
+            return;
+        }
+        let told = settings.told();
+        // Otherwise the clock does not matter, which may be another one than that of the operations.
+        if phase == PACING && queue.as_ref().is_none_or(|queue| queue.limit().estimator.told().is_same(&told)) {
+            return;
+        }
+        let (pace, now) = self.limit(&mut queue, now, settings, GoodputEstimator::new);
+        self.drain(pace, now);
+        let had_limit = pace.estimator.told().has_limit();
+        pace.tell(now, told);
+        if had_limit {
+            self.end(queue.as_ref(), settings);
+        }
+    }
+
+    /// Ends the limit if nothing is limited: without the ramp and a told limit, before the first rejection. Operations that
+    /// wait ask once more, and are sent.
+    fn end(&self, queue: Option<&SendQueue<Pace>>, settings: PaceSettings) {
+        if let Some(queue) = queue.filter(|queue| queue.limit().is_unlimited())
+            && !settings.limits_the_first()
+        {
+            self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
+        }
     }
 
     /// Returns whether sends are limited.
@@ -157,22 +193,22 @@ impl Pacer {
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
-    /// Without the ramp, and before the first rejection, that is no limit.
-    pub(super) fn impose(&self, clock: &dyn Clock, rate: Option<f64>, is_cut: bool, has_ramp: bool) -> PacedAnswers {
+    pub(super) fn impose(
+        &self,
+        clock: &dyn Clock,
+        rate: Option<f64>,
+        is_cut: bool,
+        settings: impl FnOnce() -> PaceSettings,
+    ) -> PacedAnswers {
         let now = clock.now();
         let mut queue = self.lock();
-        let (pace, now) = self.limit(&mut queue, now, GoodputEstimator::new);
+        let settings = settings();
+        let (pace, now) = self.limit(&mut queue, now, settings, GoodputEstimator::new);
         self.drain(pace, now);
         pace.impose(now, rate, is_cut);
-        // Operations that wait ask once more, and are sent.
-        if rate.is_none() && !has_ramp && pace.estimator.estimate().is_none() {
-            let answers = pace.answers;
-            if let Some(queue) = &*queue {
-                self.phase.store(phase_without_a_limit(queue), Ordering::Relaxed);
-            }
-            return answers;
-        }
-        pace.answers
+        let answers = pace.answers;
+        self.end(queue.as_ref(), settings);
+        answers
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
@@ -209,11 +245,12 @@ impl Pacer {
         ticket: Option<Ticket>,
         sent_after: Option<NonZeroU32>,
         (wait, returns): (Duration, bool),
+        settings: impl FnOnce() -> PaceSettings,
     ) -> bool {
         self.give_up(ticket, false);
         let mut queue = self.lock();
         let is_first = !self.is_pacing();
-        let (pace, now) = self.limit(&mut queue, now, |now| {
+        let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
             GoodputEstimator::after_the_first_rejection(now, self.counters.last_second(now))
         });
         if !is_first {

@@ -1,5 +1,7 @@
 //! The settings of a paced limiter.
 
+use super::LOWEST_PACE;
+use super::estimator::Told;
 use crate::policy::RetryErrorType;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
@@ -63,17 +65,54 @@ impl Rejections {
 
 /// The settings of a [`PacedLimiter`](super::PacedLimiter).
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaceSettings {
     pub has_ramp: bool,
     pub max_throttled_time: Duration,
     pub rejections: Rejections,
+    pub max_rate: Option<SendRate>,
+    pub initial_rate: Option<SendRate>,
+}
+
+/// A valid rate in sends per second.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SendRate(f64);
+
+impl SendRate {
+    /// What a valid rate is, for messages.
+    pub(crate) const EXPECTED: &str = "a number of sends per second of at least 0.001";
+
+    /// Returns a rate, or `None` if it is not a finite number or below the lowest rate.
+    pub(crate) const fn new(rate: f64) -> Option<Self> {
+        if rate.is_finite() && rate >= LOWEST_PACE { Some(Self(rate)) } else { None }
+    }
+
+    pub(crate) const fn get(self) -> f64 {
+        self.0
+    }
 }
 
 impl PaceSettings {
     /// The settings of a new limiter.
-    pub(crate) const DEFAULT: Self =
-        Self { has_ramp: true, max_throttled_time: MAX_THROTTLED_TIME, rejections: Rejections::Throttling };
+    pub(crate) const DEFAULT: Self = Self {
+        has_ramp: true,
+        max_throttled_time: MAX_THROTTLED_TIME,
+        rejections: Rejections::Throttling,
+        max_rate: None,
+        initial_rate: None,
+    };
+
+    /// Returns whether sends are limited from the first one on.
+    pub(super) const fn limits_the_first(&self) -> bool {
+        self.has_ramp || self.max_rate.is_some()
+    }
+
+    /// Returns what the user tells an estimator. Without the ramp, it begins at the limit.
+    pub(super) fn told(&self) -> Told {
+        let first = if self.has_ramp { self.initial_rate } else { self.max_rate };
+        Told::new(first.map(SendRate::get), self.max_rate.map(SendRate::get))
+    }
 }
 
 /// The settings in effect. They publish no other data, so relaxed ordering suffices.
@@ -84,27 +123,65 @@ pub(super) struct LiveSettings {
     max_throttled_time: AtomicU64,
     /// An index in [`Rejections::ALL`].
     rejections: AtomicU8,
+    max_rate: AtomicRate,
+    initial_rate: AtomicRate,
+}
+
+/// An optional rate. No rate is 0.
+#[derive(Debug)]
+struct AtomicRate(AtomicU64);
+
+impl AtomicRate {
+    const fn new(rate: Option<SendRate>) -> Self {
+        Self(AtomicU64::new(Self::bits(rate)))
+    }
+
+    const fn bits(rate: Option<SendRate>) -> u64 {
+        match rate {
+            Some(SendRate(rate)) => rate.to_bits(),
+            None => 0,
+        }
+    }
+
+    fn store(&self, rate: Option<SendRate>) {
+        self.0.store(Self::bits(rate), Ordering::Relaxed);
+    }
+
+    fn load(&self) -> Option<SendRate> {
+        SendRate::new(f64::from_bits(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 impl LiveSettings {
     pub(super) const fn new(settings: PaceSettings) -> Self {
-        let PaceSettings { has_ramp, max_throttled_time, rejections } = settings;
+        let PaceSettings { has_ramp, max_throttled_time, rejections, max_rate, initial_rate } = settings;
         Self {
             has_ramp: AtomicBool::new(has_ramp),
             max_throttled_time: AtomicU64::new(nanos(max_throttled_time)),
             rejections: AtomicU8::new(rejections as u8),
+            max_rate: AtomicRate::new(max_rate),
+            initial_rate: AtomicRate::new(initial_rate),
         }
     }
 
     pub(super) fn change(&self, settings: PaceSettings) {
-        let PaceSettings { has_ramp, max_throttled_time, rejections } = settings;
+        let PaceSettings { has_ramp, max_throttled_time, rejections, max_rate, initial_rate } = settings;
         self.has_ramp.store(has_ramp, Ordering::Relaxed);
         self.max_throttled_time.store(nanos(max_throttled_time), Ordering::Relaxed);
         self.rejections.store(rejections as u8, Ordering::Relaxed);
+        self.max_rate.store(max_rate);
+        self.initial_rate.store(initial_rate);
     }
 
-    pub(super) fn has_ramp(&self) -> bool {
-        self.has_ramp.load(Ordering::Relaxed)
+    /// Returns all settings.
+    pub(super) fn get(&self) -> PaceSettings {
+        PaceSettings {
+            has_ramp: self.has_ramp.load(Ordering::Relaxed),
+            max_throttled_time: self.max_throttled_time(),
+            rejections: self.rejections(),
+            max_rate: self.max_rate.load(),
+            initial_rate: self.initial_rate.load(),
+        }
     }
 
     pub(super) fn max_throttled_time(&self) -> Duration {

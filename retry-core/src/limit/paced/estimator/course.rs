@@ -4,7 +4,7 @@ use super::{CLOSED_BY, GoodputEstimator, Phase, Tuning, seconds};
 use crate::time::Timestamp;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
-const FIRST_RATE: f64 = 100.0;
+pub(super) const FIRST_RATE: f64 = 100.0;
 /// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
 const CLIMB_BY: f64 = 1.3;
 /// The highest ratio of the rate to the rate of accepted requests.
@@ -20,7 +20,7 @@ const PROBES_IN_ALL: f64 = 4.0;
 impl GoodputEstimator {
     /// Returns the rate at which to send now, in sends per second.
     pub fn rate(&self, now: Timestamp) -> f64 {
-        let rate = self.rate_of_phase(now);
+        let rate = self.told.capped(self.rate_of_phase(now));
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };
         let cut = self.tuning.cut * self.estimate;
         let probes = PROBES.min(PROBES_IN_ALL / seconds(self.rejected_since, now));
@@ -34,8 +34,8 @@ impl GoodputEstimator {
         match self.phase {
             Phase::Ramp => {
                 let (doubles, lead) = self.tuning.ramp;
-                let most = (lead * accepted).max(FIRST_RATE).max(self.estimate);
-                self.noise.part() * (FIRST_RATE * (elapsed / doubles).exp2()).min(most)
+                let (first, most) = (self.told.first, (lead * accepted).max(self.told.first).max(self.estimate));
+                self.noise.part() * (first * (elapsed / doubles).exp2()).min(most)
             }
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {

@@ -129,6 +129,9 @@ impl GoodputEstimator {
         if self.rejected_in_a_row > 0 {
             return false;
         }
+        if self.widen(now) {
+            return true;
+        }
         match self.phase {
             Phase::Ramp if !is_busy => age <= FIRST_ANSWERS && self.noise.reject_in_look(),
             Phase::Ramp => {

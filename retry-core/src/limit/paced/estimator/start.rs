@@ -2,7 +2,7 @@
 
 use super::noise::Noise;
 use super::recent::Recent;
-use super::{GoodputEstimator, LOWEST, Phase, Tuning};
+use super::{GoodputEstimator, LOWEST, Phase, Told, Tuning};
 use crate::time::Timestamp;
 
 impl GoodputEstimator {
@@ -41,6 +41,7 @@ impl GoodputEstimator {
     const fn with(tuning: Tuning, now: Timestamp) -> Self {
         Self {
             tuning,
+            told: Told::NOTHING,
             phase: Phase::Ramp,
             since: now,
             estimate: 0.0,

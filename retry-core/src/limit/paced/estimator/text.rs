@@ -3,7 +3,7 @@
 use super::noise::Noise;
 use super::recent::{KEPT, Recent};
 use super::tuning::Tuning;
-use super::{GoodputEstimator, LOWEST, Phase};
+use super::{GoodputEstimator, LOWEST, Phase, Told};
 use crate::support::InvalidSetting;
 use crate::time::Timestamp;
 use std::fmt::{self, Display, Formatter};
@@ -109,6 +109,7 @@ fn read(text: &str) -> Option<GoodputEstimator> {
     let noise = Noise { sum, accepted: looked, rejected, is_hit, streak };
     Some(GoodputEstimator {
         tuning,
+        told: Told::NOTHING,
         phase,
         since,
         estimate,

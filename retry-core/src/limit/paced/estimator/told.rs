@@ -1,0 +1,82 @@
+//! Rates that are known from elsewhere, within which the estimate is learned.
+
+use super::GoodputEstimator;
+use super::course::FIRST_RATE;
+use crate::time::Timestamp;
+
+/// How much longer the time between two sends is than a told limit says, at least and at most. Without the least one, every
+/// second request arrives a little early, and a server without a burst rejects it. Beyond the most, the limit is lower.
+const SPACE: (f64, f64) = (0.03, 0.4);
+/// What a rejection adds to the space, and an accepted request takes off it. The ratio is the share that is rejected by a
+/// server without a burst behind a network whose messages take now more and now less time.
+const WIDER: f64 = 0.04;
+const NARROWER: f64 = 0.0006;
+
+/// What is known before anything was answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::limit::paced) struct Told {
+    /// The rate at which the ramp begins, in sends per second.
+    pub(super) first: f64,
+    /// The limit, in sends per second, or infinity.
+    limit: f64,
+    /// How much longer the time between two sends is than the limit says.
+    space: f64,
+}
+
+impl Told {
+    pub(super) const NOTHING: Self = Self { first: FIRST_RATE, limit: f64::INFINITY, space: SPACE.0 };
+
+    /// Creates a first rate and a limit, in sends per second.
+    pub(in crate::limit::paced) fn new(first: Option<f64>, limit: Option<f64>) -> Self {
+        Self { first: first.unwrap_or(FIRST_RATE), limit: limit.unwrap_or(f64::INFINITY), ..Self::NOTHING }
+    }
+
+    /// Returns whether the same is told here and there, whatever was learned since.
+    pub(in crate::limit::paced) fn is_same(&self, other: &Self) -> bool {
+        Self { space: other.space, ..*self } == *other
+    }
+
+    /// Returns whether there is a limit.
+    pub(in crate::limit::paced) const fn has_limit(&self) -> bool {
+        self.limit.is_finite()
+    }
+
+    /// Returns a rate, or the rate that the limit allows if that is lower.
+    pub(in crate::limit::paced) const fn capped(&self, rate: f64) -> f64 {
+        rate.min(self.limit / (1.0 + self.space))
+    }
+
+    /// Lets accepted requests bring the sends closer together.
+    pub(super) fn narrow(&mut self, requests: u32) {
+        self.space = (self.space - NARROWER * f64::from(requests)).max(SPACE.0);
+    }
+
+    /// Lets a rejection space the sends wider. Returns whether that was possible.
+    fn widen(&mut self) -> bool {
+        let (_, most) = SPACE;
+        let wider = self.space + WIDER;
+        let is_possible = wider <= most;
+        if is_possible {
+            self.space = wider;
+        }
+        is_possible
+    }
+}
+
+impl GoodputEstimator {
+    /// Sets what is known from elsewhere.
+    pub(in crate::limit::paced) const fn tell(&mut self, told: Told) {
+        self.told = told;
+    }
+
+    /// Returns what is known from elsewhere.
+    pub(in crate::limit::paced) const fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// Handles a rejection at the limit that is known, if the sends can be spaced wider. Returns whether they were.
+    pub(super) fn widen(&mut self, now: Timestamp) -> bool {
+        let rate = self.rate_of_phase(now);
+        self.told.capped(rate) < rate && self.told.widen()
+    }
+}

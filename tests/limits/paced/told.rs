@@ -1,0 +1,184 @@
+//! Rates that the user tells: a limit, and the rate at which the ramp begins.
+
+use super::{millis, secs, throttled};
+use crate::support::ByHand;
+use retry_core::strategy::PacedRetryToken;
+use retry_core::{PacedRetryStrategy, RetryStrategy, Success};
+use std::panic::catch_unwind;
+use std::time::Duration;
+
+/// Returns the times of the sends in this time, in microseconds, if operations always wait and are late by up to `late`.
+fn sends(strategy: &PacedRetryStrategy, clock: &ByHand, time: Duration, late: Duration) -> Vec<u128> {
+    let (mut sends, started) = (Vec::new(), clock.time());
+    let mut token = strategy.acquire_initial_token(clock).unwrap();
+    while clock.time() < started + time {
+        match strategy.ready(&mut token, clock, None).wait() {
+            // A timer that counts in steps of `late` rounds a wait up.
+            Some(wait) => {
+                let due = (clock.time() + wait).as_nanos();
+                let step = late.as_nanos().max(1);
+                clock.set(Duration::from_nanos(u64::try_from(due.div_ceil(step) * step).unwrap()));
+            }
+            None => {
+                sends.push((clock.time() - started).as_micros());
+                accept(strategy, clock, std::mem::replace(&mut token, strategy.acquire_initial_token(clock).unwrap()));
+            }
+        }
+    }
+    strategy.release(token);
+    sends
+}
+
+fn accept(strategy: &PacedRetryStrategy, clock: &ByHand, token: PacedRetryToken) {
+    strategy.record_success(token, &Success::default(), clock).unwrap();
+}
+
+/// Sends a request that is rejected.
+fn reject(strategy: &PacedRetryStrategy, clock: &ByHand) {
+    let mut token = strategy.acquire_initial_token(clock).unwrap();
+    while let Some(wait) = strategy.ready(&mut token, clock, None).wait() {
+        clock.advance(wait);
+    }
+    let token = strategy.refresh_retry_token(token, &throttled(None), clock).unwrap();
+    strategy.release(token);
+}
+
+#[track_caller]
+fn assert_rate(strategy: &PacedRetryStrategy, expected: f64) {
+    let rate = strategy.send_rate().unwrap();
+    assert!((rate / expected - 1.0).abs() < 1e-6, "{rate} is not {expected}");
+}
+
+fn shortest(sends: &[u128]) -> u128 {
+    sends.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap()
+}
+
+// Rule L18.
+#[test]
+fn sends_keep_the_space_of_a_told_limit_from_the_first_one_on() {
+    for ramp in [true, false] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new().max_rate(100.0).ramp(ramp);
+        for _ in 0..3 {
+            let sent = sends(&strategy, &clock, secs(2), Duration::ZERO);
+            assert!((193..=195).contains(&sent.len()), "{} with ramp = {ramp}", sent.len());
+            assert!(shortest(&sent) >= 10_299, "{}", shortest(&sent));
+            // A client that did nothing has one send, and no burst.
+            clock.advance(secs(60));
+        }
+    }
+}
+
+// Rule L18.
+#[test]
+fn a_timer_that_rounds_up_loses_none_of_a_told_limit() {
+    for (limit, expected) in [(100.0, 970), (3000.0, 29_126)] {
+        let clock = ByHand::at(secs(1000));
+        let sent =
+            sends(&PacedRetryStrategy::new().initial_rate(limit).max_rate(limit), &clock, secs(10), millis(1)).len();
+        assert!(sent <= expected + 2 && sent * 100 >= expected * 99, "{sent} of {expected}");
+    }
+}
+
+// Rules L18, L10.
+#[test]
+fn of_a_told_limit_and_a_rate_from_elsewhere_the_lower_one_counts() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().max_rate(100.0).ramp(false);
+    strategy.pace_at(Some(200.0), false, &clock);
+    assert_rate(&strategy, 100.0 / 1.03);
+    strategy.pace_at(Some(50.0), false, &clock);
+    assert_rate(&strategy, 50.0);
+    strategy.pace_at(None, false, &clock);
+    assert_rate(&strategy, 100.0 / 1.03);
+}
+
+// Rule L19.
+#[test]
+fn a_rejection_at_a_told_limit_spaces_the_sends_wider_and_accepted_requests_bring_them_closer() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().max_rate(100.0);
+    drop(sends(&strategy, &clock, secs(1), Duration::ZERO));
+    reject(&strategy, &clock);
+    assert_rate(&strategy, 100.0 / 1.07);
+    let accepted = sends(&strategy, &clock, millis(500), Duration::ZERO).len();
+    assert!((45..=47).contains(&accepted), "{accepted}");
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    clock.advance(millis(20));
+    assert!(strategy.ready(&mut token, &clock, None).wait().is_none());
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let space = 0.07 - 0.0006 * accepted as f64;
+    assert_rate(&strategy, 100.0 / (1.0 + space));
+}
+
+// Rules L18, L19.
+#[test]
+fn a_limit_below_the_told_one_is_learnt() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().max_rate(100.0);
+    // A server with a limit of 40 per second.
+    let (mut tokens, mut filled, mut rejected) = (40.0_f64, clock.time(), 0);
+    let mut last = Vec::new();
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    while clock.time() < secs(1060) {
+        while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+            clock.advance(wait);
+        }
+        tokens = (tokens + 40.0 * (clock.time() - filled).as_secs_f64()).min(40.0);
+        filled = clock.time();
+        if tokens >= 1.0 {
+            tokens -= 1.0;
+            accept(&strategy, &clock, token);
+            last.push(clock.time());
+        } else {
+            rejected += 1;
+            strategy.release(strategy.refresh_retry_token(token, &throttled(None), &clock).unwrap());
+        }
+        token = strategy.acquire_initial_token(&clock).unwrap();
+    }
+    strategy.release(token);
+    let accepted = last.iter().filter(|at| **at > secs(1030)).count();
+    assert!(accepted > 1100, "{accepted} of 1,200 in the last half");
+    assert!(rejected < 90, "{rejected} rejected, of 2,400");
+}
+
+// Rule L20.
+#[test]
+fn the_ramp_begins_at_the_told_rate() {
+    for first in [5.0, 1000.0] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new().initial_rate(first);
+        drop(strategy.acquire_initial_token(&clock));
+        assert_rate(&strategy, first);
+        // Nothing is accepted, so it does not grow.
+        clock.advance(secs(2));
+        let mut token = strategy.acquire_initial_token(&clock).unwrap();
+        assert!(strategy.ready(&mut token, &clock, None).wait().is_none());
+        assert_rate(&strategy, first);
+        // In the first second of accepted requests it does.
+        accept(&strategy, &clock, token);
+        drop(sends(&strategy, &clock, secs(1), Duration::ZERO));
+        assert!(strategy.send_rate().unwrap() > 2.0 * first, "{:?}", strategy.send_rate());
+    }
+    // The told limit counts, too.
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().initial_rate(1000.0).max_rate(103.0);
+    drop(strategy.acquire_initial_token(&clock));
+    assert_rate(&strategy, 100.0);
+    // Without the ramp, there is no rate at which it begins.
+    let strategy = PacedRetryStrategy::new().initial_rate(5.0).ramp(false);
+    drop(strategy.acquire_initial_token(&clock));
+    assert_eq!(strategy.send_rate(), None);
+}
+
+// Rules L18, L20.
+#[test]
+fn a_rate_that_is_no_rate_panics_in_the_builder() {
+    for rate in [0.0, -1.0, 0.0009, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(catch_unwind(|| PacedRetryStrategy::new().max_rate(rate)).is_err(), "{rate}");
+        assert!(catch_unwind(|| PacedRetryStrategy::new().initial_rate(rate)).is_err(), "{rate}");
+    }
+    for rate in [0.001, 1e-3, f64::MAX] {
+        drop(PacedRetryStrategy::new().max_rate(rate).initial_rate(rate));
+    }
+}
