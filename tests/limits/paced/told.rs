@@ -12,17 +12,14 @@ fn sends(strategy: &PacedRetryStrategy, clock: &ByHand, time: Duration, late: Du
     let (mut sends, started) = (Vec::new(), clock.time());
     let mut token = strategy.acquire_initial_token(clock).unwrap();
     while clock.time() < started + time {
-        match strategy.ready(&mut token, clock, None).wait() {
+        if let Some(wait) = strategy.ready(&mut token, clock, None).wait() {
             // A timer that counts in steps of `late` rounds a wait up.
-            Some(wait) => {
-                let due = (clock.time() + wait).as_nanos();
-                let step = late.as_nanos().max(1);
-                clock.set(Duration::from_nanos(u64::try_from(due.div_ceil(step) * step).unwrap()));
-            }
-            None => {
-                sends.push((clock.time() - started).as_micros());
-                accept(strategy, clock, std::mem::replace(&mut token, strategy.acquire_initial_token(clock).unwrap()));
-            }
+            let due = (clock.time() + wait).as_nanos();
+            let step = late.as_nanos().max(1);
+            clock.set(Duration::from_nanos(u64::try_from(due.div_ceil(step) * step).unwrap()));
+        } else {
+            sends.push(clock.time().saturating_sub(started).as_micros());
+            accept(strategy, clock, std::mem::replace(&mut token, strategy.acquire_initial_token(clock).unwrap()));
         }
     }
     strategy.release(token);
@@ -124,7 +121,7 @@ fn a_limit_below_the_told_one_is_learnt() {
         while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
             clock.advance(wait);
         }
-        tokens = (tokens + 40.0 * (clock.time() - filled).as_secs_f64()).min(40.0);
+        tokens = (tokens + 40.0 * clock.time().saturating_sub(filled).as_secs_f64()).min(40.0);
         filled = clock.time();
         if tokens >= 1.0 {
             tokens -= 1.0;
