@@ -47,6 +47,8 @@ pub struct Call {
     pub world: World,
     /// The longest time of an attempt.
     pub attempt_timeout: Option<Duration>,
+    /// The most attempts of all kinds, whatever the [`Caller`] counts apart.
+    pub max_attempts: Option<u32>,
     /// Makes an attempt.
     pub attempt: Box<dyn FnMut() -> Attempt>,
     /// What the server reported with the last response.
@@ -77,7 +79,7 @@ impl Call {
         A: Future<Output = Outcome> + 'static,
     {
         let attempt: Box<dyn FnMut() -> Attempt> = Box::new(move || Box::pin(attempt()));
-        Self { world: world.clone(), attempt_timeout: None, attempt, reported: Reported::default() }
+        Self { world: world.clone(), attempt_timeout: None, max_attempts: None, attempt, reported: Reported::default() }
     }
 
     /// Sets the longest time of an attempt. The failure of a longer one is [`CallError::TimedOut`].

@@ -8,6 +8,7 @@
 //! compared), a function `run(options, case, seed) -> Outcome`, and a function that turns the outcomes of all cases and
 //! seeds into a [`Report`](report::Report): plain data for tables and charts.
 
+pub mod aimd;
 pub mod call;
 pub mod chart;
 pub mod fleet;
@@ -19,6 +20,7 @@ pub mod servers;
 pub mod settings;
 pub mod strategies;
 pub mod study;
+pub mod tables;
 pub mod world;
 
 pub use world::World;

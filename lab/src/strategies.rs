@@ -3,9 +3,10 @@
 use crate::call::{Call, Caller, Outcome};
 use retry_core::quota::NoQuota;
 use retry_core::{
-    ErasedStrategy, RetryConfig, RetryDirective, RetryStrategy, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
-    retry,
+    ErasedStrategy, RetryConfig, RetryDirective, RetryErrorType, RetryInfo, RetryStrategy, StandardRetryPolicy,
+    StandardRetryStrategy, policy_fn, retry,
 };
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -56,6 +57,14 @@ impl Policy {
         })
     }
 
+    /// Limits the attempts of a call in all, throttled ones included. [`PacedRetryStrategy`](retry_core::PacedRetryStrategy)
+    /// counts those apart. The last attempt fails for good, so the strategy still learns from it. Other crates ignore the limit.
+    #[must_use]
+    pub fn in_all(self, max_attempts: u32) -> Self {
+        let make = self.make;
+        Self::new(self.name, move |seed| Rc::new(Limited { inner: make(seed), max_attempts }))
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
@@ -81,6 +90,18 @@ where
     Rc::new(Shipped { strategy: ErasedStrategy::new(strategy), reads_reports: false })
 }
 
+/// A caller with a limit on the attempts of a call in all.
+struct Limited {
+    inner: Rc<dyn Caller>,
+    max_attempts: u32,
+}
+
+impl Caller for Limited {
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
+        self.inner.call(Call { max_attempts: Some(self.max_attempts), ..call })
+    }
+}
+
 /// A strategy of this library.
 struct Shipped {
     strategy: ErasedStrategy,
@@ -89,11 +110,20 @@ struct Shipped {
 
 impl Caller for Shipped {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
-        let Call { world, attempt_timeout, attempt, reported } = call;
+        let Call { world, attempt_timeout, max_attempts, mut attempt, reported } = call;
+        let made = Rc::new(Cell::new(0));
+        let evaluated = Rc::clone(&made);
         let policy = policy_fn(move |outcome: &Outcome| match outcome {
             Ok(()) => RetryDirective::succeed().with_rate_limit(reported.get().filter(|_| self.reads_reports)),
+            Err(error) if max_attempts.is_some_and(|most| evaluated.get() >= most) => {
+                RetryDirective::fail(Some(RetryErrorType::of(error))).after(error.retry_after())
+            }
             Err(error) => StandardRetryPolicy::new().idempotent(true).evaluate_error(error),
         });
+        let attempt = move || {
+            made.set(made.get() + 1);
+            attempt()
+        };
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
         match attempt_timeout {
             Some(limit) => Box::pin(call.attempt_timeout(limit).run()),

@@ -83,18 +83,24 @@ fn a_page_has_the_pictures_and_the_tables_of_the_settings() {
 }
 
 #[test]
-fn a_picture_that_is_not_of_the_results_is_noticed() {
+fn a_picture_or_a_table_that_is_not_of_the_results_is_noticed() {
     let pictures = directory("pictures");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (results, peers) = (root.join("results/full"), root.join("results/peers"));
     let [results, peers, drawn] = [&results, &peers, &pictures].map(|path| path.to_str().unwrap());
-    let paths = ["--results", results, "--peers", peers, "--pictures", drawn];
+    let page = pictures.join("page.md");
+    fs::write(&page, "<!-- lab: copy -->\n<!-- lab end -->\n").unwrap();
+    let reference = pictures.join("reference");
+    let [page, reference] = [&page, &reference].map(|path| path.to_str().unwrap());
+    let paths =
+        ["--results", results, "--peers", peers, "--pictures", drawn, "--pages", page, "--reference", reference];
     let charts = |arguments: &[&str]| lab(&[&["charts"], &paths[..], arguments].concat()).status.code();
     assert_eq!(charts(&["--check"]), Some(1), "there are none yet");
     assert_eq!((charts(&[]), charts(&["--check"])), (Some(0), Some(0)));
-    for name in ["copy.svg", "peers.svg"] {
+    for name in ["copy.svg", "peers.svg", "page.md"] {
         let drawn = fs::read(pictures.join(name)).unwrap();
-        fs::write(pictures.join(name), "<svg/>").unwrap();
+        let changed = if name == "page.md" { "<!-- lab: copy -->\n| a |\n<!-- lab end -->\n" } else { "<svg/>" };
+        fs::write(pictures.join(name), changed).unwrap();
         assert_eq!(charts(&["--check"]), Some(1), "{name}");
         fs::write(pictures.join(name), drawn).unwrap();
         assert_eq!(charts(&["--check"]), Some(0), "{name}");

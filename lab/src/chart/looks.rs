@@ -57,8 +57,8 @@ pub(super) const AWS: &str = "aws_2_1(), aws_2_0(): the same with the numbers of
 pub(super) const AWS_NOW: &str = "aws_2_1(): the same with the numbers of the AWS SDKs.";
 
 pub(super) const LIMITERS: &str = "adaptive, paced: new() and a limiter, which learns the rate that the server accepts \
-                                   and delays first attempts, too. adaptive does so as the AWS SDKs do; paced counts \
-                                   rejected attempts apart.";
+                                   and delays first attempts, too. adaptive does so as the AWS SDKs do. \
+                                   Rejected attempts count, as all others do.";
 
 /// Explains lines, bands and whiskers.
 pub(super) fn spread(shape: &str, seeds: u64) -> String {

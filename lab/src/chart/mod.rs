@@ -11,17 +11,18 @@ mod faults;
 mod fleets;
 mod lines;
 mod looks;
-mod parts;
+pub(crate) mod parts;
 mod peers;
 mod pictures;
 mod recovery;
 mod rows;
-mod scale;
+pub(crate) mod scale;
 mod svg;
+pub(crate) mod worlds;
 
 pub use parts::Missing;
 pub use peers::{PEERS, peers};
-pub use pictures::{has_picture, picture, schedule};
+pub use pictures::{picture, schedule};
 pub use recovery::recovery;
 pub use svg::inlined;
 

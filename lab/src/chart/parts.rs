@@ -10,7 +10,7 @@ use std::fmt;
 
 /// A part of a report that its picture needs and that does not exist.
 #[derive(Debug)]
-pub struct Missing(pub(super) String);
+pub struct Missing(pub(crate) String);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,7 +82,7 @@ pub(super) fn has_yours(table: &Table) -> bool {
 }
 
 /// Returns the values of a key column, each once.
-pub(super) fn distinct(table: &Table, key: usize) -> Vec<String> {
+pub(crate) fn distinct(table: &Table, key: usize) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for value in table.rows.iter().filter_map(|row| row.keys.get(key)) {
         if !values.contains(value) {
@@ -124,7 +124,7 @@ pub(super) fn plot<'a>(report: &'a Report, name: &str) -> Result<&'a Plot, Missi
     report.plot(name).ok_or_else(|| Missing(format!("plot {name:?}")))
 }
 
-pub(super) fn table<'a>(report: &'a Report, name: &str) -> Result<&'a Table, Missing> {
+pub(crate) fn table<'a>(report: &'a Report, name: &str) -> Result<&'a Table, Missing> {
     report.table(name).ok_or_else(|| Missing(format!("table {name:?}")))
 }
 
@@ -135,6 +135,6 @@ pub(super) fn line<'a>(plot: &'a Plot, name: &str) -> Result<&'a Line, Missing> 
         .ok_or_else(|| Missing(format!("line {name:?} in the plot {:?}", plot.name)))
 }
 
-pub(super) fn value(table: &Table, keys: &[&str], measure: &str) -> Result<Spread, Missing> {
+pub(crate) fn value(table: &Table, keys: &[&str], measure: &str) -> Result<Spread, Missing> {
     table.value(keys, measure).ok_or_else(|| Missing(format!("{measure:?} for {keys:?} in the table {:?}", table.name)))
 }

@@ -7,6 +7,7 @@ use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
 use super::parts::{Missing, drawn, line, panel, plot};
 use super::rows::{copy, many, outage};
+use super::worlds;
 use crate::report::Report;
 
 /// Draws the picture of a scenario's results, as the text of an SVG file.
@@ -27,13 +28,9 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "faults" => faults(report),
         "fleet" => fleet(report),
         "fleet_limit" => fleet_limit(report),
+        "worlds" => worlds::picture(report),
         name => Err(Missing(format!("picture: {name} is no scenario with one"))),
     }
-}
-
-/// Returns whether there is a picture of a scenario's results.
-pub fn has_picture(scenario: &str) -> bool {
-    scenario != "worlds"
 }
 
 /// Draws the delays before each retry, from the report of [`settings`](crate::settings::report).

@@ -70,7 +70,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Returns a number with this many decimals and with commas in thousands. Zero has no decimals.
-pub(super) fn fixed(value: f64, decimals: usize) -> String {
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }

@@ -1,11 +1,12 @@
 mod peers;
+mod worlds;
 
 use super::{Missing, inlined, picture, recovery, schedule};
 use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "changing",
     "contention",
     "copy",
@@ -17,6 +18,7 @@ const NAMES: [&str; 11] = [
     "fleet_limit",
     "restart",
     "faults",
+    "worlds",
 ];
 
 /// Returns the committed results, in the order of [`NAMES`].
@@ -33,6 +35,7 @@ fn reports() -> Vec<Report> {
         include_str!("../../results/full/fleet_limit.json"),
         include_str!("../../results/full/restart.json"),
         include_str!("../../results/full/faults.json"),
+        include_str!("../../results/full/worlds.json"),
     ];
     files.map(|file| serde_json::from_str(file).unwrap()).into()
 }
@@ -211,6 +214,11 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             |report| set_rows(report, "evidence", 0.0),
             "Quotas and faults: a fixed quota, and one that learns",
         ),
+        (
+            "60 worlds: paced takes up to 1.5 times the ideal in ",
+            |report| set_rows(report, "paced", 9.0),
+            "A bulk copy in 60 worlds: the time, and the lost tasks",
+        ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
         let title = |report: &Report| {
@@ -245,7 +253,7 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             "outage" => ("aws_2_1()", true),
             "fleet" => ("one, 28 each", false),
             "fleet_limit" => ("adaptive", false),
-            "faults" => ("new()", false),
+            "faults" | "worlds" => ("new()", false),
             _ => (old, true),
         };
         for plot in &mut report.plots {

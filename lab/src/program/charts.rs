@@ -1,9 +1,10 @@
-//! `lab charts`: draws the pictures of results that an earlier run wrote.
+//! `lab charts`: draws the pictures of results that an earlier run wrote, and fills the tables of pages with them.
 
 use clap::Args;
-use lab::chart::{PEERS, has_picture, inlined, peers, picture, recovery};
+use lab::chart::{PEERS, inlined, peers, picture, recovery};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
+use lab::tables::{Results, filled};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,10 @@ pub(super) struct Charts {
     /// The directory of the pictures that pages of rustdoc include.
     #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
     reference: PathBuf,
-    /// Writes nothing, and exits with 1 if the files are not the pictures of the results.
+    /// The pages with tables of results, between markers.
+    #[arg(long, default_values = ["docs/performance.md", "lab/README.md"], value_name = "FILE")]
+    pages: Vec<PathBuf>,
+    /// Writes nothing, and exits with 1 if the files are not those of the results.
     #[arg(long)]
     check: bool,
 }
@@ -35,12 +39,17 @@ const REFERENCE: [&str; 2] = ["copy", "recovery"];
 pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let mut differ = false;
     let mut files = Vec::new();
-    for (name, drawn) in drawn(charts)? {
+    let results = results(charts)?;
+    for (name, drawn) in drawn(&results)? {
         let file = format!("{name}.svg");
         if REFERENCE.contains(&name) {
             files.push((charts.reference.join(&file), inlined(&drawn)));
         }
         files.push((charts.pictures.join(file), drawn));
+    }
+    for page in &charts.pages {
+        let text = fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
+        files.push((page.clone(), filled(&text, &results).map_err(|error| format!("{}: {error}", page.display()))?));
     }
     for (file, drawn) in files {
         if !charts.check {
@@ -48,30 +57,42 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
             fs::write(&file, drawn)?;
         } else if fs::read_to_string(&file).ok().as_deref() != Some(&drawn) {
             differ = true;
-            eprintln!("{} is not the picture of the results; write it with `lab charts`", file.display());
+            eprintln!("{} is not that of the results; write it with `lab charts`", file.display());
         }
     }
     if differ {
         return Ok(ExitCode::FAILURE);
     }
-    println!("{}", if charts.check { "the pictures are those of the results" } else { "the pictures are written" });
+    println!(
+        "{}",
+        if charts.check {
+            "the pictures and tables are those of the results"
+        } else {
+            "the pictures and tables are written"
+        }
+    );
     Ok(ExitCode::SUCCESS)
 }
 
 /// Draws all pictures, by name: one for each scenario, the first one of the README, and one beside other crates.
-fn drawn(charts: &Charts) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
-    for scenario in SCENARIOS.iter().filter(|scenario| has_picture(scenario.name)) {
+    for (scenario, report) in SCENARIOS.iter().zip(&results.full) {
         let name = scenario.name;
-        let report = read(&charts.results.join(format!("{name}.json")))?;
-        pictures.push((name, picture(&report).map_err(|error| format!("{name}: {error}"))?));
+        pictures.push((name, picture(report).map_err(|error| format!("{name}: {error}"))?));
+        if name == "faults" {
+            pictures.push(("recovery", recovery(report).map_err(|error| format!("recovery: {error}"))?));
+        }
     }
-    let faults = read(&charts.results.join("faults.json"))?;
-    pictures.push(("recovery", recovery(&faults).map_err(|error| format!("recovery: {error}"))?));
-    let beside = PEERS.iter().map(|name| read(&charts.peers.join(format!("{name}.json"))));
-    let drawn = peers(&beside.collect::<Result<Vec<_>, _>>()?).map_err(|error| format!("peers: {error}"))?;
-    pictures.push(("peers", drawn));
+    pictures.push(("peers", peers(&results.peers).map_err(|error| format!("peers: {error}"))?));
     Ok(pictures)
+}
+
+/// Reads the results of all scenarios, and those beside other crates.
+fn results(charts: &Charts) -> Result<Results, Box<dyn Error>> {
+    let full = SCENARIOS.iter().map(|scenario| read(&charts.results.join(format!("{}.json", scenario.name))));
+    let peers = PEERS.iter().map(|name| read(&charts.peers.join(format!("{name}.json"))));
+    Ok(Results { full: full.collect::<Result<_, _>>()?, peers: peers.collect::<Result<_, _>>()? })
 }
 
 fn read(file: &Path) -> Result<Report, Box<dyn Error>> {

@@ -7,7 +7,7 @@
 
 use super::limited::Limited;
 use super::per_second::add_line;
-use super::{PerSecond, Plan, Scenario, copy, number, share};
+use super::{PerSecond, Plan, Scenario, UNTUNED, copy, number, share};
 use crate::World;
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::TokenBucketLimit;
@@ -33,7 +33,7 @@ pub struct Options {
     pub phase_s: u32,
     /// The number of workers: 64.
     pub workers: u32,
-    /// The maximum number of attempts: 3.
+    /// The maximum number of attempts in all, throttled ones included: 3.
     pub max_attempts: u32,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
@@ -43,6 +43,8 @@ pub struct Options {
     pub deviation: f64,
     /// The bulk copies, by name.
     pub copies: Vec<(String, copy::Options)>,
+    /// The first seed: [`UNTUNED`].
+    pub first_seed: u64,
     /// The number of runs: 20.
     pub seeds: u64,
 }
@@ -74,6 +76,7 @@ impl Default for Options {
             round_trip_ms: 20.0,
             deviation: 0.1,
             copies: copies.map(|(name, options)| (name.to_owned(), options)).into(),
+            first_seed: UNTUNED,
             seeds: 20,
         }
     }
@@ -154,7 +157,9 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
 }
 
 fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) -> (Table, Plot) {
-    let runs = outcomes(SCENARIO.name, policies, options.seeds, workers, |policy, seed| run(options, policy, seed));
+    let runs = outcomes(SCENARIO.name, policies, options.seeds, workers, |policy, seed| {
+        run(options, policy, options.first_seed + seed)
+    });
     let measures = ["limit used, %", "rejected share", "failed share of tasks"];
     let mut table = Table::new("limit", &["policy", "from, s", "limit, 1/s"], &measures);
     let mut plot = Plot::new("throughput", "Successes under a limit that changes", "time, s", "successes per second");
@@ -193,7 +198,9 @@ fn study_copies(options: &Options, policies: &[Policy], workers: &dyn Workers) -
             })
             .collect();
         let title = format!("changing: copy of {}, {name}", copied.tasks);
-        let runs = outcomes(&title, &cases, options.seeds, workers, |case, seed| copy::run(copied, case, seed));
+        let runs = outcomes(&title, &cases, options.seeds, workers, |case, seed| {
+            copy::run(copied, case, options.first_seed + seed)
+        });
         for (case, runs) in cases.iter().zip(&runs) {
             let policy = case.policy.name().to_owned();
             let keys = vec![name.clone(), copied.tasks.to_string(), policy, case.workers.to_string()];

@@ -4,7 +4,7 @@
 //! Other tables are of a fleet whose store is away for some time, and of a limit that changes.
 
 use super::limited::Limited;
-use super::{Plan, Scenario, many, millis, number, share};
+use super::{Plan, Scenario, UNTUNED, many, millis, number, share};
 use crate::World;
 use crate::call::Caller;
 use crate::fleet::FleetStore;
@@ -53,7 +53,7 @@ pub struct Options {
     pub measured_from_s: u32,
     /// The measured time, and that of each limit that follows: 60 s.
     pub measured_s: u32,
-    /// The first seed: 0.
+    /// The first seed: [`UNTUNED`].
     pub first_seed: u64,
     /// The number of runs: 3.
     pub seeds: u64,
@@ -74,7 +74,7 @@ impl Default for Options {
             store_latency_ms: (1.0, 50.0),
             measured_from_s: 60,
             measured_s: 60,
-            first_seed: 0,
+            first_seed: UNTUNED,
             seeds: 3,
         }
     }

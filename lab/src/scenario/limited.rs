@@ -5,8 +5,9 @@ use crate::World;
 use crate::call::{Call, Reported};
 use crate::servers::Limit;
 use crate::world::Network;
-use retry_core::time::Clock;
+use retry_core::time::{Clock, Timer};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// A server with a limit, as its clients see it.
 pub(super) struct Limited<L: ?Sized> {
@@ -45,6 +46,10 @@ impl<L: Limit + ?Sized + 'static> Limited<L> {
                 let admitted = server.limit.admit(server.world.now());
                 (server.on_request)(admitted.is_err());
                 let report = server.limit.report();
+                let service = if admitted.is_ok() { server.limit.service() } else { Duration::ZERO };
+                if !service.is_zero() {
+                    server.world.sleep(service).await;
+                }
                 server.network.message().await;
                 reports.set(report);
                 admitted

@@ -10,7 +10,7 @@
 //! Networks", 1989.
 
 use super::limited::Limited;
-use super::{Plan, Scenario, number, share};
+use super::{Plan, Scenario, UNTUNED, number, share};
 use crate::World;
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::TokenBucketLimit;
@@ -49,7 +49,7 @@ pub struct Options {
     pub duration_s: u32,
     /// The time from which on the run is measured: 60 s.
     pub measured_from_s: u32,
-    /// The first seed. Reports have 0; seeds from 100 on are for tuning.
+    /// The first seed. Reports have [`UNTUNED`]; seeds from 100 on are for tuning.
     pub first_seed: u64,
     /// The number of runs: 5.
     pub seeds: u64,
@@ -67,7 +67,7 @@ impl Default for Options {
             deviation: 0.1,
             duration_s: 120,
             measured_from_s: 60,
-            first_seed: 0,
+            first_seed: UNTUNED,
             seeds: 5,
         }
     }
@@ -125,8 +125,11 @@ impl Outcome {
     }
 }
 
-/// Returns the policies to compare.
+/// Returns the policies to compare. All have the same number of attempts in all, except the one that counts throttled
+/// attempts apart, as the paced strategy does by itself.
 pub fn policies() -> Vec<Policy> {
+    let paced = |seed| PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed);
+    let attempts = StandardRetryStrategy::new().settings().max_attempts;
     vec![
         Policy::no_retries(),
         Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)),
@@ -135,10 +138,9 @@ pub fn policies() -> Vec<Policy> {
         Policy::strategy("adaptive, no quota", |seed| {
             AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed).with_quota(NoQuota))
         }),
-        Policy::strategy("paced", |seed| PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed)),
-        Policy::with_reports("paced, reports", |seed| {
-            PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed)
-        }),
+        Policy::strategy("paced", paced).in_all(attempts),
+        Policy::strategy("paced, as shipped", paced),
+        Policy::with_reports("paced, reports", paced).in_all(attempts),
     ]
 }
 

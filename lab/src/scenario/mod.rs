@@ -59,6 +59,9 @@ pub const SCENARIOS: &[Scenario] = &[
     worlds::SCENARIO,
 ];
 
+/// The first seed of reports on limiters. No limiter was tuned on it or on the 1,000 seeds after it.
+pub const UNTUNED: u64 = 9_000;
+
 /// The size of a study, and what it runs besides the scenario's own cases.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {

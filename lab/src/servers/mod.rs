@@ -17,6 +17,11 @@ pub trait Limit {
     /// Returns [`CallError::Throttled`] if the request is rejected.
     fn admit(&self, now: Timestamp) -> Result<(), CallError>;
 
+    /// Returns the time that the server takes for the request that it admitted last. The default is none.
+    fn service(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Returns what the server reports with its response to the last request. The default is nothing.
     fn report(&self) -> Option<RateLimit> {
         None

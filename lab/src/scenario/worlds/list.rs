@@ -8,6 +8,7 @@ fn world(name: &str, server: Server, ideal_s: f64) -> World {
     let (tasks, workers, round_trip_ms) = (4_000, 64, 20.0);
     World {
         name: name.to_owned(),
+        kind: String::new(),
         tasks,
         workers,
         round_trip_ms,
@@ -15,6 +16,7 @@ fn world(name: &str, server: Server, ideal_s: f64) -> World {
         server,
         ideal_s,
         max_retry_after_s: None,
+        server_errors: false,
     }
 }
 
@@ -27,7 +29,20 @@ const HUNDRED: Server = bucket(100.0, 100.0);
 
 /// Returns all worlds.
 pub fn worlds() -> Vec<World> {
-    [noise(), hints(), closed(), starts(), limits()].concat()
+    let kinds = [
+        ("rejections at random", noise()),
+        ("waits that the server asks for", hints()),
+        ("times in which everything is rejected", closed()),
+        ("short jobs and high limits", starts()),
+        ("limits that change, and others", limits()),
+        ("overload told as 503", unavailable(false)),
+        ("the same, server errors being rejections", unavailable(true)),
+    ];
+    let of_kind = |(kind, worlds): (&str, Vec<World>)| {
+        let kind = kind.to_owned();
+        worlds.into_iter().map(move |world| World { kind: kind.clone(), ..world })
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
 }
 
 /// Rejections that are not evidence of a limit.
@@ -95,10 +110,25 @@ fn starts() -> Vec<World> {
     }
     let idle = world("1,000 after idling", bucket(100.0, 1_000.0), 1_000.0 * 0.02 / 64.0);
     worlds.push(World { tasks: 1_000, before: Some((200, 600.0)), ..idle });
-    worlds.push(World { tasks: 500, ..world("no burst", bucket(100.0, 1.0), 5.0) });
     let fast = World { tasks: 500_000, workers: 2_048, ..world("50,000/s", bucket(50_000.0, 50_000.0), 9.0) };
     worlds.push(fast);
     worlds
+}
+
+/// Servers that tell overload as 503, with and without the setting for them.
+fn unavailable(server_errors: bool) -> Vec<World> {
+    let world = |name: &str, kind: Kind, ideal_s: f64| {
+        let server = Server { unavailable: true, ..Server::new(kind) };
+        let name = if server_errors { format!("{name} (set)") } else { name.to_owned() };
+        World { server_errors, ..world(&name, server, ideal_s) }
+    };
+    let leaky = |burst: f64, delays| Kind::Leaky { rate: 100.0, burst, delays };
+    vec![
+        world("20 slots of 200 ms", Kind::Slots { slots: 20, service_ms: 200.0 }, 40.0),
+        world("limit_req, no burst", leaky(0.0, false), 40.0),
+        world("limit_req, burst 20", leaky(20.0, true), 40.0),
+        world("limit_req, burst 20, nodelay", leaky(20.0, false), 39.8),
+    ]
 }
 
 /// Limits that it followed from the beginning.
@@ -106,6 +136,7 @@ fn limits() -> Vec<World> {
     let mut worlds: Vec<World> = [16, 64, 256]
         .map(|workers| World { workers, ..world(&format!("copy, {workers} workers"), HUNDRED, 39.0) })
         .into();
+    worlds.push(World { tasks: 500, ..world("no burst", bucket(100.0, 1.0), 5.0) });
     for burst in [50.0, 10.0] {
         let server = Server::new(Kind::Buckets { servers: 20, rate: 50.0, burst });
         let name = format!("20 servers, burst {burst}");

@@ -4,7 +4,8 @@
 //! at random, waits that servers ask for without need, long windows, times in which everything is rejected, limits
 //! without a burst, jobs that are shorter than a ramp. Each world has the time of an ideal client, which knows the server.
 //!
-//! All policies have the same maximum number of attempts, throttled ones included.
+//! The policies have the same maximum number of attempts in all, throttled ones included, and the same longest wait that a
+//! server may ask for. The plain limiters of [`aimd`](crate::aimd) have no quota.
 
 mod list;
 mod server;
@@ -13,11 +14,13 @@ pub use list::worlds;
 pub use server::{Hint, Kind, Server};
 
 use super::limited::Limited;
-use super::{Plan, Scenario, number, seconds, share};
+use super::{Plan, Scenario, UNTUNED, number, seconds, share};
 use crate::World as Time;
+use crate::aimd;
 use crate::report::{Report, Spread, Table};
 use crate::strategies::Policy;
 use crate::study::{Workers, outcomes};
+use retry_core::limit::Rejections;
 use retry_core::quota::NoQuota;
 use retry_core::time::Timestamp;
 use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
@@ -47,7 +50,7 @@ pub struct Options {
     pub max_attempts: u32,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,
-    /// The first seed. Reports have 0; seeds from 100 on are for tuning.
+    /// The first seed. Reports have [`UNTUNED`]; seeds from 100 on are for tuning.
     pub first_seed: u64,
     /// The number of runs: 5.
     pub seeds: u64,
@@ -59,6 +62,8 @@ pub struct Options {
 pub struct World {
     /// The name.
     pub name: String,
+    /// What kind of world it is, for the picture.
+    pub kind: String,
     /// The number of tasks.
     pub tasks: u64,
     /// The number of workers.
@@ -73,12 +78,14 @@ pub struct World {
     pub ideal_s: f64,
     /// The longest wait that a server may ask for, if it is not that of the strategy.
     pub max_retry_after_s: Option<u64>,
+    /// Whether the paced strategy is told that server errors are rejections.
+    pub server_errors: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (only, policy, max_attempts, deviation) = (String::new(), String::new(), 21, 0.1);
-        Self { worlds: worlds(), only, policy, max_attempts, deviation, first_seed: 0, seeds: 5 }
+        Self { worlds: worlds(), only, policy, max_attempts, deviation, first_seed: UNTUNED, seeds: 5 }
     }
 }
 
@@ -104,20 +111,25 @@ pub struct Outcome {
     pub rejected: u64,
 }
 
-/// Returns the policies to compare, with these settings.
-pub fn policies(max_attempts: u32, max_retry_after: Option<Duration>) -> Vec<Policy> {
+/// Returns the policies to compare in a world. All have the same number of attempts in all, except the last one, which counts
+/// throttled attempts apart, as the paced strategy does by itself.
+pub fn policies(max_attempts: u32, world: &World) -> Vec<Policy> {
+    let max_retry_after = world.max_retry_after_s.map(Duration::from_secs);
+    let rejections = if world.server_errors { Rejections::ServerErrors } else { Rejections::Throttling };
     let standard = move |seed| {
         let standard = StandardRetryStrategy::new().max_attempts(max_attempts.max(1)).seed(seed);
         if max_retry_after.is_some() { standard.max_retry_after(max_retry_after) } else { standard }
     };
+    let longest = standard(0).settings().max_retry_after.unwrap_or(Duration::MAX);
+    let paced = move |seed| PacedRetryStrategy::over(standard(seed)).rejections(rejections).seed(seed);
     vec![
         Policy::strategy("new()", standard),
         Policy::strategy("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
         Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
-        Policy::strategy("adaptive, no quota", move |seed| {
-            AdaptiveRetryStrategy::over(standard(seed).with_quota(NoQuota))
-        }),
-        Policy::strategy("paced", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
+        aimd::rate(max_attempts, longest),
+        aimd::window(max_attempts, longest),
+        Policy::strategy("paced", paced).in_all(max_attempts),
+        Policy::strategy("paced, as shipped", paced),
     ]
 }
 
@@ -174,8 +186,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         .iter()
         .filter(|world| world.name.contains(&options.only))
         .flat_map(|world| {
-            let longest = world.max_retry_after_s.map(Duration::from_secs);
-            plan.with(policies(options.max_attempts, longest)).into_iter().map(move |policy| (world, policy))
+            plan.with(policies(options.max_attempts, world)).into_iter().map(move |policy| (world, policy))
         })
         .filter(|(_, policy)| options.policy.is_empty() || options.policy == policy.name())
         .collect();
@@ -196,3 +207,6 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,6 +62,22 @@ pub enum Kind {
         /// The requests that each saves up.
         burst: f64,
     },
+    /// A leaky bucket, as `limit_req` of nginx.
+    Leaky {
+        /// The requests per second.
+        rate: f64,
+        /// The requests above the rate that are accepted. Without any, requests must have a gap between them.
+        burst: f64,
+        /// Whether requests above the rate wait until it allows them. With `nodelay`, nginx serves them at once.
+        delays: bool,
+    },
+    /// Slots, each for one request at a time. While all are in use, requests are rejected.
+    Slots {
+        /// The slots.
+        slots: usize,
+        /// The mean time that a request takes. Its standard deviation is a fifth of that.
+        service_ms: f64,
+    },
 }
 
 /// Which wait a rejection asks for.
@@ -90,12 +106,14 @@ pub struct Server {
     pub sick: u32,
     /// The times between which everything is rejected.
     pub closed_s: Option<(f64, f64)>,
+    /// Whether a rejection is a server error, as of status 503, and not throttling.
+    pub unavailable: bool,
 }
 
 impl Server {
     /// Creates a server that only has this limit.
     pub const fn new(kind: Kind) -> Self {
-        Self { kind, hint: Hint::None, noise: 0.0, sick: 0, closed_s: None }
+        Self { kind, hint: Hint::None, noise: 0.0, sick: 0, closed_s: None, unavailable: false }
     }
 }
 
@@ -105,13 +123,27 @@ pub(super) struct Running {
     random: RefCell<Random>,
     state: RefCell<State>,
     requests: Cell<u64>,
+    /// The time that the request that was admitted last takes.
+    service: Cell<Duration>,
 }
 
 enum State {
     Open,
-    Buckets { tokens: Vec<(f64, f64)>, burst: f64 },
-    Window { number: u64, admitted: u64 },
+    Buckets {
+        tokens: Vec<(f64, f64)>,
+        burst: f64,
+    },
+    Window {
+        number: u64,
+        admitted: u64,
+    },
     Sliding(VecDeque<f64>),
+    /// When the bucket has leaked out.
+    Leaky {
+        empty_at: f64,
+    },
+    /// The times at which slots get free.
+    Slots(Vec<f64>),
 }
 
 impl Running {
@@ -123,18 +155,26 @@ impl Running {
             Kind::Buckets { servers, burst, .. } => full(servers, burst),
             Kind::Window { .. } => State::Window { number: 0, admitted: 0 },
             Kind::Sliding { .. } => State::Sliding(VecDeque::new()),
+            Kind::Leaky { .. } => State::Leaky { empty_at: 0.0 },
+            Kind::Slots { .. } => State::Slots(Vec::new()),
         };
         let random = RefCell::new(Random::new(seed, "server"));
-        Self { server: server.clone(), random, state: RefCell::new(state), requests: Cell::new(0) }
+        Self {
+            server: server.clone(),
+            random,
+            state: RefCell::new(state),
+            requests: Cell::new(0),
+            service: Cell::default(),
+        }
     }
 
     /// Returns the requests per second that each bucket gets now.
     fn rate(&self, now: f64) -> f64 {
         match &self.server.kind {
-            Kind::Bucket { rate, .. } | Kind::Buckets { rate, .. } => *rate,
+            Kind::Bucket { rate, .. } | Kind::Buckets { rate, .. } | Kind::Leaky { rate, .. } => *rate,
             Kind::Steps { rates, .. } => rates.iter().rfind(|(from, _)| *from <= now).map_or(0.0, |(_, rate)| *rate),
             Kind::Tide { rate, period_s, .. } => rate * (1.0 + 0.5 * (TAU * now / period_s).sin()),
-            Kind::Open | Kind::Window { .. } | Kind::Sliding { .. } => f64::INFINITY,
+            Kind::Open | Kind::Window { .. } | Kind::Sliding { .. } | Kind::Slots { .. } => f64::INFINITY,
         }
     }
 
@@ -173,6 +213,24 @@ impl Running {
                 }
                 log.push_back(now);
             }
+            (State::Leaky { empty_at }, Kind::Leaky { burst, delays, .. }) => {
+                let excess = ((*empty_at - now) * rate).max(0.0);
+                if excess > burst + 1e-6 {
+                    return Err((excess - burst) / rate);
+                }
+                *empty_at = empty_at.max(now) + 1.0 / rate;
+                self.service.set(Duration::from_secs_f64(if *delays { excess / rate } else { 0.0 }));
+            }
+            (State::Slots(busy), Kind::Slots { slots, service_ms }) => {
+                busy.retain(|until| *until > now);
+                if busy.len() >= *slots {
+                    return Err(busy.iter().fold(f64::INFINITY, |first, until| first.min(*until)) - now);
+                }
+                let mean = Duration::from_secs_f64(service_ms / 1e3);
+                let service = self.random.borrow_mut().normal(mean, mean / 5);
+                busy.push(now + service.as_secs_f64());
+                self.service.set(service);
+            }
             _ => {}
         }
         Ok(())
@@ -202,7 +260,11 @@ impl Limit for Running {
                 Hint::Honest => Some(Duration::try_from_secs_f64(wait.ceil()).unwrap_or(Duration::MAX)),
                 Hint::Always(seconds) => Some(Duration::from_secs(seconds)),
             };
-            CallError::Throttled { retry_after }
+            if self.server.unavailable { CallError::Failed } else { CallError::Throttled { retry_after } }
         })
+    }
+
+    fn service(&self) -> Duration {
+        self.service.get()
     }
 }

@@ -1,0 +1,230 @@
+//! Tables of results for pages in Markdown, between markers: `<!-- lab: NAME -->` and `<!-- lab end -->`.
+
+mod cases;
+mod worse;
+
+use crate::chart::parts::{Missing, distinct, table, value};
+use crate::chart::scale::fixed;
+use crate::chart::worlds::{Reached, worlds};
+use crate::report::{Report, Spread};
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+/// The results that tables are made of.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The reports of the full run.
+    pub full: Vec<Report>,
+    /// Those beside other crates.
+    pub peers: Vec<Report>,
+}
+
+impl Results {
+    fn full(&self, scenario: &str) -> Result<&Report, Missing> {
+        found(&self.full, scenario)
+    }
+
+    fn peers(&self, scenario: &str) -> Result<&Report, Missing> {
+        found(&self.peers, scenario)
+    }
+}
+
+fn found<'a>(reports: &'a [Report], scenario: &str) -> Result<&'a Report, Missing> {
+    let report = reports.iter().find(|report| report.scenario == scenario);
+    report.ok_or_else(|| Missing(format!("scenario {scenario:?}")))
+}
+
+/// Returns a page whose tables between markers are those of the results.
+///
+/// # Errors
+///
+/// Returns an error if there is no table of a name, if a marker has no end, or if the results lack a value.
+pub fn filled(page: &str, results: &Results) -> Result<String, Missing> {
+    const BEGIN: &str = "<!-- lab: ";
+    const END: &str = "<!-- lab end -->";
+    let (mut filled, mut rest) = (String::new(), page);
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let (name, after) = after.split_once(" -->").ok_or_else(|| Missing("end of a marker".to_owned()))?;
+        let (_, after) = after.split_once(END).ok_or_else(|| Missing(format!("end of the table {name:?}")))?;
+        let rows = rows(name, results)?;
+        let _ = write!(filled, "{before}{BEGIN}{name} -->\n\n{}\n{END}", markdown(&rows));
+        rest = after;
+    }
+    Ok(filled + rest)
+}
+
+/// The rows of a table; the first one is the header.
+type Rows = Vec<Vec<String>>;
+
+fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
+    match name {
+        "copy" => copy(results.full("copy")?),
+        "changing" => changing(results.full("changing")?),
+        "copies" => copies(results.full("changing")?),
+        "copy beside other crates" => beside(results.peers("copy")?),
+        "many" => many(results.full("many")?),
+        "worlds" => all_worlds(results.full("worlds")?),
+        "worse" => worse::worse(results),
+        name => Err(Missing(format!("table {name:?}"))),
+    }
+}
+
+fn markdown(rows: &Rows) -> String {
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+        if index == 0 {
+            let _ = writeln!(text, "|{}", "---|".repeat(row.len()));
+        }
+    }
+    text
+}
+
+fn row(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+/// Returns the median.
+fn median(spread: Spread, factor: f64, decimals: usize) -> String {
+    spread.mid.map_or_else(|| "never".to_owned(), |value| fixed(value * factor, decimals))
+}
+
+/// The bulk copy by 64 workers.
+fn copy(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "copy")?;
+    let mut rows = vec![row(&["strategy", "failed tasks", "seconds", "time / ideal", "rejected requests, %"])];
+    for policy in distinct(table, 0) {
+        let of = |measure| value(table, &[&policy, "64"], measure);
+        rows.push(vec![
+            name(&policy),
+            median(of("failed tasks")?, 1.0, 0),
+            median(of("time, s")?, 1.0, 1),
+            median(of("time / ideal")?, 1.0, 3),
+            median(of("rejected share")?, 100.0, 1),
+        ]);
+    }
+    Ok(rows)
+}
+
+/// The part of a limit that changes that is used, and the tasks that fail.
+fn changing(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "limit")?;
+    let limits: Vec<(String, String)> = distinct(table, 1).into_iter().zip(distinct(table, 2)).collect();
+    let mut rows = vec![row(&["strategy"])];
+    rows[0].extend(limits.iter().map(|(_, limit)| format!("{limit}/s: used, %")));
+    rows[0].extend(limits.iter().map(|(_, limit)| format!("{limit}/s: failed tasks, %")));
+    for policy in ["new(), no quota", "adaptive", "paced"] {
+        let mut cells = vec![name(policy)];
+        for (measure, factor) in [("limit used, %", 1.0), ("failed share of tasks", 100.0)] {
+            for (from, limit) in &limits {
+                cells.push(median(value(table, &[policy, from, limit], measure)?, factor, 0));
+            }
+        }
+        rows.push(cells);
+    }
+    Ok(rows)
+}
+
+/// The bulk copies against a high limit, by 256 workers.
+fn copies(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "copies")?;
+    let policies = ["new(), no quota", "adaptive", "paced", "paced, as shipped"];
+    let mut rows = vec![row(&["server", "tasks"])];
+    rows[0].extend(policies.map(name));
+    let mut cases: Vec<(&String, &String)> = table.rows.iter().map(|row| (&row.keys[0], &row.keys[1])).collect();
+    cases.dedup();
+    for (server, tasks) in cases {
+        let mut cells = vec![server.clone(), fixed(tasks.parse().unwrap_or(0.0), 0)];
+        for policy in policies {
+            let of = |measure| value(table, &[server, tasks, policy, "256"], measure);
+            let (time, lost) = (median(of("time / ideal")?, 1.0, 2), of("failed tasks")?);
+            let lost = lost.high.filter(|&lost| lost > 0.0).map(|lost| format!(", {} lost", fixed(lost.ceil(), 0)));
+            cells.push(format!("{time}{}", lost.unwrap_or_default()));
+        }
+        rows.push(cells);
+    }
+    Ok(rows)
+}
+
+/// The bulk copy by 64 workers beside other crates, by failed tasks and time.
+fn beside(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "copy")?;
+    let of = |policy: &str, measure| value(table, &[policy, "64"], measure);
+    let mut policies = Vec::new();
+    for policy in distinct(table, 0) {
+        policies.push((of(&policy, "failed tasks")?, of(&policy, "time / ideal")?, policy));
+    }
+    policies.sort_by(|one, other| {
+        let key = |(failed, time, _): &(Spread, Spread, String)| (failed.mid.unwrap_or(0.0), time.mid.unwrap_or(0.0));
+        key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal)
+    });
+    let mut rows = vec![row(&["", "failed tasks", "time / ideal"])];
+    for (failed, time, policy) in policies {
+        // A short time says nothing where most tasks fail.
+        let is_short = time.mid < Some(1.0);
+        let time = if is_short { String::new() } else { median(time, 1.0, 3) };
+        rows.push(vec![name(&policy), median(failed, 1.0, 0), time]);
+    }
+    Ok(rows)
+}
+
+/// Many clients: a row for each policy and limit.
+fn many(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "many")?;
+    let header = [
+        "strategy",
+        "limit, 1/s",
+        "Jain's index",
+        "the poorest client / mean",
+        "rejected requests, %",
+        "failed tasks, %",
+    ];
+    let mut rows = vec![row(&header)];
+    for policy in distinct(table, 0) {
+        for limit in distinct(table, 1) {
+            let of = |measure| value(table, &[&policy, &limit], measure);
+            rows.push(vec![
+                name(&policy),
+                fixed(limit.parse().unwrap_or(0.0), 0),
+                median(of("fairness")?, 1.0, 3),
+                median(of("poorest client / mean")?, 1.0, 2),
+                median(of("rejected share")?, 100.0, 1),
+                median(of("failed share of tasks")?, 100.0, 2),
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
+/// All worlds.
+fn all_worlds(report: &Report) -> Result<Rows, Missing> {
+    let mut rows = vec![row(&["world", "paced", "adaptive", "the best other", "which"])];
+    for world in worlds(report)? {
+        let mut cells = vec![world.name];
+        cells.extend(world.shown.iter().take(2).chain([&world.other]).map(reached));
+        cells.push(name(&world.other.policy));
+        rows.push(cells);
+    }
+    Ok(rows)
+}
+
+/// Returns the time and the rejected part of a world, or what was lost.
+fn reached(reached: &Reached) -> String {
+    let rejected = fixed(reached.rejected.mid.unwrap_or(0.0) * 100.0, 1);
+    if reached.lost > 0.0 {
+        return format!("{} lost, {rejected} %", fixed(reached.lost.ceil(), 0));
+    }
+    let time = reached.time.mid.unwrap_or(f64::INFINITY);
+    format!("{}x, {rejected} %", fixed(time, if time < 10.0 { 2 } else { 0 }))
+}
+
+/// Returns the name of a policy, as code if it is code.
+fn name(policy: &str) -> String {
+    match policy.split_once("()") {
+        Some((name, rest)) => format!("`{name}()`{rest}"),
+        None => policy.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

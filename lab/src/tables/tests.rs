@@ -1,0 +1,80 @@
+use super::{Results, filled};
+use crate::report::{Report, Spread};
+use std::fs;
+use std::path::Path;
+
+/// Returns the committed results.
+fn results() -> Results {
+    let read = |directory: &str| -> Vec<Report> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(directory);
+        let files = fs::read_dir(directory).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+        files.map(|text| serde_json::from_str(&text).unwrap()).collect()
+    };
+    Results { full: read("full"), peers: read("peers") }
+}
+
+fn table(name: &str, results: &Results) -> String {
+    filled(&format!("before\n\n<!-- lab: {name} -->\nold\n<!-- lab end -->\n\nafter\n"), results).unwrap()
+}
+
+/// Sets a measure of a row.
+fn set(reports: &mut [Report], scenario: &str, keys: &[&str], column: usize, value: f64) {
+    let report = reports.iter_mut().find(|report| report.scenario == scenario).unwrap();
+    let mut rows = report.tables.iter_mut().flat_map(|table| &mut table.rows);
+    rows.find(|row| row.keys == keys).unwrap().values[column] = Spread::exactly(value);
+}
+
+#[test]
+fn a_table_is_written_between_its_markers_only() {
+    let page = table("copy", &results());
+    assert!(
+        page.starts_with("before\n\n<!-- lab: copy -->\n\n| strategy |")
+            && page.ends_with("|\n\n<!-- lab end -->\n\nafter\n")
+    );
+    assert!(!page.contains("old"));
+    assert_eq!(filled(&page, &results()).unwrap(), page, "written again, it is the same");
+    assert_eq!(filled("no marker", &results()).unwrap(), "no marker");
+}
+
+#[test]
+fn a_marker_without_an_end_or_of_an_unknown_table_is_an_error() {
+    let error = |page: &str| filled(page, &results()).unwrap_err().to_string();
+    assert_eq!(error("<!-- lab: copy -->\n| a |"), "the results have no end of the table \"copy\"");
+    assert_eq!(error("<!-- lab: no such -->\n<!-- lab end -->"), "the results have no table \"no such\"");
+}
+
+#[test]
+fn a_table_has_the_numbers_of_the_results() {
+    let mut results = results();
+    for (name, scenario, keys) in [
+        ("copy", "copy", ["paced", "64"]),
+        ("many", "many", ["paced", "500"]),
+        ("worlds", "worlds", ["closed for 10 s", "paced"]),
+    ] {
+        set(&mut results.full, scenario, &keys, 0, 777.0);
+        assert!(table(name, &results).contains("777"), "{name}");
+    }
+}
+
+#[test]
+fn a_case_is_worse_only_while_something_else_is_better() {
+    let mut results = results();
+    let case = "| a bulk copy by 256 workers: failed tasks | adaptive: ";
+    assert!(table("worse", &results).contains(case));
+    for other in ["aws-smithy-runtime, adaptive", "paced"] {
+        set(&mut results.peers, "copy", &[other, "256"], 0, 4_000.0);
+    }
+    assert!(!table("worse", &results).contains(case), "nothing is better");
+}
+
+#[test]
+fn each_world_in_which_something_else_is_better_is_in_the_table() {
+    let mut results = results();
+    let row = "copy, 64 workers: ";
+    assert!(!table("worse", &results).contains(row));
+    set(&mut results.full, "worlds", &["copy, 64 workers", "paced"], 1, 9.0);
+    assert!(table("worse", &results).contains(&format!("{row}9.00x")));
+    set(&mut results.full, "worlds", &["copy, 64 workers", "paced"], 1, 1.0);
+    set(&mut results.full, "worlds", &["copy, 64 workers", "paced"], 0, 3.0);
+    assert!(table("worse", &results).contains(&format!("{row}3 lost")));
+}
