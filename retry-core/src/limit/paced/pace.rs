@@ -147,11 +147,18 @@ impl Pace {
     }
 
     /// Returns how many of the sends that came in are saved up.
+    #[inline]
     fn saved(&self, sends: f64) -> f64 {
-        if !self.estimator.told().has_limit() {
-            return sends.min((UNUSED * self.rate).max(1.0));
+        if self.estimator.told().has_limit() {
+            self.barely_saved(sends)
+        } else {
+            sends.min((UNUSED * self.rate).max(1.0))
         }
-        // A waiter that is late by the resolution of a timer loses nothing, and a client that did not wait has one send.
+    }
+
+    /// A waiter that is late by the resolution of a timer loses nothing, and a client that did not wait has one send.
+    #[cold]
+    fn barely_saved(&self, sends: f64) -> f64 {
         let late = LATE * self.rate;
         if sends <= 1.0 + late { sends } else { late.max(1.0) }
     }

@@ -19,6 +19,7 @@ const PROBES_IN_ALL: f64 = 4.0;
 
 impl GoodputEstimator {
     /// Returns the rate at which to send now, in sends per second.
+    #[inline]
     pub fn rate(&self, now: Timestamp) -> f64 {
         let rate = self.told.capped(self.rate_of_phase(now));
         let Some(beyond) = self.rejected_in_a_row.checked_sub(CLOSED_BY) else { return rate };

@@ -21,34 +21,47 @@ pub(in crate::limit::paced) struct Told {
     limit: f64,
     /// How much longer the time between two sends is than the limit says.
     space: f64,
+    /// The rate at this space, so that no send need divide.
+    cap: f64,
 }
 
 impl Told {
-    pub(super) const NOTHING: Self = Self { first: FIRST_RATE, limit: f64::INFINITY, space: SPACE.0 };
+    pub(super) const NOTHING: Self =
+        Self { first: FIRST_RATE, limit: f64::INFINITY, space: SPACE.0, cap: f64::INFINITY };
 
     /// Creates a first rate and a limit, in sends per second.
     pub(in crate::limit::paced) fn new(first: Option<f64>, limit: Option<f64>) -> Self {
-        Self { first: first.unwrap_or(FIRST_RATE), limit: limit.unwrap_or(f64::INFINITY), ..Self::NOTHING }
+        let (first, limit) = (first.unwrap_or(FIRST_RATE), limit.unwrap_or(f64::INFINITY));
+        Self { first, limit, ..Self::NOTHING }.at_space(SPACE.0)
+    }
+
+    fn at_space(self, space: f64) -> Self {
+        Self { space, cap: self.limit / (1.0 + space), ..self }
     }
 
     /// Returns whether the same is told here and there, whatever was learned since.
     pub(in crate::limit::paced) fn is_same(&self, other: &Self) -> bool {
-        Self { space: other.space, ..*self } == *other
+        self.at_space(other.space) == *other
     }
 
     /// Returns whether there is a limit.
+    #[inline]
     pub(in crate::limit::paced) const fn has_limit(&self) -> bool {
-        self.limit.is_finite()
+        self.limit < f64::INFINITY
     }
 
     /// Returns a rate, or the rate that the limit allows if that is lower.
+    #[inline]
     pub(in crate::limit::paced) const fn capped(&self, rate: f64) -> f64 {
-        rate.min(self.limit / (1.0 + self.space))
+        if rate > self.cap { self.cap } else { rate }
     }
 
     /// Lets accepted requests bring the sends closer together.
+    #[inline]
     pub(super) fn narrow(&mut self, requests: u32) {
-        self.space = (self.space - NARROWER * f64::from(requests)).max(SPACE.0);
+        if self.space > SPACE.0 {
+            *self = self.at_space((self.space - NARROWER * f64::from(requests)).max(SPACE.0));
+        }
     }
 
     /// Lets a rejection space the sends wider. Returns whether that was possible.
@@ -57,7 +70,7 @@ impl Told {
         let wider = self.space + WIDER;
         let is_possible = wider <= most;
         if is_possible {
-            self.space = wider;
+            *self = self.at_space(wider);
         }
         is_possible
     }
