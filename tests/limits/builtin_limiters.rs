@@ -135,7 +135,7 @@ fn first_attempts_are_limited_too<L: Limiter>() {
     assert!(ask(&limiter, &clock, &mut token(&limiter, &clock)).is_some());
 }
 
-// Rules A6, L1.
+// Rules A6, L1, L21.
 fn only_throttling_limits_sends<L: Limiter>() {
     let clock = ByHand::at(secs(100_000));
     let limiter = L::new();

@@ -48,7 +48,7 @@ fn a_rate_from_elsewhere_is_kept_whatever_is_rejected() {
     assert!(strategy.send_rate().is_some_and(|rate| rate < 100.0), "{:?}", strategy.send_rate());
 }
 
-// Rules L1, L10.
+// Rules L1, L10, L35.
 #[test]
 fn without_the_ramp_nothing_is_limited_when_the_rate_from_elsewhere_ends_before_a_rejection() {
     let clock = ByHand::at(secs(100));
@@ -227,7 +227,7 @@ fn what_was_answered_is_counted_on_when_the_limit_ends_and_begins_again() {
     assert_eq!(strategy.pace_at(Some(100.0), false, &clock), answers);
 }
 
-// Rule L11.
+// Rules L11, L38.
 #[test]
 fn a_text_that_no_estimator_has_written_is_an_error() {
     let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
@@ -284,7 +284,7 @@ fn a_text_that_no_estimator_has_written_is_an_error() {
     assert!(read(&silent).is_err(), "{silent}");
 }
 
-// Rule L11.
+// Rules L11, L36, L37.
 #[test]
 fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
@@ -321,7 +321,7 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
 }
 
 proptest! {
-    // Rule L11.
+    // Rules L11, L38.
     #[test]
     fn an_estimator_goes_on_from_its_text(events in prop::collection::vec((0..4_u8, 1..2_000_u64, 0..500_u32), 1..50)) {
         let mut now = Timestamp::START.saturating_add(Duration::from_hours(1));
@@ -342,7 +342,7 @@ proptest! {
         }
     }
 
-    // Rule L11.
+    // Rules L11, L38.
     #[test]
     fn the_text_of_any_estimator_is_read(
         kind in 0..4_u8,
@@ -372,7 +372,7 @@ proptest! {
         }
     }
 
-    // Rule L11.
+    // Rules L11, L38.
     #[test]
     fn a_text_that_is_read_is_that_of_an_estimator(
         word in 0..20_usize, text in "[0-9]{1,3}|[01]|[0-9]{1,2}[.][0-9]{1,3}|[+][0-9]|0[0-9]|-0|inf|NaN|1e[0-9]",
@@ -396,7 +396,7 @@ proptest! {
         }
     }
 
-    // Rule L11.
+    // Rules L11, L38.
     #[test]
     fn a_text_that_is_none_of_an_estimator_is_an_error(text in "[0-9eE.+ -]{0,80}", word in 0..20_usize) {
         if let Ok(estimator) = text.parse::<GoodputEstimator>() {

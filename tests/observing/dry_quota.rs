@@ -302,7 +302,7 @@ fn the_quota_of_a_scope_warns_with_the_name_of_the_scope() {
     assert_eq!(subscribed.take(), [exhausted("store"), exhausted("store")]);
 }
 
-// Rule L8.
+// Rules L8, L31.
 #[test]
 fn a_strategy_warns_once_when_its_operations_wait_longer_than_it_allows() {
     let subscribed = Subscribed::new();

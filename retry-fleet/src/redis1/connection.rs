@@ -164,7 +164,7 @@ fn describe_setup(error: &RedisError) -> String {
 mod tests {
     use super::*;
 
-    // Rule F12.
+    // Rules F12, F30.
     #[test]
     fn pauses_have_full_jitter_and_double_up_to_five_seconds() {
         let mut random = Random::from_name("a seed");

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
     use crate::protocol::LimitCall;
 
-    // Rule F11.
+    // Rules F11, F28.
     #[test]
     fn sums_that_are_wrong_are_right_again_within_a_minute() {
         let mut store = MemoryStore::new();

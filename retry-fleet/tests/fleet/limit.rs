@@ -80,7 +80,7 @@ fn while_the_store_is_lost_each_process_keeps_its_share_of_the_estimate() {
     assert!(rejected < 0.05 && fairness > 0.98 && used > 0.95, "{outcome}");
 }
 
-// Rules F8, F10.
+// Rules F8, F10, F25.
 #[test]
 fn a_store_that_is_lost_before_the_limit_was_measured_leaves_the_fleet_neither_above_nor_below_it() {
     for lost in 1..5 {
@@ -109,7 +109,7 @@ fn processes_that_want_less_leave_the_rest_to_the_others() {
     }
 }
 
-// Rule F9.
+// Rules F9, F23.
 #[test]
 fn a_process_that_sends_little_takes_little_even_if_its_requests_come_in_pairs() {
     let wanted = |process: usize, now: u64| match process {
@@ -121,7 +121,7 @@ fn a_process_that_sends_little_takes_little_even_if_its_requests_come_in_pairs()
     assert!(greedy > 78.0, "{greedy} of the 82 per second that the others leave");
 }
 
-// Rule F9.
+// Rules F9, F24.
 #[test]
 fn processes_that_begin_to_send_at_the_same_moment_do_not_all_take_the_rest() {
     // One is busy from the start, and the others have nothing to send for 35 s.
@@ -141,7 +141,7 @@ fn a_fleet_that_was_idle_goes_on_from_its_estimate() {
     assert!(rejected < 0.03 && (1.0..1.1).contains(&used), "{rejected} rejected, {used} used");
 }
 
-// Rules F8, L11.
+// Rules F8, L11, L37.
 #[test]
 fn a_fleet_that_was_idle_before_it_had_measured_the_limit_does_not_take_a_burst_for_it() {
     for idle in [2_300, 2_600, 2_900, 3_200] {
@@ -152,7 +152,7 @@ fn a_fleet_that_was_idle_before_it_had_measured_the_limit_does_not_take_a_burst_
     }
 }
 
-// Rule F8.
+// Rules F8, F22.
 #[test]
 fn what_a_process_tells_late_is_not_the_goodput_of_a_moment() {
     // One of two is cut off from the store for 20 s.
@@ -164,7 +164,7 @@ fn what_a_process_tells_late_is_not_the_goodput_of_a_moment() {
     assert!(rejected < 0.05 && used > 0.95, "{rejected} rejected later, {used} used");
 }
 
-// Rule F8.
+// Rules F8, F22.
 #[test]
 fn the_share_of_a_process_that_crashed_is_soon_used_by_the_others() {
     let counts = World::new(4, 200.0).crash(|process, second| process >= 2 && second >= 30).run(70);
@@ -183,7 +183,7 @@ fn after_emptying(world: World<'_>, rate: f64) -> [(f64, f64); 3] {
     })
 }
 
-// Rule F10.
+// Rules F10, F26.
 #[test]
 fn an_emptied_store_goes_on_with_the_estimate_also_if_a_newcomer_calls_it_first() {
     for (processes, rate) in [(9, 500.0), (100, 500.0), (9, 100.0), (9, 50.0)] {
@@ -201,7 +201,7 @@ fn an_emptied_store_goes_on_with_the_estimate_also_if_a_newcomer_calls_it_first(
     }
 }
 
-// Rule F10.
+// Rules F10, F27.
 #[test]
 fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with_their_number() {
     for rate in [100.0, 500.0] {
@@ -219,7 +219,7 @@ fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with
     assert!(first < 0.6 && later > 0.95 && rejected < 0.05, "{first} and {later} used, {rejected} rejected");
 }
 
-// Rule F10.
+// Rules F10, F26.
 #[test]
 fn a_store_that_is_emptied_before_the_limit_was_measured_begins_anew() {
     let counts = World::new(25, 5_000.0).empty_the_store_at(500).run(10);
@@ -231,7 +231,7 @@ fn a_store_that_is_emptied_before_the_limit_was_measured_begins_anew() {
     assert!(used > 0.95 && rejected < 0.1, "{used} used, {rejected} rejected");
 }
 
-// Rule F10.
+// Rules F10, F26.
 #[test]
 fn an_estimate_is_one_even_if_nothing_was_rejected_since_the_store_was_emptied() {
     let wanted = |process: usize, now: u64| match now {
@@ -251,7 +251,7 @@ fn reply(rate: Option<(f64, f64)>) -> Reply {
     reply
 }
 
-// Rules F9, F10.
+// Rules F9, F10, F25.
 #[test]
 fn one_failed_call_leaves_a_process_that_was_not_rejected_what_it_had() {
     for (rate, share) in [(None, 10.0), (Some((200.0, 200.0)), 0.97 * 20.0)] {
@@ -265,7 +265,7 @@ fn one_failed_call_leaves_a_process_that_was_not_rejected_what_it_had() {
     }
 }
 
-// Rule F10.
+// Rules F10, F26.
 #[test]
 fn a_state_takes_over_an_estimate_of_a_former_one_once_and_only_in_its_first_steps() {
     for (steps, is_taken) in [(0, true), (39, true), (40, false)] {

@@ -17,7 +17,7 @@ fn process(name: &str, capacity: u32) -> Process {
     Process::new(name, FleetQuota::new(capacity), 0)
 }
 
-// Rules F1, F4.
+// Rules F1, F4, F16.
 #[test]
 fn a_newcomer_keeps_no_pocket_that_the_fleet_cannot_pay_for() {
     let mut store = MemoryStore::new();
@@ -54,7 +54,7 @@ fn settle(processes: &mut [Process], store: &mut MemoryStore) {
     assert!(processes.iter().all(|process| process.quota.available() == 28));
 }
 
-// Rule F1.
+// Rules F1, F17.
 #[test]
 fn a_process_that_was_silent_for_long_is_not_charged_again() {
     let (mut store, mut processes) = (MemoryStore::new(), [process("first", 100), process("second", 100)]);
@@ -66,7 +66,7 @@ fn a_process_that_was_silent_for_long_is_not_charged_again() {
     assert_eq!((store.members(), store.balance()), (2, Some(44)));
 }
 
-// Rules F1, F5.
+// Rules F1, F5, F21.
 #[test]
 fn an_emptied_store_goes_on_with_what_was_not_spent() {
     let (mut store, mut processes) = (MemoryStore::new(), [process("first", 100), process("second", 100)]);

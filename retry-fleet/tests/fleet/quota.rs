@@ -86,7 +86,7 @@ fn the_pocket_is_the_cost_of_a_retry_and_at_most_the_capacity() {
     assert_eq!(FleetQuota::new(1_000).pocket(20).available(), 20);
 }
 
-// Rule F3.
+// Rules F3, F18.
 #[test]
 fn a_quiet_process_holds_two_retries_and_a_busy_one_what_it_needs() {
     let mut bench = Bench::new(FleetQuota::new(10_000));
@@ -103,7 +103,7 @@ fn a_quiet_process_holds_two_retries_and_a_busy_one_what_it_needs() {
     assert_eq!(bench.held(), 28, "it gives back what it does not need");
 }
 
-// Rule F3.
+// Rules F3, F19.
 #[test]
 fn a_process_that_runs_low_calls_early_and_once() {
     let mut bench = Bench::new(FleetQuota::new(10_000));
@@ -123,7 +123,7 @@ fn a_process_that_runs_low_calls_early_and_once() {
     assert!(bench.held() >= 28);
 }
 
-// Rule F3.
+// Rules F3, F19.
 #[test]
 fn without_a_balance_no_process_calls_early() {
     let mut bench = Bench::new(FleetQuota::new(28));
@@ -134,7 +134,7 @@ fn without_a_balance_no_process_calls_early() {
     assert!(bench.process.member.poll_woken(&context, at(bench.now)).is_pending());
 }
 
-// Rule F3.
+// Rules F3, F19.
 #[test]
 fn calls_are_a_second_apart_give_or_take_a_quarter() {
     let mut bench = Bench::new(FleetQuota::new(1_000));
@@ -147,7 +147,7 @@ fn calls_are_a_second_apart_give_or_take_a_quarter() {
     assert!(pauses.iter().any(|pause| *pause < 850) && pauses.iter().any(|pause| *pause > 1_150), "{pauses:?}");
 }
 
-// Rule F3.
+// Rules F3, F18.
 #[test]
 fn refunds_fill_what_the_fleet_has_spent_and_nothing_else() {
     let mut bench = Bench::new(FleetQuota::new(1_000));
@@ -214,7 +214,7 @@ fn after_three_seconds_without_an_answer_the_process_keeps_its_fair_share_and_as
     assert!(bench.balance() <= before, "no burst when it is back");
 }
 
-// Rule F5.
+// Rules F5, F21.
 #[test]
 fn a_process_that_never_reached_the_store_has_its_pocket() {
     let mut bench = Bench::new(FleetQuota::new(1_000));
@@ -288,7 +288,7 @@ fn a_retry_that_costs_less_than_usual_is_fetched_too() {
     assert!(bench.process.pay(5), "{} are held, {} are left", bench.held(), bench.balance());
 }
 
-// Rule F3.
+// Rules F3, F19.
 #[test]
 fn a_store_that_refuses_is_not_called_early_again_and_again() {
     let mut bench = Bench::new(FleetQuota::new(10_000));
@@ -307,7 +307,7 @@ fn a_store_that_refuses_is_not_called_early_again_and_again() {
     assert!(calls <= 5, "{calls} calls in three seconds");
 }
 
-// Rule F3.
+// Rules F3, F19.
 #[test]
 fn no_number_of_processes_makes_calls_rarer_than_the_memory_of_the_store() {
     let mut member = Member::new("orders", "p1", at(1_000)).quota(Arc::new(FleetQuota::new(100)));
@@ -321,7 +321,7 @@ fn no_number_of_processes_makes_calls_rarer_than_the_memory_of_the_store() {
     assert_eq!(member.status().is_connected, Some(true));
 }
 
-// Rule F4.
+// Rules F4, F20.
 #[test]
 fn a_process_that_joins_again_and_again_is_charged_for_what_it_holds_only() {
     let (mut store, quota) = (MemoryStore::new(), Arc::new(FleetQuota::new(1_000)));
@@ -351,7 +351,7 @@ fn a_cost_above_the_capacity_is_no_reason_to_hold_more_than_it() {
     assert_eq!(i64::from(bench.held()) + bench.balance(), 1_000);
 }
 
-// Rule F1.
+// Rules F1, F17.
 #[test]
 fn a_call_that_arrives_after_its_process_was_forgotten_gives_nothing_back() {
     let mut bench = Bench::new(FleetQuota::new(1_000));

@@ -34,7 +34,7 @@ impl Warnings {
     }
 }
 
-// Rule F14.
+// Rules F14, F31.
 #[test]
 fn each_warning_comes_once_until_its_opposite() {
     let warnings = Warnings::default();

@@ -173,7 +173,7 @@ async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itse
     }
 }
 
-// Rule F5.
+// Rules F5, F21.
 #[test]
 fn a_process_whose_runtime_has_ended_goes_on_alone() {
     let (store, quota) = (Shared::default(), quota());

@@ -122,7 +122,7 @@ async fn a_connection_that_is_cut_is_replaced_also_after_a_restart() {
     answered(&mut store).await;
 }
 
-// Rule F12.
+// Rules F12, F30.
 #[tokio::test]
 async fn between_attempts_to_connect_a_call_fails_at_once() {
     // Each connection is closed before it is set up.

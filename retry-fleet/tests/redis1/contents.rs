@@ -32,7 +32,7 @@ async fn another_type_under_the_key_is_an_error_that_names_the_key() {
     assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
 }
 
-// Rule F11.
+// Rules F11, F28.
 #[tokio::test]
 async fn fields_that_are_no_numbers_count_as_missing() {
     let server = RedisServer::start(&[]);
@@ -58,7 +58,7 @@ async fn fields_that_are_no_numbers_count_as_missing() {
     assert_eq!(other, None);
 }
 
-// Rule F11.
+// Rules F11, F28.
 #[tokio::test]
 async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a_minute() {
     let server = RedisServer::start(&[]);

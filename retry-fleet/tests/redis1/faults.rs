@@ -217,7 +217,7 @@ fn killed_processes_have_spent_what_they_held_and_others_take_their_places() {
     assert_eq!(members(&mut direct), 0);
 }
 
-// Rule F1.
+// Rules F1, F17.
 #[test]
 fn stopped_processes_that_count_as_gone_come_back() {
     let server = RedisServer::start(&[]);
@@ -238,7 +238,7 @@ fn stopped_processes_that_count_as_gone_come_back() {
     world.end(&mut direct);
 }
 
-// Rules F1, F5.
+// Rules F1, F5, F16.
 #[test]
 fn a_store_that_restarts_empty_adds_a_capacity() {
     let mut server = RedisServer::start(&[]);
@@ -270,7 +270,7 @@ fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacit
     world.end(&mut direct);
 }
 
-// Rules F1, F5.
+// Rules F1, F5, F16.
 #[test]
 fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
     let mut master = RedisServer::start(&[]);
@@ -361,7 +361,7 @@ fn another_type_under_the_key_counts_as_a_lost_store() {
     world.end(&mut direct);
 }
 
-// Rules F1, F11.
+// Rules F1, F11, F29.
 #[test]
 fn entries_that_somebody_damages_or_deletes_add_nothing_and_soon_leave_nothing_behind() {
     let server = RedisServer::start(&[]);

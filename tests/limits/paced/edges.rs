@@ -10,7 +10,7 @@ fn begin(strategy: &PacedRetryStrategy, clock: &ByHand) -> PacedRetryToken {
     strategy.acquire_initial_token(clock).unwrap()
 }
 
-// Rule L8.
+// Rules L8, L31.
 #[test]
 fn a_wait_of_exactly_one_and_a_half_seconds_does_not_hold_back_others() {
     let clock = ByHand::at(secs(1000));
@@ -42,7 +42,7 @@ fn a_wait_of_exactly_one_and_a_half_seconds_does_not_hold_back_others() {
     }
 }
 
-// Rule L2.
+// Rules L2, L23.
 #[test]
 fn an_operation_that_waits_as_the_server_asked_has_waited_for_its_send() {
     let clock = ByHand::at(secs(1000));

@@ -57,7 +57,7 @@ fn ramp_at_4_000(quarters: u64) -> GoodputEstimator {
     estimator
 }
 
-// Rule L15.
+// Rules L15, L41.
 #[test]
 fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do() {
     let mut noise = ramp_at_4_000(4);
@@ -93,7 +93,7 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     assert!(certain.estimate().is_some());
 }
 
-// Rule L15.
+// Rules L15, L42.
 #[test]
 fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
     let noisy = |rejected: u32| {
@@ -126,7 +126,7 @@ fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
     assert!(clean.suspect(at(4_500)));
 }
 
-// Rules L15, L16.
+// Rules L15, L16, L41, L44.
 #[test]
 fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
     let ended = || {
@@ -180,7 +180,7 @@ fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
     }
 }
 
-// Rule L16.
+// Rules L16, L43.
 #[test]
 fn three_looks_in_a_row_with_a_rejection_show_noise() {
     let look = |estimator: &mut GoodputEstimator, from: u64, hit: u64| {
@@ -225,7 +225,7 @@ fn the_estimate_is_what_was_accepted_between_two_rejections() {
     assert_close(estimator.estimate().unwrap(), (130.0 * 32.5 + 4.0 * 65.0) / 134.0);
 }
 
-// Rule L2.
+// Rules L2, L24.
 #[test]
 fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_goes_on() {
     let mut estimator = tracking();
@@ -253,7 +253,7 @@ fn a_rejection_before_there_is_a_measurement_cuts_the_rate_and_the_measurement_g
     assert_close(estimator.rate(at(1011)), 0.5 * 80.0);
 }
 
-// Rule L3.
+// Rules L3, L25.
 #[test]
 fn a_rejection_cuts_the_rate_which_returns_along_a_cubic_and_then_climbs() {
     let mut estimator = tracking();
@@ -266,7 +266,7 @@ fn a_rejection_cuts_the_rate_which_returns_along_a_cubic_and_then_climbs() {
     assert_close(estimator.rate(at(20_000)), 100.0);
 }
 
-// Rule L4.
+// Rules L4, L26.
 #[test]
 fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     let mut estimator = tracking();
@@ -309,7 +309,7 @@ fn the_clock_may_count_from_any_time() {
     }
 }
 
-// Rules L2, L4.
+// Rules L2, L4, L22, L26.
 #[test]
 fn answers_that_come_right_after_a_rejection_do_not_lower_the_estimate_and_prove_nothing() {
     let estimator = tracking_a_limit_of(1_000);
@@ -330,7 +330,7 @@ fn answers_that_come_right_after_a_rejection_do_not_lower_the_estimate_and_prove
     assert_close(more.estimate().unwrap(), (60.0 * 1_500.0 + 4.0 * 1_000.0) / 64.0);
 }
 
-// Rule L5.
+// Rules L5, L28.
 #[test]
 fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
     // A limit of 60 in each whole second. It is used up at 2 s and 600 ms.
@@ -360,7 +360,7 @@ fn the_rest_of_a_window_that_is_used_up_is_not_measured() {
     assert_close(after(earlier), 60.0);
 }
 
-// Rule L5.
+// Rules L5, L28.
 #[test]
 fn after_a_second_a_silence_is_measured() {
     let mut estimator = tracking_a_limit_of(60);
@@ -374,7 +374,7 @@ fn after_a_second_a_silence_is_measured() {
     assert_close(estimator.estimate().unwrap(), (60.0 * goodput + 4.0 * 2.0 * goodput) / 64.0);
 }
 
-// Rule L5.
+// Rules L5, L29.
 #[test]
 fn a_limit_that_fell_to_a_small_part_is_measured_with_the_rejections_between() {
     let mut estimator = tracking_a_limit_of(1_000);
@@ -390,7 +390,7 @@ fn a_limit_that_fell_to_a_small_part_is_measured_with_the_rejections_between() {
     assert!(estimate < 10.0, "{estimate}");
 }
 
-// Rule L2.
+// Rules L2, L22.
 #[test]
 fn a_rejection_after_another_one_ends_no_measurement() {
     let mut estimator = tracking();
@@ -401,7 +401,7 @@ fn a_rejection_after_another_one_ends_no_measurement() {
     assert_eq!(estimator.estimate(), Some(100.0));
 }
 
-// Rule L5.
+// Rules L5, L27.
 #[test]
 fn rejections_in_a_row_leave_single_probes_and_the_estimate_as_it_is() {
     let mut estimator = tracking();
@@ -420,7 +420,7 @@ fn rejections_in_a_row_leave_single_probes_and_the_estimate_as_it_is() {
     assert!(estimator.rate(at(2500)) > 70.0);
 }
 
-// Rule L2.
+// Rules L2, L23.
 #[test]
 fn a_pause_is_not_measured_and_what_the_server_saved_up_in_it_does_not_raise_the_estimate() {
     let mut estimator = tracking();
@@ -437,7 +437,7 @@ fn a_pause_is_not_measured_and_what_the_server_saved_up_in_it_does_not_raise_the
     assert_eq!(estimator.estimate(), Some(30.0));
 }
 
-// Rule L12.
+// Rules L12, L40.
 #[test]
 fn a_warning_cuts_the_rate_as_a_rejection_does_unless_the_rate_returns_from_a_cut() {
     let mut estimator = tracking();

@@ -42,7 +42,7 @@ fn pacing(clock: &ByHand) -> PacedRetryStrategy {
     strategy
 }
 
-// Rule L1.
+// Rules L1, L21.
 #[test]
 fn without_the_ramp_nothing_is_limited_before_the_first_throttling() {
     let clock = ByHand::at(secs(1000));
@@ -85,7 +85,7 @@ fn only_the_rejection_of_a_request_that_was_sent_after_the_last_one_was_known_co
     assert!(rates.iter().all(|rate| *rate == rates[0]), "{rates:?}");
 }
 
-// Rule L7.
+// Rules L7, L30.
 #[test]
 fn a_throttled_attempt_is_repeated_without_backoff_and_cost_for_a_time_of_its_own() {
     let clock = ByHand::at(secs(1000));
@@ -207,7 +207,7 @@ fn a_wait_that_the_server_asks_for_is_a_floor_and_stretched_by_at_most_a_tenth()
     assert_eq!(token.delay(), Duration::MAX);
 }
 
-// Rule L8.
+// Rules L8, L31.
 #[test]
 fn a_long_wait_holds_back_all_operations_and_a_short_one_does_not() {
     for (hint, is_held) in [(millis(1500) * 10 / 11, false), (secs(2), true), (secs(301), true)] {
@@ -259,7 +259,7 @@ fn sends_within(
     sends
 }
 
-// Rule L8.
+// Rules L8, L33.
 #[test]
 fn rare_probes_check_a_hold() {
     let clock = ByHand::at(secs(1000));
@@ -273,7 +273,7 @@ fn rare_probes_check_a_hold() {
     assert!(sends_within(&strategy, &clock, secs(15), accept).len() > 20);
 }
 
-// Rule L8.
+// Rules L8, L34.
 #[test]
 fn a_wait_that_a_probe_proves_too_long_ends_and_the_next_ones_hold_nothing_back() {
     let clock = ByHand::at(secs(1000));
@@ -305,7 +305,7 @@ fn a_wait_that_a_probe_proves_too_long_ends_and_the_next_ones_hold_nothing_back(
     }
 }
 
-// Rules L8, B5.
+// Rules L8, B5, L31, L32.
 #[test]
 fn a_wait_beyond_the_longest_one_ends_retries_at_once_and_first_attempts_wait() {
     let clock = ByHand::at(secs(1000));
@@ -409,7 +409,7 @@ fn standard_copy(standard: &StandardRetryStrategy) -> StandardRetryStrategy {
     StandardRetryStrategy::new().hint_limit(settings.hint_limit).max_retry_after(settings.max_retry_after)
 }
 
-// Rule L2.
+// Rules L2, L23.
 #[test]
 fn the_few_requests_of_an_idle_client_are_no_measurement() {
     let clock = ByHand::at(secs(1000));
@@ -430,7 +430,7 @@ fn the_few_requests_of_an_idle_client_are_no_measurement() {
     assert!(rate > 30.0, "{rate}");
 }
 
-// Rules L8, K3.
+// Rules L8, K3, L32.
 #[test]
 fn a_hold_is_over_when_the_clock_is_set_back() {
     let clock = ByHand::at(secs(10_000));
@@ -443,7 +443,7 @@ fn a_hold_is_over_when_the_clock_is_set_back() {
     assert!(sends_within(&strategy, &clock, secs(2), accept).len() > 20);
 }
 
-// Rule L2.
+// Rules L2, L23.
 #[test]
 fn an_idle_strategy_keeps_its_estimate_and_does_not_come_back_with_a_burst() {
     let clock = ByHand::at(secs(1000));

@@ -33,7 +33,7 @@ fn send_with_reports(
     requests
 }
 
-// Rule L12.
+// Rules L12, L39.
 #[test]
 fn few_requests_are_less_than_a_third_of_the_most_of_the_last_seconds() {
     let cut_by = |first: RateLimit, then: RateLimit| {
@@ -71,7 +71,7 @@ fn few_requests_are_less_than_a_third_of_the_most_of_the_last_seconds() {
     assert!(strategy.send_rate().unwrap() >= rate, "{with_history}");
 }
 
-// Rules L6, L12.
+// Rules L6, L12, L40.
 #[test]
 fn only_the_warning_about_a_request_that_was_sent_after_the_last_cut_counts() {
     let clock = ByHand::at(secs(1000));
