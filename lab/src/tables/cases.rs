@@ -129,7 +129,7 @@ pub(super) const CASES: &[Case] = &[
         unit: "seconds to the recovery",
         own: &["0.8", "new()", "1000"],
         others: &[&["0.8", "no retries", "1"], &["0.8", "new()", "1"]],
-        why: "Each quota has the capacity for a whole program. [Divide the capacity](choosing.md#which-quota).",
+        why: "Each quota has the capacity for a whole program. [Divide the capacity](../../docs/choosing.md#which-quota).",
         ..COPY
     },
     Case {

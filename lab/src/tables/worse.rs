@@ -36,7 +36,7 @@ fn reason(world: &World) -> &'static str {
         }
         "times in which everything is rejected" => "Ever fewer probes are sent (L5).",
         "overload told as 503" => {
-            "A server error is not a rejection without the [setting](choosing.md#which-strategy) (L17)."
+            "A server error is not a rejection without the [setting](../../docs/choosing.md#which-strategy) (L17)."
         }
         _ if world.name.contains("no burst") => {
             "Of two requests in one moment one is rejected, however slow the client, and such a server saves nothing up (L2)."
@@ -72,7 +72,7 @@ fn linked(text: &str) -> String {
         if word.is_empty() || !is_rule(word) {
             return part.to_owned();
         }
-        format!("[{word}](semantics.md#{}){}", word.to_lowercase(), &part[word.len()..])
+        format!("[{word}](../../docs/semantics.md#{}){}", word.to_lowercase(), &part[word.len()..])
     };
     words.map(link).collect()
 }
