@@ -170,9 +170,9 @@ pub use quota::{RetryQuota, TokenBucket};
 pub use retry::{Retry, retry, retry_blocking, retry_with_context};
 #[doc(inline)]
 pub use strategy::{
-    AdaptiveRetryStrategy, ErasedStrategy, EvidenceRetryStrategy, Failure, PacedRetryStrategy, RetryError,
-    RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy, retries_enabled, set_retries_enabled,
-    without_retries, without_retries_blocking,
+    AdaptiveRetryStrategy, ConcurrencyRetryStrategy, ErasedStrategy, EvidenceRetryStrategy, Failure,
+    PacedRetryStrategy, RetryError, RetryStrategy, RetryToken, ScopedRetryStrategy, StandardRetryStrategy,
+    retries_enabled, set_retries_enabled, without_retries, without_retries_blocking,
 };
 #[doc(inline)]
 pub use support::InvalidSetting;

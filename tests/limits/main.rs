@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod builtin_limiters;
+mod concurrency;
 mod custom_limiter;
 mod life;
 mod paced;

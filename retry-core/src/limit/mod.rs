@@ -22,6 +22,7 @@
 #![doc = include_str!("../../docs/copy.svg")]
 
 mod adaptive;
+mod concurrency;
 mod limiter;
 mod paced;
 mod pair;
@@ -32,6 +33,9 @@ mod waker;
 pub use adaptive::AdaptiveLimiter;
 #[doc(hidden)]
 pub use adaptive::AdaptivePlace;
+pub use concurrency::ConcurrencyLimiter;
+#[doc(hidden)]
+pub use concurrency::ConcurrencyPlace;
 pub use limiter::{FailedSend, SendLimiter, Unpaid};
 pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections};
 #[doc(hidden)]

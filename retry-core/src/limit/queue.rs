@@ -12,7 +12,7 @@ mod tests;
 const RECHECK: Duration = Duration::from_millis(100);
 /// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
 /// interval if that is longer.
-const GRACE: Duration = Duration::from_millis(50);
+pub(super) const GRACE: Duration = Duration::from_millis(50);
 /// The longest time for which a send is kept for a late waiter.
 const KEEP: Duration = Duration::from_secs(10);
 /// The shortest time between two searches for late waiters, because a search examines all waiters.
@@ -46,6 +46,12 @@ pub(super) trait SendSupply {
 
     /// Returns the time between two sends.
     fn interval(&self) -> Duration;
+
+    /// Returns the longest time for which a send is kept for a late waiter.
+    #[inline]
+    fn keeps_for(&self) -> Duration {
+        KEEP
+    }
 }
 
 /// Returns the time in which this many sends become available, at a rate in sends per second. It is zero if no clock can
@@ -218,6 +224,18 @@ impl<L: SendSupply> SendQueue<L> {
         *ticket = Some(self.front_ticket);
     }
 
+    /// Returns the places of the first waiters, at most this many.
+    pub(super) fn first(&self, waiters: u32) -> impl Iterator<Item = Ticket> {
+        self.expected.iter().map(|waiter| waiter.ticket).take(usize::try_from(waiters).unwrap_or(usize::MAX))
+    }
+
+    /// Returns whether a waiter need not wait if this many sends are available.
+    pub(super) fn is_due(&self, ticket: Ticket, sends: u32) -> bool {
+        let (ahead, is_expected) = self.place(Some(ticket));
+        self.kept.is_some_and(|kept| kept.ticket == ticket)
+            || is_expected && usize::try_from(sends).is_ok_and(|sends| ahead < sends)
+    }
+
     /// Returns the number of expected waiters ahead of a ticket, which is its index in the list, and whether the ticket
     /// is in the list. Without a ticket, all waiters are ahead.
     fn place(&self, ticket: Option<Ticket>) -> (usize, bool) {
@@ -274,7 +292,7 @@ impl<L: SendSupply> SendQueue<L> {
     /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back
     /// a send that was kept for too long, and the waiter that it was kept for is passed over.
     fn keep_for_the_first(&mut self, now: Timestamp, asking: Option<Ticket>) {
-        if self.kept.is_some_and(|kept| now.saturating_since(kept.since) > KEEP) {
+        if self.kept.is_some_and(|kept| now.saturating_since(kept.since) > self.limit.keeps_for()) {
             self.kept = None;
             self.limit.give_back();
         }

@@ -13,6 +13,7 @@
 //! ```
 
 mod adaptive;
+mod concurrency;
 mod erased;
 mod error;
 mod evidence;
@@ -29,6 +30,7 @@ mod without_retries;
 
 pub use crate::limit::{LazyWaker, Ready};
 pub use adaptive::{AdaptiveRetryStrategy, AdaptiveRetryToken};
+pub use concurrency::{ConcurrencyRetryStrategy, ConcurrencyRetryToken};
 pub use erased::{ErasedStrategy, ErasedToken};
 pub use error::{ForeignToken, RetryError};
 pub use evidence::EvidenceRetryStrategy;

@@ -9,6 +9,7 @@ mod reports;
 mod settings;
 
 pub use estimator::GoodputEstimator;
+pub(super) use settings::MAX_THROTTLED_TIME;
 pub use settings::Rejections;
 #[doc(hidden)]
 pub use settings::{PaceSettings, SendRate};
@@ -81,7 +82,7 @@ impl Throttled {
     }
 
     /// Counts another attempt. Returns whether the time for throttled attempts was over.
-    fn count(&mut self, now: Timestamp, wait: Duration, most: Duration) -> bool {
+    pub(super) fn count(&mut self, now: Timestamp, wait: Duration, most: Duration) -> bool {
         if self.attempts == 0 {
             self.since = quarter(now);
         }
@@ -194,10 +195,15 @@ impl PacedLimiter {
             return wait;
         }
         let part = f64::from(u32::try_from(self.stretch.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-        let factor = STRETCH.mul_add(part, 1.0);
-        let stretched = Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX);
-        stretched.clamp(wait, wait.saturating_add(LONGEST_STRETCH))
+        stretched(wait, part)
     }
+}
+
+/// Returns a wait, stretched by this part of [`STRETCH`], and by at most [`LONGEST_STRETCH`]. It saturates.
+pub(super) fn stretched(wait: Duration, part: f64) -> Duration {
+    let factor = STRETCH.mul_add(part, 1.0);
+    let stretched = Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX);
+    stretched.clamp(wait, wait.saturating_add(LONGEST_STRETCH))
 }
 
 impl Default for PacedLimiter {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The default of the time after which a throttled operation gives up. It rides out some minutes in which a server rejects
 /// everything, and windows of a minute whose limit others use up a few times in a row.
-const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
+pub(in crate::limit) const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
 
 /// The failures by which a [`PacedRetryStrategy`](crate::PacedRetryStrategy) learns that it sends too much. Each choice includes
 /// the ones before it.
@@ -53,7 +53,7 @@ impl Rejections {
     }
 
     /// Returns whether a failure of this class is a rejection.
-    pub(super) fn include(self, error_type: RetryErrorType) -> bool {
+    pub(in crate::limit) fn include(self, error_type: RetryErrorType) -> bool {
         match error_type {
             RetryErrorType::Throttling => true,
             RetryErrorType::ServerSide => self != Self::Throttling,

@@ -1,0 +1,182 @@
+//! A limiter of the number of requests in flight.
+
+mod gate;
+mod window;
+
+use super::limiter::{FailedSend, SendLimiter, Unpaid};
+use super::paced::{MAX_THROTTLED_TIME, Rejections, Throttled, stretched};
+use super::{LazyWaker, Ready};
+use crate::policy::{RetryErrorType, Success};
+use crate::support::Shared;
+use crate::support::random::RandomNumbers;
+use crate::time::Clock;
+use gate::{Gate, Seat};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The limiter of a [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy): a limit on the number of requests in flight.
+///
+/// It has setters of its own, for a strategy with [two limits](crate::strategy::LimitedRetryStrategy::with_limiter):
+///
+/// ```
+/// use retry_core::StandardRetryStrategy;
+/// use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
+/// use retry_core::strategy::LimitedRetryStrategy;
+///
+/// // At the rate that the server accepts, and at most 20 in flight.
+/// static TABLE: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> = LimitedRetryStrategy::with_limiter(
+///     StandardRetryStrategy::new(),
+///     (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
+/// );
+/// ```
+#[derive(Debug)]
+pub struct ConcurrencyLimiter {
+    max_in_flight: u32,
+    max_throttled_time: Duration,
+    rejections: Rejections,
+    /// A slot owns a part of the gate, because nothing of the strategy is borrowed while an attempt runs. A `const`
+    /// constructor can't create an `Arc`, so the first operation does.
+    gate: Shared<OnceLock<Arc<Gate>>>,
+    random: RandomNumbers,
+}
+
+impl ConcurrencyLimiter {
+    /// Creates a limiter with the default settings.
+    pub const fn new() -> Self {
+        Self {
+            max_in_flight: u32::MAX,
+            max_throttled_time: MAX_THROTTLED_TIME,
+            rejections: Rejections::Throttling,
+            gate: Shared::new(OnceLock::new()),
+            random: RandomNumbers::new(),
+        }
+    }
+
+    /// Sets the highest number of requests in flight, for a server whose limit is known. The default is `u32::MAX`, and 0 counts
+    /// as 1. Below it, the limit is learned.
+    #[must_use]
+    pub const fn max_in_flight(mut self, requests: u32) -> Self {
+        self.max_in_flight = requests;
+        self
+    }
+
+    /// Sets the time after which an operation that is rejected gives up, counted from its first rejected attempt; see
+    /// [`PacedRetryStrategy::max_throttled_time`](crate::PacedRetryStrategy::max_throttled_time). The default is 5 minutes.
+    #[must_use]
+    pub const fn max_throttled_time(mut self, time: Duration) -> Self {
+        self.max_throttled_time = time;
+        self
+    }
+
+    /// Sets which failures are rejections, from which the limit is learnt. The default is [`Rejections::Throttling`].
+    #[must_use]
+    pub const fn rejections(mut self, rejections: Rejections) -> Self {
+        self.rejections = rejections;
+        self
+    }
+
+    /// Sets the seed by which waits and pauses are spread, so that they are the same in every run. For tests.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.random = RandomNumbers::seeded(seed);
+        self
+    }
+
+    /// Returns the number of requests in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.gate().read(window::Window::in_flight).unwrap_or_default()
+    }
+
+    /// Returns the current limit on requests in flight, or `None` before the first one.
+    pub fn limit(&self) -> Option<u32> {
+        self.gate().read(window::Window::size)
+    }
+
+    fn gate(&self) -> Arc<Gate> {
+        self.gate.with(OnceLock::new, |gate| Arc::clone(gate.get_or_init(|| Arc::new(Gate::new(self.max_in_flight)))))
+    }
+
+    /// Returns a random number from 0 to 1.
+    fn part(&self) -> f64 {
+        f64::from(u32::try_from(self.random.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+    }
+}
+
+impl Default for ConcurrencyLimiter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What an operation holds of the limiter.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct ConcurrencyPlace {
+    /// `None` until the operation asks for a slot.
+    seat: Option<Seat>,
+    throttled: Throttled,
+}
+
+impl SendLimiter for ConcurrencyLimiter {
+    type Place = ConcurrencyPlace;
+
+    fn begin(&self, _: &dyn Clock) -> ConcurrencyPlace {
+        ConcurrencyPlace::default()
+    }
+
+    fn must_ask(&self, place: &ConcurrencyPlace) -> bool {
+        !place.seat.as_ref().is_some_and(Seat::is_granted)
+    }
+
+    fn ask(&self, place: &mut ConcurrencyPlace, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
+        place.seat.get_or_insert_with(|| Seat::new(self.gate())).ask(clock, waker)
+    }
+
+    fn put_back(&self, place: &mut ConcurrencyPlace) {
+        if let Some(seat) = &mut place.seat {
+            seat.put_back();
+        }
+    }
+
+    fn rejects(&self, error_type: RetryErrorType) -> bool {
+        self.rejections.include(error_type)
+    }
+
+    fn succeeded(&self, place: &mut ConcurrencyPlace, _: &Success, _: &dyn Clock) {
+        if let Some(seat) = place.seat.take() {
+            seat.end(|window, _| window.succeeded());
+        }
+    }
+
+    /// A rejected attempt is repeated without backoff and cost.
+    fn failed(&self, place: &mut ConcurrencyPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+        let seat = place.seat.take();
+        match failure {
+            FailedSend::Rejected { wait, is_too_long, .. } => {
+                let (now, delay, part) = (clock.now(), stretched(wait, self.part()), self.part());
+                // A wait beyond what the strategy allows does not stop the others for long, either.
+                let pause = if is_too_long { Duration::ZERO } else { delay };
+                if let Some(seat) = seat {
+                    seat.end(|window, sent| window.rejected(now, sent, pause, part));
+                }
+                let is_over = place.throttled.count(now, delay, self.max_throttled_time);
+                Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long: false })
+            }
+            FailedSend::Otherwise => {
+                if let Some(seat) = seat {
+                    seat.end(|window, _| window.accepted());
+                }
+                None
+            }
+            FailedSend::NotSent => None,
+        }
+    }
+
+    fn uncounted(&self, place: &ConcurrencyPlace) -> u32 {
+        place.throttled.attempts()
+    }
+
+    fn release(&self, place: &mut ConcurrencyPlace) {
+        place.seat = None;
+    }
+}
