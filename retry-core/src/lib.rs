@@ -58,6 +58,7 @@
 //! | [`EvidenceRetryStrategy`] | start here: its quota learns whether retries help |
 //! | [`StandardRetryStrategy`] | the same with a quota of a fixed size, as in the AWS SDKs |
 //! | [`PacedRetryStrategy`] | send at the rate that the server accepts |
+//! | [`ConcurrencyRetryStrategy`] | limit the number of requests in flight |
 //! | [`AdaptiveRetryStrategy`] | limit the rate after throttling, with the arithmetic of the AWS SDKs |
 //! | [`ScopedRetryStrategy`] | one strategy for each key, such as a tenant |
 //! | [`ErasedStrategy`] | choose the type of a strategy at run time |

@@ -3,6 +3,8 @@
 
 #[path = "loom/blocking.rs"]
 mod blocking;
+#[path = "loom/concurrency.rs"]
+mod concurrency;
 #[path = "loom/early_wake.rs"]
 mod early_wake;
 #[path = "loom/evidence.rs"]

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The part of a strategy that decides when an attempt may be sent, and learns from what the server answers.
 ///
 /// A [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines a limiter with the other parts:
-/// [`AdaptiveLimiter`](super::AdaptiveLimiter), [`PacedLimiter`](super::PacedLimiter), or one of your own. A pair of limiters
+/// [`AdaptiveLimiter`](super::AdaptiveLimiter), [`PacedLimiter`](super::PacedLimiter),
+/// [`ConcurrencyLimiter`](super::ConcurrencyLimiter), or one of your own. A pair of limiters
 /// is a limiter, and so is a pointer to one, by which strategies share it.
 ///
 /// # Places
@@ -34,7 +35,8 @@ use std::time::Duration;
 ///
 /// # Examples
 ///
-/// A limiter that leaves a pause between two sends. The example `own_limiter` in the repository counts requests in flight.
+/// A limiter that leaves a pause between two sends. The example `own_limiter` in the repository has slots that come
+/// back.
 ///
 /// ```
 /// use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 /// The [standard strategy](StandardRetryStrategy) with a [limiter](SendLimiter) of sends.
 ///
-/// It is not named by itself: [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy) and
-/// [`PacedRetryStrategy`](crate::PacedRetryStrategy) are this strategy with one limiter each, and they describe the limiters.
+/// [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy), [`PacedRetryStrategy`](crate::PacedRetryStrategy) and
+/// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and they describe the
+/// limiters. Name it by itself for a [limiter of your own, or for two](LimitedRetryStrategy::with_limiter).
 ///
 /// # Driving it by hand
 ///

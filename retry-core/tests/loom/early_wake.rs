@@ -21,7 +21,7 @@ impl ErrorInfo for Failed {}
 impl RetryInfo for Failed {}
 
 /// A timer whose sleeps never end. A lost wake is a deadlock, which loom reports.
-struct Endless;
+pub(super) struct Endless;
 
 impl Clock for Endless {
     fn now(&self) -> Timestamp {
@@ -109,7 +109,7 @@ impl RetryStrategy for Gate {
 }
 
 /// A task that counts its wakes.
-struct Task {
+pub(super) struct Task {
     notify: Notify,
     wakes: AtomicU32,
 }
@@ -122,11 +122,11 @@ impl Wake for Task {
 }
 
 impl Task {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self { notify: Notify::new(), wakes: AtomicU32::new(0) })
     }
 
-    fn poll<T>(self: &Arc<Self>, operation: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+    pub(super) fn poll<T>(self: &Arc<Self>, operation: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
         operation.poll(&mut Context::from_waker(&Waker::from(Arc::clone(self))))
     }
 
@@ -135,7 +135,7 @@ impl Task {
     }
 
     /// Polls an operation whenever the task is woken.
-    fn run<T>(self: &Arc<Self>, mut operation: Pin<&mut impl Future<Output = T>>) -> T {
+    pub(super) fn run<T>(self: &Arc<Self>, mut operation: Pin<&mut impl Future<Output = T>>) -> T {
         loop {
             if let Poll::Ready(outcome) = self.poll(operation.as_mut()) {
                 return outcome;

@@ -216,11 +216,11 @@ fn step(strategy: &ConcurrencyRetryStrategy, clock: &ByHand, operations: &mut Op
     match step {
         Step::Advance(time) => clock.advance(millis(time)),
         Step::Ask(index) => {
-            let (had_slot, mut token) = take(index).unwrap_or_else(|| (false, begin(strategy, clock)));
-            let has_slot = strategy.ready(&mut token, clock, None) == Ready::Now;
-            assert!(has_slot || !had_slot, "a slot was taken away");
+            let (was_sent, mut token) = take(index).unwrap_or_else(|| (false, begin(strategy, clock)));
+            let is_sent = strategy.ready(&mut token, clock, None) == Ready::Now;
+            assert!(is_sent || !was_sent, "a slot was taken away");
             assert!(in_flight(strategy) <= 3, "more than the limit");
-            operations[index] = Some((has_slot, token));
+            operations[index] = Some((is_sent, token));
         }
         Step::Succeed(index) => {
             if let Some((_, token)) = take(index) {
@@ -253,7 +253,7 @@ proptest! {
         let mut operations = Operations::default();
         for taken in steps {
             step(&strategy, &clock, &mut operations, taken);
-            let slots = operations.iter().flatten().filter(|(has_slot, _)| *has_slot).count();
+            let slots = operations.iter().flatten().filter(|(is_sent, _)| *is_sent).count();
             let in_flight = usize::try_from(in_flight(&strategy)).unwrap();
             // One slot may be kept for a late waiter.
             prop_assert!((slots..=slots + 1).contains(&in_flight), "{slots} slots, {in_flight} in flight");

@@ -15,9 +15,9 @@ use tokio::time::Instant;
 #[test]
 fn a_slot_that_comes_back_wakes_the_first_waiter_and_only_that_one() {
     let (strategy, clock) = (limited_to(2), at_start());
-    let wakes: Vec<_> = (0..4).map(|_| Arc::new(Wakes::default())).collect();
-    let wakers: Vec<_> = wakes.iter().map(|wakes| Waker::from(Arc::clone(wakes))).collect();
-    let counts = || wakes.iter().map(|wakes| wakes.count()).collect::<Vec<_>>();
+    let tasks: Vec<_> = (0..4).map(|_| Arc::new(Wakes::default())).collect();
+    let wakers: Vec<_> = tasks.iter().map(|task| Waker::from(Arc::clone(task))).collect();
+    let counts = || tasks.iter().map(|task| task.count()).collect::<Vec<_>>();
     let mut sent = fill(&strategy, &clock);
     let mut waiting: Vec<_> = (0..4).map(|_| begin(&strategy, &clock)).collect();
     for (token, waker) in waiting.iter_mut().zip(&wakers) {

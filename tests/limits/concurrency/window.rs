@@ -49,7 +49,9 @@ fn a_window_that_is_not_used_up_does_not_grow() {
         for token in &mut tokens {
             assert_eq!(strategy.ready(token, &clock, None), Ready::Now);
         }
-        tokens.into_iter().for_each(|token| succeed(&strategy, token, &clock));
+        for token in tokens {
+            succeed(&strategy, token, &clock);
+        }
     }
     assert_eq!(limit(&strategy), 10);
 }
@@ -62,7 +64,9 @@ fn the_window_is_at_most_what_was_told() {
         for _ in 0..100 {
             let sent = fill(&strategy, &clock);
             assert!(sent.len() <= most, "{told}: {}", sent.len());
-            sent.into_iter().for_each(|token| succeed(&strategy, token, &clock));
+            for token in sent {
+                succeed(&strategy, token, &clock);
+            }
         }
         assert_eq!(fill(&strategy, &clock).len(), most);
     }
@@ -79,7 +83,9 @@ fn a_rejection_sets_the_window_to_what_the_server_had_taken_and_others_of_its_ti
     }
     assert_eq!(sent.len(), 20);
     // Now each one is sent beside those before it.
-    sent.into_iter().for_each(|token| strategy.release(token));
+    for token in sent {
+        strategy.release(token);
+    }
     let mut sent = fill(&strategy, &clock);
     assert_eq!(sent.len(), 20);
     // A server takes 14 of 20, and rejects the others, the 15th first. It was sent beside 14 others.
