@@ -49,6 +49,7 @@
 //! | [`retry_with_context`], [`AttemptContext`] | the same with the number of the attempt, the id of the operation and the previous failure |
 //! | [`Retry`] | the options of such a call |
 //! | `tower::RetryLayer` | retry the requests of a service, with the feature `tower` |
+//! | [`headers`] | tell a server the number of the attempt and the time left, and take over the deadline of a caller |
 //! | [`TimedOut`], [`TimeLimit`] | the error of an exceeded time limit, and which limit it was |
 //!
 //! Choose a strategy, which decides whether, when and how often to retry:
@@ -139,6 +140,7 @@ pub mod classify;
 pub mod config;
 mod error;
 pub mod guide;
+pub mod headers;
 pub mod limit;
 pub mod observe;
 mod operation;

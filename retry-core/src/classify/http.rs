@@ -93,6 +93,7 @@ pub(super) mod types {
         Classification, RateLimit, idempotent_method, rate_limit_remaining, retry_after, retry_after_millis,
         status_with,
     };
+    use crate::error::RetrySafety;
     use http::header::{AsHeaderName, DATE, HeaderMap, RETRY_AFTER};
     use http::{Method, StatusCode};
     use std::time::{Duration, SystemTime};
@@ -116,6 +117,48 @@ pub(super) mod types {
     /// ```
     pub fn response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
         response_by(retry_after, status, headers, now)
+    }
+
+    /// Classifies a response as [`response`] does, and obeys what the server says about a retry.
+    ///
+    /// `Stripe-Should-Retry` and `x-should-retry` settle whether the error is retried, in any case of the letters: `false` means
+    /// that it is not, and `true` that it is safe to retry. Class and fault are those of the status. Any other value is
+    /// ignored, and so is a header that occurs twice. If both headers are there and differ, `false` counts.
+    ///
+    /// Any server can send these headers, so use this only for services that document one of them.
+    ///
+    /// ```
+    /// # use std::time::SystemTime;
+    /// use http::{HeaderMap, HeaderValue, StatusCode};
+    /// use retry_core::classify::http::advised_response;
+    /// use retry_core::{RetryInfo, RetrySafety};
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// let judge = |status, headers: &_| advised_response(status, headers, SystemTime::now()).is_retry_safe();
+    /// assert_eq!(judge(StatusCode::CONFLICT, &headers), RetrySafety::No);
+    /// headers.insert("stripe-should-retry", HeaderValue::from_static("true"));
+    /// assert_eq!(judge(StatusCode::CONFLICT, &headers), RetrySafety::Yes);
+    /// headers.insert("stripe-should-retry", HeaderValue::from_static("false"));
+    /// assert_eq!(judge(StatusCode::TOO_MANY_REQUESTS, &headers), RetrySafety::No);
+    /// ```
+    pub fn advised_response(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Classification {
+        let answer = response(status, headers, now);
+        if status.as_u16() < 400 {
+            return answer;
+        }
+        let words = ["stripe-should-retry", "x-should-retry"].map(|name| should_retry(headers, name));
+        // Yes is greater than no.
+        match words.into_iter().flatten().min() {
+            None => answer,
+            Some(false) => answer.with_safety(RetrySafety::No),
+            Some(true) => answer.with_safety(RetrySafety::Yes),
+        }
+    }
+
+    /// Reads a header in which the server says whether to retry. Returns `None` if it says nothing.
+    pub(in crate::classify) fn should_retry(headers: &HeaderMap, name: &str) -> Option<bool> {
+        let value = only(headers, name)?.trim_matches([' ', '\t']);
+        [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
     }
 
     /// A parser for `Retry-After`, with the parameters of [`retry_after`].
@@ -249,4 +292,4 @@ pub(super) mod types {
 }
 
 #[cfg(feature = "http")]
-pub use types::{exchange, response, response_rate_limit, response_retry_after};
+pub use types::{advised_response, exchange, response, response_rate_limit, response_retry_after};

@@ -173,6 +173,45 @@ fn x_should_retry_settles_the_question_in_this_profile_only() {
     assert_eq!(wait(&[("x-should-retry", "true"), ("retry-after", "7")]), Some(secs(7)));
 }
 
+// Rule E26.
+#[test]
+fn a_server_that_says_whether_to_retry_is_obeyed_where_a_policy_asks_for_it() {
+    let judge = |status, headers: &[(&'static str, &str)]| {
+        plain::advised_response(StatusCode::from_u16(status).unwrap(), &map(headers), now())
+    };
+    for name in ["stripe-should-retry", "x-should-retry"] {
+        for (status, word, expected) in [
+            (429, "false", verdict(No, "throttling", Client)),
+            (500, "False", verdict(No, "", Server)),
+            (504, "FALSE", verdict(No, "timeout", Server)),
+            (409, "true", verdict(Yes, "", Client)),
+            (402, " TRUE\t", verdict(Yes, "", Client)),
+            (500, "true", verdict(Yes, "", Server)),
+            (200, "true", plain::status(200)),
+        ] {
+            assert_eq!(judge(status, &[(name, word)]), expected, "{name}: {word} with {status}");
+            // Without that policy, only the profile of language models reads its own one.
+            let general = plain::response(StatusCode::from_u16(status).unwrap(), &map(&[(name, word)]), now());
+            assert_eq!(general, plain::status(status), "{name}");
+        }
+        for word in ["", "yes", "0", "true, true"] {
+            assert_eq!(judge(409, &[(name, word)]), plain::status(409), "{name}: {word:?}");
+        }
+        assert_eq!(judge(409, &[(name, "true"), (name, "true")]), plain::status(409));
+        assert_eq!(judge(429, &[(name, "true"), ("retry-after", "7")]).retry_after(), Some(secs(7)));
+    }
+    for (stripe, other) in [("true", "false"), ("false", "true")] {
+        let headers = [("stripe-should-retry", stripe), ("x-should-retry", other)];
+        assert_eq!(judge(500, &headers), verdict(No, "", Server));
+    }
+    let stripe = [("stripe-should-retry", "false")];
+    assert_eq!(
+        response(StatusCode::INTERNAL_SERVER_ERROR, &map(&stripe), None, now()),
+        plain::status(500),
+        "the profile of language models does not read it"
+    );
+}
+
 // Rule E24.
 #[test]
 fn a_retry_after_may_have_a_fraction_in_this_profile_only() {

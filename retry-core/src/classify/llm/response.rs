@@ -1,7 +1,7 @@
 //! Classification of whole responses, and their rate limits.
 
 use super::headers::{duration, seconds, time_until};
-use crate::classify::http::types::{only, response_by};
+use crate::classify::http::types::{only, response_by, should_retry};
 use crate::classify::http::{self, RateLimit};
 use crate::classify::retry_after::{number, server_time};
 use crate::classify::{Classification, http::retry_after};
@@ -17,7 +17,8 @@ use std::time::{Duration, SystemTime};
 ///
 /// - `x-should-retry: false` means that the error is not retried, and `x-should-retry: true` that it is safe to retry, in any
 ///   case of the letters. If the code says no and the header says `true`, the status decides about the class and the
-///   fault. Any other value is ignored. Only this profile reads the header.
+///   fault. Any other value is ignored. Elsewhere, only
+///   [`http::advised_response`] reads the header.
 /// - The wait: `retry-after-ms` and its relatives, then `Retry-After`, then `x-ratelimit-reset`, as
 ///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is there and
 ///   well formed, the reset of a limit of which nothing remains is the wait, for a limit of requests as well as of tokens; of
@@ -54,7 +55,7 @@ pub fn response(
     let by_status = response_by(seconds_or_date, status, headers, now);
     let wait = by_status.retry_after().or_else(|| until_used_up_limits_reset(headers, now));
     let known = known.unwrap_or(by_status);
-    let verdict = match should_retry(headers) {
+    let verdict = match should_retry(headers, "x-should-retry") {
         None => known,
         Some(false) => known.with_safety(RetrySafety::No),
         Some(true) if known.is_retry_safe() == RetrySafety::No => by_status.with_safety(RetrySafety::Yes),
@@ -137,11 +138,6 @@ fn until_used_up_limits_reset(headers: &HeaderMap, now: SystemTime) -> Option<Du
     let now = server_time(only(headers, DATE), now);
     let used_up = LIMITS.iter().filter(|limit| limit.remaining(headers) == Some(0));
     used_up.filter_map(|limit| limit.reset(headers, now)).max()
-}
-
-fn should_retry(headers: &HeaderMap) -> Option<bool> {
-    let value = only(headers, "x-should-retry")?.trim_matches([' ', '\t']);
-    [true, false].into_iter().find(|word| value.eq_ignore_ascii_case(if *word { "true" } else { "false" }))
 }
 
 /// Reads a `Retry-After` as [`retry_after`] does, and a number of seconds with a fraction.
