@@ -70,8 +70,15 @@ impl<K> ResponsePolicy<K> {
     /// Sets a function that classifies each response with a status of 400 or above, by its status, its headers and the current
     /// time, in place of [`classify::http::response`](retry_core::classify::http::response).
     ///
-    /// For services that say whether to retry, use
-    /// [`classify::http::advised_response`](retry_core::classify::http::advised_response).
+    /// For services that say whether to retry by a header, use
+    /// [`classify::http::advised_response`](retry_core::classify::http::advised_response):
+    ///
+    /// ```
+    /// use retry_clients::http::ResponsePolicy;
+    /// use retry_core::classify::http::advised_response;
+    ///
+    /// const PAYMENTS: ResponsePolicy = ResponsePolicy::new().classify_with(advised_response);
+    /// ```
     ///
     /// A layer can't read the body, so a code in it is not seen. For services of
     /// [language models](retry_core::classify::llm), this policy reads their headers, such as `x-should-retry`:
