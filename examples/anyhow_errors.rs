@@ -16,7 +16,7 @@ static SHOP: StandardRetryStrategy = StandardRetryStrategy::new();
 async fn price(http: &Client, url: &str) -> anyhow::Result<u32> {
     let response = http.get(url).send().await.context("the shop cannot be reached")?;
     let text = response.error_for_response().await.context("the shop has no price")?.text().await?;
-    text.parse().with_context(|| format!("{text:?} is no price"))
+    text.parse().with_context(|| format!("{text:?} is not a price"))
 }
 
 #[tokio::main(flavor = "current_thread")]

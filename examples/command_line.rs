@@ -1,7 +1,7 @@
 //! A command-line tool that fetches a line from a server, and tells the person in front of it about each retry:
 //! `command_line [ADDRESS]`. It blocks, and needs neither tokio nor a macro.
 //!
-//! Without an address, it starts a server of its own, which is not there yet when the first attempts are made.
+//! Without an address, it starts its own server, which is not there yet when the first attempts are made.
 
 use retry_core::{StandardRetryStrategy, retry_blocking};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};

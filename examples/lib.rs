@@ -1,2 +1,2 @@
-//! The example programs are beside this file. A package needs a library or a program of its own, so this one has an
+//! The example programs are beside this file. A package needs a library or its own program, so this one has an
 //! empty library.

@@ -1,6 +1,6 @@
 //! A settings file that changes while the program runs.
 //!
-//! `cargo run --example reload` writes a file of its own, changes it, and ends. With a path, it watches that file until the
+//! `cargo run --example reload` writes its own file, changes it, and ends. With a path, it watches that file until the
 //! program is stopped: `cargo run --example reload -- settings.toml`.
 
 use retry_core::config::ConfiguredStrategy;

@@ -1,4 +1,4 @@
-//! A worker for several tenants: each has a strategy of its own, and metrics show which of them is in trouble.
+//! A worker for several tenants: each has its own strategy, and metrics show which of them is in trouble.
 //!
 //! `cargo run --example tenants`
 

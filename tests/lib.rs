@@ -1,4 +1,4 @@
-//! What the tests of all subjects share. Each subject is a test binary of its own, in the folder of its name.
+//! What the tests of all subjects share. Each subject is its own test binary, in the folder of its name.
 
 #![expect(
     missing_docs,
@@ -12,7 +12,7 @@
 pub mod script;
 pub mod support;
 
-/// An unsafe function is retried, too. This is a program of its own, because the workspace forbids unsafe code.
+/// An unsafe function is retried, too. This is its own program, because the workspace forbids unsafe code.
 ///
 /// ```
 /// use retry_core::{RetryInfo, retryable};

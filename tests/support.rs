@@ -303,7 +303,7 @@ impl RetryStrategy for Recorder {
     }
 }
 
-/// Runs an ignored test of this binary in a process of its own, because what it changes or reads belongs to the process.
+/// Runs an ignored test of this binary in its own process, because what it changes or reads belongs to the process.
 /// Returns its standard error.
 ///
 /// # Panics

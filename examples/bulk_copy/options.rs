@@ -45,7 +45,7 @@ const FAULTS: Defaults = Defaults {
 /// no object, however fast they are. (256 tasks lose some objects there, too: when all of them meet the limit for the
 /// first time, 256 * 5 exceeds the quota. No strategy can prevent that, because none knows the limit yet.)
 ///
-/// The service answers at once. A latency would slow down the other tasks, too, and the quota would last longer: fewer
+/// The service answers immediately. A latency would slow down the other tasks, too, and the quota would last longer: fewer
 /// objects would be lost, most of them after five failed attempts.
 ///
 /// A bucket holds what its rate adds in a second, so all objects can be copied in 7 s.
@@ -154,7 +154,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = per_second, help_heading = "Service")]
     read_rate: Option<f64>,
 
-    /// Burst size of a limit, as the time whose requests may come at once
+    /// Burst size of a limit, as the time whose requests may come together
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time, help_heading = "Service")]
     burst: Duration,
 

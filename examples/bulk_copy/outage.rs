@@ -20,7 +20,7 @@ pub(crate) struct Outage {
     began: OnceLock<Instant>,
     /// The requests received.
     pub(crate) received: Counter,
-    /// The retries among them. Those of throttled requests do not count, because throttling is no sign of an outage.
+    /// The retries among them. Those of throttled requests do not count, because throttling is not a sign of an outage.
     pub(crate) retries: Counter,
 }
 

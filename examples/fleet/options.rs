@@ -80,14 +80,14 @@ enum Role {
 pub(crate) struct ProcessOptions {
     /// The address of the service.
     pub(crate) service: SocketAddr,
-    /// The name of its fleet. `None` for a quota and a limit of its own.
+    /// The name of its fleet. `None` for its own quota and limit.
     pub(crate) fleet: Option<String>,
 }
 
 /// What the processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
-    /// Each process has a quota and a limit of its own.
+    /// Each process has its own quota and limit.
     Separate,
     /// All processes share one quota and one limit.
     Shared,

@@ -32,7 +32,7 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The variable of the environment with the URL of the store, which can contain a password.
 pub(crate) const STORE: &str = "FLEET_STORE";
 
-/// Separate: each process has a quota and a limit of its own. Reads are not limited, so they have a strategy without a
+/// Separate: each process has its own quota and limit. Reads are not limited, so they have a strategy without a
 /// limit.
 mod separate {
     use super::{CAPACITY, ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy, TokenBucket};

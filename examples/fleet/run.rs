@@ -81,7 +81,7 @@ pub(crate) async fn run(
     mut server: Option<&mut StoreServer>,
 ) -> Result<Outcome, Box<dyn Error>> {
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
-    // A name of its own, because a store of the user keeps a fleet for an hour.
+    // Its own name, because a store of the user keeps a fleet for an hour.
     let name = format!("fleet-example-{}-{}", std::process::id(), service.address().port());
     let fleet = (mode == Mode::Shared).then_some(FleetName { name: &name, store });
     let mut workers = (0..settings.processes)

@@ -86,7 +86,7 @@ impl StoreServer {
         Ok(())
     }
 
-    /// Stops the process, so that it is silent (`SIGSTOP`), or lets it go on (`SIGCONT`).
+    /// Stops the process, so that it is silent (`SIGSTOP`), or lets it continue (`SIGCONT`).
     pub(crate) fn signal(&self, signal: &str) -> io::Result<()> {
         let Some(running) = &self.running else { return Ok(()) };
         let status = Command::new("kill").args([signal, &running.process.to_string()]).status()?;
@@ -141,7 +141,7 @@ fn answers(address: SocketAddr) -> bool {
     ping().unwrap_or(false)
 }
 
-/// Makes a call to the store at this URL, as a process that leaves at once.
+/// Makes a call to the store at this URL, as a process that leaves immediately.
 pub(crate) async fn check(url: &str) -> Result<(), retry_fleet::StoreError> {
     let mut call = Call::new("check", "check");
     call.is_leaving = true;
@@ -167,7 +167,7 @@ impl fmt::Display for StoreError {
             Self::Missing => write!(
                 f,
                 "there is no store: neither {} is installed; install one of them, for example by 'apt-get install \
-                redis-server' or 'brew install redis', or name a store of yours with '--store redis://HOST:PORT'",
+                redis-server' or 'brew install redis', or name your store with '--store redis://HOST:PORT'",
                 PROGRAMS.join(" nor ")
             ),
             Self::Failed(error) => {

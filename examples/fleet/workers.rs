@@ -78,7 +78,7 @@ impl Worker {
         lock(&self.state).has_ended
     }
 
-    /// Kills the process at once (SIGKILL).
+    /// Kills the process immediately (SIGKILL).
     pub(crate) fn kill(&mut self) -> io::Result<()> {
         self.was_killed = true;
         self.process.kill()

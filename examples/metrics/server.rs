@@ -1,4 +1,4 @@
-//! The service on a port of its own. It fails now and then, and exposes the metrics of the program.
+//! The service on its own port. It fails now and then, and exposes the metrics of the program.
 
 use axum::Router;
 use axum::extract::{Path, State};

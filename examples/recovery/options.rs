@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "recovery", args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
-    /// Number of client processes, each with a strategy of its own
+    /// Number of client processes, each with its own strategy
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=200))]
     pub(crate) processes: u16,
 

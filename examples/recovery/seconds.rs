@@ -16,7 +16,7 @@ pub(crate) struct Counts {
 pub(crate) struct Seconds(Vec<Counts>);
 
 impl Seconds {
-    /// The time for which a server must answer before it counts as back.
+    /// The time for which a server must answer before it is treated as back.
     pub(crate) const STEADY: usize = 5;
 
     pub(crate) fn push(&mut self, counts: Counts) {

@@ -18,7 +18,7 @@ pub(crate) enum Chosen {
 }
 
 impl Chosen {
-    /// Returns a strategy of its own for a process.
+    /// Returns a separate strategy for a process.
     pub(crate) fn strategy(self) -> ErasedStrategy {
         match self {
             Self::None => ErasedStrategy::new(StandardRetryStrategy::new().max_attempts(1)),

@@ -1,7 +1,7 @@
 //! Transactions that contend: each attempt is the whole transaction, and a lost race is a conflict, not an overload.
 //!
 //! Forty transfers between the same two accounts begin at the same moment. Only one of them can commit at a time, so
-//! most of them have to read and commit again several times. The store is healthy: it refuses a commit at once and
+//! most of them have to read and commit again several times. The store is healthy: it refuses a commit immediately and
 //! changes nothing. So a retry after a conflict waits only milliseconds and costs nothing of the retry quota. The
 //! second half of the program treats the same lost race as an ordinary failure, for comparison.
 //!
@@ -83,7 +83,7 @@ async fn main() {
     .await;
 }
 
-/// Runs all transfers at once and prints a row of results.
+/// Runs all transfers at the same time and prints a row of results.
 async fn show(name: &str, strategy: &StandardRetryStrategy, transfer: impl AsyncFn(&Store, &AtomicU32) -> bool) {
     let (store, attempts) = (Store::new([("savings", 1000)]), AtomicU32::new(0));
     let transfers = (0..TRANSFERS).map(|_| transfer(&store, &attempts));

@@ -1,6 +1,6 @@
 //! Scenarios in virtual time that show what retrying does to clients and servers.
 //!
-//! A scenario runs clients and servers in a [`World`], which has a clock of its own. The clients are plain async code
+//! A scenario runs clients and servers in a [`World`], which has its own clock. The clients are plain async code
 //! that calls the shipped strategies through their public API, as a program would. No time passes, nothing is read or
 //! written, and the same seed gives the same result.
 //!

@@ -58,7 +58,7 @@ impl Policy {
     }
 
     /// Limits the attempts of a call in all, throttled ones included. [`PacedRetryStrategy`](retry_core::PacedRetryStrategy)
-    /// counts those apart. The last attempt fails for good, so the strategy still learns from it. Other crates ignore the limit.
+    /// counts those apart. The last attempt fails permanently, so the strategy still learns from it. Other crates ignore the limit.
     #[must_use]
     pub fn in_all(self, max_attempts: u32) -> Self {
         let make = self.make;

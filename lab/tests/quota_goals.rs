@@ -31,7 +31,7 @@ fn check(rows: &[(&str, [f64; 3])]) {
         for (quotas, limit) in [1, 100, 1_000].into_iter().zip(limits) {
             let (value, measure) = mean(column, &evidence(), quotas);
             let (value, is_met) = match measure {
-                // The first windows of ten seconds differ by chance, by about two seconds.
+                // The first windows of ten seconds differ at random, by about two seconds.
                 Measure::Recovery => {
                     let ideal = mean(column, &without, 1).0;
                     (value / ideal, value <= limit * ideal + 2.0)

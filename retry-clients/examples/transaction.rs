@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for task in tasks {
         match task.await? {
             Ok(()) => println!("paid"),
-            Err(error) if error.is_outcome_unknown() => println!("look whether it was paid: {error}"),
+            Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
             Err(error) => println!("not paid: {error}"),
         }
     }

@@ -51,7 +51,7 @@
 //!
 //! - **`kube`.** Version 5 retries by itself, POST included, after a 429, 503 or 504. Leave the retries to it, or set
 //!   `default_retry` of its `Config` to `false`, because its retries multiply with those of an operation.
-//! - **`opendal`.** Each of its minor versions is a new major version. Its errors have a table of their own, so a function
+//! - **`opendal`.** Each of its minor versions is a new major version. Its errors have their own table, so a function
 //!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
 //!   retries multiply with those of the operation.
 //! - **`object_store`.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.

@@ -15,7 +15,7 @@
 //! | Was it another I/O error? | maybe | | other | its kind is not in [`classify::io`](retry_core::classify::io) | |
 //! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
 //!
-//! redis has a verdict of its own, `RedisError::retry_method`. It tells how to get a working connection, and not whether
+//! redis has its own verdict, `RedisError::retry_method`. It tells how to get a working connection, and not whether
 //! the command was executed, so it is not used here.
 //!
 //! # Use
@@ -48,7 +48,7 @@
 //! #   Ok(key.len() as u64)
 //! }
 //!
-//! // An error type of your own.
+//! // Your own error type.
 //! #[derive(Debug, RetryInfo)]
 //! enum CacheError {
 //!     Redis(#[retry(with = redis1::classify)] RedisError),

@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! In an error type of your own, the field has an attribute: `#[retry(transparent)]` for a [`ClientError`], and
+//! In your own error type, the field has an attribute: `#[retry(transparent)]` for a [`ClientError`], and
 //! `#[retry(with = reqwest013::classify)]` for a `reqwest::Error`.
 //!
 #![doc = include_str!("reqwest.md")]

@@ -63,7 +63,7 @@
 //! }
 //! ```
 //!
-//! An error of your own middleware is classified by one more line. It is hidden as well, so the function gets the error
+//! Your own error middleware is classified by one more line. It is hidden as well, so the function gets the error
 //! around it:
 //!
 //! ```
@@ -77,13 +77,17 @@
 //! #[retry(throttling)]
 //! struct TokenIsBusy;
 //! # impl fmt::Display for TokenIsBusy {
-//! #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str("the token is busy") }
+//! #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+//! #         f.write_str("the token is busy")
+//! #     }
 //! # }
 //! # impl std::error::Error for TokenIsBusy {}
 //!
-//! const POLICY: ChainPolicy = reqwest_middleware05::policy().also(|link| match link.downcast_ref()? {
-//!     Error::Middleware(error) => error.downcast_ref::<TokenIsBusy>().map(Classification::of),
-//!     Error::Reqwest(_) => None,
+//! const POLICY: ChainPolicy = reqwest_middleware05::policy().also(|link| {
+//!     match link.downcast_ref()? {
+//!         Error::Middleware(error) => error.downcast_ref::<TokenIsBusy>().map(Classification::of),
+//!         Error::Reqwest(_) => None,
+//!     }
 //! });
 //! # use retry_core::{RetryDirective, RetryErrorType};
 //! # let error: Box<dyn std::error::Error> = Box::new(Error::middleware(TokenIsBusy));

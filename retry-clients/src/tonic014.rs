@@ -32,11 +32,12 @@
 //! // A function that returns tonic's own error.
 //! #[retryable(strategy = SEARCH, policy = tonic014::policy().idempotent(true))]
 //! async fn search(text: &str) -> Result<Vec<String>, Status> {
-//!     // One call of the generated client, made anew for each attempt: `client.clone().search(..).await`.
+//!     // One call of the generated client, which each attempt makes again:
+//!     // `client.clone().search(..).await`.
 //! #   Ok(vec![text.to_owned()])
 //! }
 //!
-//! // An error type of your own.
+//! // Your own error type.
 //! #[derive(Debug, RetryInfo)]
 //! enum SearchError {
 //!     Call(#[retry(with = tonic014::classify)] Status),
@@ -48,7 +49,7 @@
 //! was made by `connect_lazy` connects in the first call, and again after the connection broke, so its errors are
 //! statuses.
 //!
-//! Attempts that stream a request start the stream anew, so make the stream within the attempt.
+//! Attempts that stream a request start the stream again, so make the stream within the attempt.
 
 use crate::{connect, hyper1};
 use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};

@@ -8,7 +8,7 @@ use std::fmt;
 /// The error of a transaction: an error `E`, classified by whether COMMIT had been sent.
 ///
 /// The `transaction` functions of [`sqlx09`](crate::sqlx09) and [`tokio_postgres07`](crate::tokio_postgres07) return it.
-/// `E` is the error of the body: the module's `ClientError`, or an error of your own with a `From` of the client's error.
+/// `E` is the error of the body: the module's `ClientError`, or your own error with a `From` of the client's error.
 ///
 /// | the error occurred | safe | class and fault |
 /// |---|---|---|

@@ -52,7 +52,8 @@
 //! fn get(agent: &ureq::Agent, url: &str) -> Result<String, ApiError> {
 //!     let mut response = agent.get(url).config().http_status_as_error(false).build().call()?;
 //!     if response.status().as_u16() >= 400 {
-//!         return Err(ApiError::Answered(http::response(response.status(), response.headers(), SystemTime::now())));
+//!         let (status, headers) = (response.status(), response.headers());
+//!         return Err(ApiError::Answered(http::response(status, headers, SystemTime::now())));
 //!     }
 //!     Ok(response.body_mut().read_to_string()?)
 //! }

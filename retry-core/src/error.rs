@@ -95,8 +95,8 @@ pub trait ErrorInfo {
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
     note = "`anyhow::Error`, `Box<dyn Error>` and other errors that hold any error are judged by their sources: `policy = ChainPolicy::new()` in the attribute, `.policy(ChainPolicy::new())` for a closure",
-    note = "for a type of your own, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
-    note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: a fn of yours then judges it",
+    note = "for your own type, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
+    note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: your fn then judges it",
     note = "elsewhere, wrap a foreign type in one of your own, or judge the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
 pub trait RetryInfo: ErrorInfo {
@@ -132,7 +132,7 @@ pub trait RetryInfo: ErrorInfo {
     /// Returns whether the request lost a race against another one. The default is `false`.
     ///
     /// Examples are an optimistic transaction or a conditional write that a healthy server refused. The server did not
-    /// act on the request, and another attempt that reads again may succeed at once.
+    /// act on the request, and another attempt that reads again may succeed immediately.
     ///
     /// By default, a retry after a conflict takes nothing from the retry quota and has a short backoff. If your
     /// database reports overload as a conflict, give conflicts a [cost](crate::strategy::RetryCosts::conflict).

@@ -57,14 +57,14 @@
 //! than 100 ms, because its rate can change at any time, and a long wait that was computed at an old rate could be far
 //! too long. Waiting is free: an operation is charged when it gets its permission. If operations were charged when they
 //! start to wait, the balance would fall further and further, and the operations at the end of the queue would starve.
-//! A limiter of your own can wake its waiting operations early through a [`LazyWaker`](crate::strategy::LazyWaker).
+//! Your own limiter can wake its waiting operations early through a [`LazyWaker`](crate::strategy::LazyWaker).
 //!
 //! # Zero means zero
 //!
 //! No number has a special meaning. A delay of zero is no delay, a quota of zero is an empty quota, a cost of zero is
 //! free, and a time limit of zero leaves one poll. "Not set" and "no limit" are `None`. A number that makes no sense,
 //! such as 0 attempts, is an error: a compile error in a `static`, and a typed error at run time. There is one
-//! exception: 0 in the field [`max_attempts`](crate::strategy::StandardRetrySettings::max_attempts) counts as 1,
+//! exception: 0 in the field [`max_attempts`](crate::strategy::StandardRetrySettings::max_attempts) is treated as 1,
 //! because assigning a field can't fail.
 //!
 //! # Refunds for dropped operations

@@ -12,9 +12,10 @@
 //! A service between a caller and a store takes over the deadline of the caller, and tells the store about its attempts:
 //!
 //! ```
-//! use retry_core::headers::{amz_sdk_request, grpc_deadline, grpc_previous_rpc_attempts, grpc_timeout};
+//! use retry_core::headers;
 //! use retry_core::time::Timestamp;
-//! use retry_core::{AttemptContext, Clock, RetryInfo, StandardRetryStrategy, TimedOut, TokioTimer, retryable};
+//! use retry_core::{AttemptContext, Clock, RetryInfo, StandardRetryStrategy};
+//! use retry_core::{TimedOut, TokioTimer, retryable};
 //! use std::collections::HashMap;
 //! use std::time::{Duration, SystemTime};
 //!
@@ -27,11 +28,13 @@
 //! static STORE: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(MAX_ATTEMPTS);
 //!
 //! fn about(context: AttemptContext) -> HashMap<&'static str, String> {
-//!     let mut headers = HashMap::new();
-//!     headers.insert("amz-sdk-request", amz_sdk_request(&context, Some(MAX_ATTEMPTS), SystemTime::now()));
-//!     headers.extend(grpc_previous_rpc_attempts(&context).map(|value| ("grpc-previous-rpc-attempts", value)));
-//!     headers.extend(context.time_left().map(|time| ("grpc-timeout", grpc_timeout(time))));
-//!     headers
+//!     let amz = headers::amz_sdk_request(&context, Some(MAX_ATTEMPTS), SystemTime::now());
+//!     let mut about = HashMap::from([("amz-sdk-request", amz)]);
+//!     let earlier = headers::grpc_previous_rpc_attempts(&context);
+//!     about.extend(earlier.map(|value| ("grpc-previous-rpc-attempts", value)));
+//!     let timeout = context.time_left().map(headers::grpc_timeout);
+//!     about.extend(timeout.map(|value| ("grpc-timeout", value)));
+//!     about
 //! }
 //!
 //! #[retryable(strategy = STORE, deadline = deadline, context = context)]
@@ -40,9 +43,11 @@
 //! }
 //!
 //! /// Handles a request with these headers. A caller without a deadline gets ten seconds.
-//! async fn handle(headers: &HashMap<&str, String>) -> Result<(), NoAnswer> {
-//!     let deadline = headers.get("grpc-timeout").and_then(|value| grpc_deadline(value, &TokioTimer));
-//!     get(deadline.unwrap_or_else(|| TokioTimer.now().saturating_add(Duration::from_secs(10)))).await
+//! async fn handle(request: &HashMap<&str, String>) -> Result<(), NoAnswer> {
+//!     let timeout = request.get("grpc-timeout");
+//!     let deadline = timeout.and_then(|value| headers::grpc_deadline(value, &TokioTimer));
+//!     let default = TokioTimer.now().saturating_add(Duration::from_secs(10));
+//!     get(deadline.unwrap_or(default)).await
 //! }
 //! ```
 

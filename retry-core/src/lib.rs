@@ -72,7 +72,7 @@
 //! |---|---|
 //! | [`BackoffStrategy`], [`ExponentialBackoff`], [`Jitter`] | the delay before a retry ([`backoff`]) |
 //! | [`RetryQuota`], [`TokenBucket`] | the limit on the retries of all calls together ([`quota`]) |
-//! | [`RetryStrategy`], [`RetryToken`], [`Failure`], [`RetryError`] | a strategy of your own, with the parts in [`strategy`] |
+//! | [`RetryStrategy`], [`RetryToken`], [`Failure`], [`RetryError`] | your own strategy, with the parts in [`strategy`] |
 //! | [`limit`] | the limiters on sends |
 //! | [`Timer`], [`Clock`], [`TokioTimer`] | the clock and the sleep ([`time`]) |
 //! | [`InvalidSetting`], [`reseed`] | errors of settings, and the seed of a process |

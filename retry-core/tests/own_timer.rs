@@ -53,7 +53,7 @@ fn a_call_runs_on_a_custom_timer_without_a_runtime() {
     });
     let mut context = Context::from_waker(Waker::noop());
     let Poll::Ready(report) = pin!(call.timer(&time).report()).poll(&mut context) else {
-        panic!("a sleep of this timer is ready at once");
+        panic!("a sleep of this timer is ready immediately");
     };
     assert_eq!((report.outcome, report.attempts, report.reason), (Ok(()), 3, None));
     assert_eq!(report.elapsed, Duration::from_secs(1 + 2));

@@ -24,7 +24,7 @@ impl ToTokens for Written {
 }
 
 /// Returns the options in all attributes of an item, without unknown and repeated ones, and whether there was
-/// anything that is no option of the table.
+/// anything that is not an option of the table.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
@@ -63,7 +63,7 @@ pub(crate) fn read<O: Copy>(
             continue;
         };
         if options.iter().any(|(_, earlier)| earlier.name == name) {
-            diagnostics.error(meta, format!("`{name}` stands twice; remove one"));
+            diagnostics.error(meta, format!("`{name}` is given twice; remove one"));
         } else {
             options.push((option, Written { name, meta }));
         }
@@ -234,7 +234,7 @@ impl Written {
         };
         let duration = parse_duration(&text.value());
         if duration.is_none() {
-            diagnostics.error(text, format!("\"{}\" is no duration; write {how}", text.value()));
+            diagnostics.error(text, format!("\"{}\" is not a duration; write {how}", text.value()));
         }
         duration
     }

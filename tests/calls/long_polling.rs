@@ -78,7 +78,7 @@ async fn all_other_outcomes_are_returned_at_once() {
     assert_eq!(both(off, 9, Failed::SAFE).await, at_once(Failed::SAFE));
     let refusing = || Recorder::new().refusing_initial_token(RetryError::Refused);
     assert_eq!(both(refusing, 9, Failed::SAFE).await, at_once(Failed::SAFE));
-    // Without the option, an empty quota ends an operation at once.
+    // Without the option, an empty quota ends an operation immediately.
     let started = Instant::now();
     assert!(retry(&paying_for(0), || ready(Err::<(), _>(Failed::SAFE))).run().await.is_err());
     assert_eq!(started.elapsed(), Duration::ZERO);

@@ -13,7 +13,7 @@ use retry_core::{RetryDirective, RetryErrorType, RetryPolicy, retryable};
 use std::io;
 use tokio::net::TcpStream;
 
-/// Sends one request over a connection of its own, and reads the whole answer.
+/// Sends one request over its own connection, and reads the whole answer.
 async fn post<B>(server: &Server, body: B) -> Result<Bytes, Error>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,

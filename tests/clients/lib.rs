@@ -26,7 +26,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 /// A host that doesn't exist: the top-level domain is reserved for names that don't (RFC 6761, 6.4).
 pub const UNKNOWN_HOST: &str = "retry.invalid";
 
-/// The error statuses with a row of their own in the table of `classify::http`, and some that share a row.
+/// The error statuses with their own row in the table of `classify::http`, and some that share a row.
 pub const ERROR_STATUSES: [u16; 16] = [400, 403, 404, 408, 409, 412, 425, 429, 500, 501, 502, 503, 504, 505, 509, 529];
 
 /// Responses that end too early.

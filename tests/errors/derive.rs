@@ -212,7 +212,7 @@ fn a_wait_in_a_field_beats_a_constant_wait() {
     assert_eq!(after(Failure::Millis(None)), None);
     assert_eq!(after(Failure::Long(250)), Some(millis(250)));
     assert_eq!(after(Failure::Long(u128::MAX)), Some(millis(u64::MAX)));
-    assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time in the past is no wait");
+    assert_eq!(after(Failure::Time(SystemTime::UNIX_EPOCH)), Some(Duration::ZERO), "a time in the past is not a wait");
     let wait = after(Failure::Time(SystemTime::now() + secs(1000))).unwrap();
     assert!(wait <= secs(1000) && wait > secs(900));
 }

@@ -25,7 +25,7 @@ const fn eager() -> AdaptiveRetryStrategy {
     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().jitter(Jitter::Fixed(0.0)).quota_capacity(1_000_000))
 }
 
-/// Makes one operation whose attempt is answered at once.
+/// Makes one operation whose attempt is answered immediately.
 fn respond(strategy: &AdaptiveRetryStrategy, clock: &ByHand, error: Option<Failed>) {
     let token = strategy.acquire_initial_token(clock).unwrap();
     match error {
@@ -318,7 +318,7 @@ fn threads_together_keep_to_the_rate_and_every_operation_is_sent() {
     assert_eq!(strategy.send_rate(), Some(0.5));
 }
 
-/// A service that accepts `rate` requests per second, and as many at once.
+/// A service that accepts `rate` requests per second, and as many together.
 struct Limited {
     rate: f64,
     state: RefCell<(f64, Instant)>,

@@ -168,7 +168,7 @@ async fn operations_in_separate_tasks_wake_each_other() {
 async fn a_retry_keeps_the_place_of_its_operation_in_the_queue() {
     for form in Form::ALL {
         let (limiter, order) = (one_slot(), RefCell::new(Vec::new()));
-        // The first operation fails at once and asks again after a second, while the second one is in flight and the
+        // The first operation fails immediately and asks again after a second, while the second one is in flight and the
         // third one waits.
         let first = || -> Operation<'_> {
             order.borrow_mut().push("first");

@@ -1,4 +1,4 @@
-//! Two limits at once, limits that strategies share, and limiters of the user's own.
+//! Two limits together, limits that strategies share, and limiters of the user's own.
 
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};

@@ -311,7 +311,7 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     estimator.accept(at(5000), 1);
     let proven = estimator.rate(at(5000));
     assert!((estimator.rate(at(5400)) - 0.4_f64.exp2() * proven).abs() < 1e-9, "{}", estimator.rate(at(5400)));
-    // What follows is measured from there, and throttlings in a row do not begin it anew.
+    // What follows is measured from there, and throttlings in a row do not begin it again.
     estimator.accept(at(6000), 300);
     estimator.reject(at(6100));
     estimator.reject(at(6900));

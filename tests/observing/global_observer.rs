@@ -1,4 +1,4 @@
-//! The observer of all operations of the process. It can be set once, so the tests run in a process of their own.
+//! The observer of all operations of the process. It can be set once, so the tests run in their own process.
 
 use crate::support::{Failed, Flaky, run_in_a_process};
 use retry_core::observe::{GlobalObserverIsSet, set_global_observer};
@@ -34,7 +34,7 @@ async fn get(service: &Flaky) -> Result<u32, Failed> {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "run in a process of its own by the test below"]
+#[ignore = "run in its own process by the test below"]
 async fn child() {
     assert!(get(&Flaky::new(0, Failed::SAFE)).await.is_ok());
     assert!(GLOBAL.take().is_empty(), "it is not set yet");

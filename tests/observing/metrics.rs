@@ -312,7 +312,7 @@ fn an_error_that_nothing_classifies_is_counted_as_unknown() {
 }
 
 #[test]
-#[ignore = "run in a process of its own by the test below"]
+#[ignore = "run in its own process by the test below"]
 fn child() {
     let recorder = Recorded::default();
     metrics::set_global_recorder(recorder.clone()).map_err(|_| "a recorder was set").unwrap();

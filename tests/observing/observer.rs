@@ -293,7 +293,7 @@ async fn an_observer_without_interest_is_asked_once_and_costs_no_clock_reading()
     assert_eq!(log.0.borrow().len(), 6, "one reading per event, and one at the start");
 }
 
-/// Returns the output of a future that is ready at once.
+/// Returns the output of a future that is ready immediately.
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
@@ -368,7 +368,7 @@ async fn an_observer_may_be_any_pointer_to_one() {
     assert_eq!(COUNT.0.load(Ordering::Relaxed), 2 * 4);
 }
 
-/// A timer whose clock the test sets and whose sleeps end at once.
+/// A timer whose clock the test sets and whose sleeps end immediately.
 struct Sleepless(ByHand);
 
 impl Clock for Sleepless {

@@ -165,13 +165,13 @@ fn all_that_shows_an_operation_shows_one_id() {
         assert_eq!(call.timer(Immediate).on_retry(told).observer(&seen).run(), Ok(2));
         ended(&ALL);
     });
-    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 9, "each operation has an id of its own: {ids:?}");
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 9, "each operation has its own id: {ids:?}");
     for id in ids {
         assert!(id.len() == 36 && id.as_bytes()[14] == b'4', "{id} is a UUID of version 4");
     }
 }
 
-/// A timer whose waits are over at once.
+/// A timer whose waits are over immediately.
 struct Immediate;
 
 impl retry_core::Clock for Immediate {
@@ -212,7 +212,7 @@ fn an_observer_without_interest_does_not_divide_the_id() {
 static GLOBAL: Mutex<Vec<OperationId>> = Mutex::new(Vec::new());
 
 #[test]
-#[ignore = "run in a process of its own by the test below"]
+#[ignore = "run in its own process by the test below"]
 fn child() {
     struct Global;
     impl Observer for Global {

@@ -385,7 +385,7 @@ async fn the_text_is_bounded_and_survives_an_error_that_cannot_be_displayed() {
 }
 
 #[test]
-#[ignore = "run in a process of its own by the test below"]
+#[ignore = "run in its own process by the test below"]
 fn child() {
     let warnings = Warnings::default();
     let _subscribed = warnings.subscribe();

@@ -140,7 +140,7 @@ fn a_quota_follows_a_clock_that_stays_behind() {
     assert_eq!(refilled_at(secs(10) + millis(300)), 300);
 }
 
-/// A timer whose clock stands still and whose sleeps end at once.
+/// A timer whose clock stands still and whose sleeps end immediately.
 #[derive(Default)]
 struct Still {
     sleeps: Cell<u32>,

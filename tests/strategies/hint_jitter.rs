@@ -182,7 +182,7 @@ fn it_is_added_by_every_strategy() {
     for mode in [RetryMode::Standard, RetryMode::Adaptive, RetryMode::Paced] {
         assert_spread(spread(&RetryConfig::new().mode(mode).build_on(new()).unwrap(), hint), hint, most);
     }
-    // The paced strategy has a stretch of its own for throttled attempts.
+    // The paced strategy has its own stretch for throttled attempts.
     let paced = PacedRetryStrategy::over(new()).ramp(false);
     let stretched = |hint| {
         let mut delays: Vec<_> =

@@ -5,7 +5,7 @@ use retry_core::{OperationId, reseed};
 use std::collections::HashSet;
 use std::thread;
 
-// In a process of its own, because ids that other tests compare would change.
+// In its own process, because ids that other tests compare would change.
 // Rule O14.
 #[test]
 fn ids_change_with_each_reseed_in_every_thread() {

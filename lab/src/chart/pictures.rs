@@ -29,7 +29,7 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "fleet" => fleet(report),
         "fleet_limit" => fleet_limit(report),
         "worlds" => worlds::picture(report),
-        name => Err(Missing(format!("picture: {name} is no scenario with one"))),
+        name => Err(Missing(format!("picture: {name} is not a scenario with one"))),
     }
 }
 

@@ -134,7 +134,7 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let notes = [
         format!(
             "Hollow: a short time, because more than {GAVE_UP} % of the tasks were given up. Ideal: {} tasks without the \
-             burst of {} that the server admits at once, at {} per second.",
+             burst of {} that the server admits together, at {} per second.",
             number(tasks),
             number(burst),
             number(rate)

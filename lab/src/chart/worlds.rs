@@ -129,7 +129,7 @@ pub(super) fn picture(report: &Report) -> Result<String, Missing> {
              without its quota, and a plain AIMD rate and window, the fastest of those that lose least, picked for each world by \
              its result. It is within {MOST} times the ideal in {within}. The numbers, and which one it is, are in the lab's README."
         ),
-        "20 slots: a server that rejects at once while all are in use. limit_req: nginx. Server errors being rejections: the \
+        "20 slots: a server that rejects immediately while all are in use. limit_req: nginx. Server errors being rejections: the \
          strategy paced has this setting."
             .to_owned(),
         spread("whiskers", report.seeds),

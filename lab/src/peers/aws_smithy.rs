@@ -1,6 +1,6 @@
 //! aws-smithy-runtime: its whole client with its retries, over a connector that makes the attempts of a call.
 //!
-//! A caller is a client: an [`Operation`] with a partition of its own, which has the default quota and limiter. The client
+//! A caller is a client: an [`Operation`] with its own partition, which has the default quota and limiter. The client
 //! asks for attempts and for sleeps, which the world makes, and reads its time from the world.
 
 use super::{RETRIES, attempts};
@@ -156,7 +156,7 @@ impl Bridge {
     /// Panics if the call has another job, because it does one thing after the other.
     fn ask(&self, job: Job) {
         let other = lock(&self.job).replace(job);
-        assert!(other.is_none(), "a call has two jobs at once, one of them is {other:?}");
+        assert!(other.is_none(), "a call has two jobs at the same time, one of them is {other:?}");
     }
 }
 
@@ -207,7 +207,7 @@ impl HttpConnector for Bridge {
     }
 }
 
-/// A response that is no success.
+/// A response that is not a success.
 #[derive(Debug)]
 struct Rejected(CallError);
 

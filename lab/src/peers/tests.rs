@@ -66,7 +66,7 @@ fn runs_repeat_and_calls_differ() {
 
 #[test]
 fn the_budget_of_tower_fills_as_time_passes() {
-    // Ten retries in a second, over ten seconds: 100 of 150 concurrent calls get their one retry at once.
+    // Ten retries in a second, over ten seconds: 100 of 150 concurrent calls get their one retry immediately.
     let (world, sent) = (World::new(), Rc::new(Cell::new(0_u32)));
     let caller = policies()[2].caller(7);
     for late in [0, 0, 0, 60] {
@@ -89,7 +89,7 @@ fn the_budget_of_tower_fills_as_time_passes() {
 
 #[test]
 fn the_quota_of_a_client_of_aws_smithy_runtime_pays_for_fifty_retries_after_failures() {
-    // A retry after a timeout costs 10 of 500, as does one after a status of 500. Each client has a quota of its own.
+    // A retry after a timeout costs 10 of 500, as does one after a status of 500. Each client has its own quota.
     for peer in [3, 4] {
         for outcome in [CallError::Failed, CallError::TimedOut] {
             assert_eq!(attempts(peer, 40, Err(outcome)).len(), 40 + 50);

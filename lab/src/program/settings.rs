@@ -69,7 +69,7 @@ impl Settings {
         };
         for (key, value) in &self.keys {
             set(&mut values, key, value)
-                .ok_or_else(|| format!("--key {key}: a part of the key is no group of keys"))?;
+                .ok_or_else(|| format!("--key {key}: a part of the key is not a group of keys"))?;
         }
         Ok(values)
     }

@@ -37,7 +37,7 @@ pub struct Options {
     pub max_attempts: u32,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
-    /// The mean time from a request to its response: 20 ms. Less than 1 ms counts as 1 ms.
+    /// The mean time from a request to its response: 20 ms. Less than 1 ms is treated as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,

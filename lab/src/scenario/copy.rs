@@ -46,7 +46,7 @@ pub struct Options {
     /// The part of a token that a rejection costs: 0.
     pub rejection_cost: f64,
     /// The mean time from a request to its response: 20 ms. A message takes half of it on average.
-    /// Less than 1 ms counts as 1 ms.
+    /// Less than 1 ms is treated as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1. Without it, all requests of a run
     /// would stay in step, and a run would show one of many possible patterns.
@@ -127,7 +127,7 @@ pub struct Outcome {
 /// Returns the policies to compare. All have the same number of attempts in all, except the one that counts throttled
 /// attempts apart, as the paced strategy does by itself.
 pub fn policies(max_attempts: u32) -> Vec<Policy> {
-    // An option of 0 attempts counts as 1.
+    // An option of 0 attempts is treated as 1.
     let attempts = max_attempts.max(1);
     let standard = move |seed| StandardRetryStrategy::new().max_attempts(attempts).seed(seed);
     let paced = move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed);

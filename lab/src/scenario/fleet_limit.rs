@@ -43,7 +43,7 @@ pub struct Options {
     pub away_rate: f64,
     /// How long the store is away, from the begin of the measured time: 20 s.
     pub store_away_s: u32,
-    /// The mean time from a request to its response: 20 ms. Less than 1 ms counts as 1 ms.
+    /// The mean time from a request to its response: 20 ms. Less than 1 ms is treated as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,

@@ -121,7 +121,7 @@ impl Services {
             let attempt = move || {
                 let (services, world, (request, response)) = (Rc::clone(&self), world.clone(), request());
                 let server = world.clone();
-                // The service is a task of its own, because it goes on if the caller gives up.
+                // The service is its own task, because it continues if the caller gives up.
                 server.spawn(async move { request.respond(services.serve(world, service).await) });
                 response
             };

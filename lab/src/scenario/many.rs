@@ -1,6 +1,6 @@
 //! Many clients, one limit: clients that know nothing of each other share the limit of one server.
 //!
-//! Each client has a strategy of its own and some workers, which begin their next task as soon as the last one is done.
+//! Each client has its own strategy and some workers, which begin their next task as soon as the last one is done.
 //! A fair outcome gives each client the same part of the limit. Jain's index is 1 then, and `1 / clients` if a single
 //! client gets everything.
 //!
@@ -41,7 +41,7 @@ pub struct Options {
     pub rates: Vec<f64>,
     /// Whether rejections carry a wait in whole seconds: no.
     pub retry_after: bool,
-    /// The mean time from a request to its response: 20 ms. Less than 1 ms counts as 1 ms.
+    /// The mean time from a request to its response: 20 ms. Less than 1 ms is treated as 1 ms.
     pub round_trip_ms: f64,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,

@@ -93,7 +93,7 @@ impl Plan {
     }
 }
 
-/// Converts an option in seconds. A number that is no duration counts as zero.
+/// Converts an option in seconds. A number that is not a duration is treated as zero.
 fn seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or_default()
 }

@@ -45,7 +45,7 @@ pub struct Options {
     pub stall_s: u32,
     /// The length of the run: 600 s.
     pub duration_s: u32,
-    /// The numbers of strategies that the clients have, each with a quota of its own: 1, 100 and 1,000.
+    /// The numbers of strategies that the clients have, each with its own quota: 1, 100 and 1,000.
     pub quotas: Vec<u32>,
     /// The part of the arrivals that has to succeed in each second, for the server to count as recovered: 0.95.
     pub goodput: f64,

@@ -8,7 +8,7 @@ use retry_core::time::Timestamp;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// A server that admits or rejects each request at once.
+/// A server that admits or rejects each request immediately.
 pub trait Limit {
     /// Decides about a request that arrives now.
     ///
@@ -114,7 +114,7 @@ pub struct FixedWindowLimit {
 }
 
 impl FixedWindowLimit {
-    /// Creates a limit of `limit` requests in each window. A window that is zero long counts as one nanosecond.
+    /// Creates a limit of `limit` requests in each window. A window that is zero long is treated as one nanosecond.
     pub fn new(limit: u64, window: Duration) -> Self {
         let window = window.max(Duration::from_nanos(1));
         Self { limit, window, current: Cell::new(0), admitted: Cell::new(0) }

@@ -28,7 +28,7 @@ fn reason(world: &World) -> &'static str {
             "The ramp begins at 100 requests per second, and a higher limit is found step by step (L1, L4)."
         }
         "waits that the server asks for" if is_lost => {
-            "A wait that is longer than `max_retry_after` ends an operation at once, and probes are such operations (L8)."
+            "A wait that is longer than `max_retry_after` ends an operation immediately, and probes are such operations (L8)."
         }
         "waits that the server asks for" => "A wait holds back all operations (L8).",
         "times in which everything is rejected" if is_lost => {

@@ -63,7 +63,7 @@ struct Slot {
     waker: Waker,
 }
 
-/// The numbers of the tasks that can go on, in the order in which they were woken.
+/// The numbers of the tasks that can continue, in the order in which they were woken.
 type Ready = Mutex<VecDeque<usize>>;
 
 /// The waker of a task.
@@ -103,7 +103,7 @@ impl World {
         self.now().saturating_since(Timestamp::START)
     }
 
-    /// Adds a task. It is polled first when the world runs, after the tasks that can already go on.
+    /// Adds a task. It is polled first when the world runs, after the tasks that can already continue.
     pub fn spawn(&self, future: impl Future<Output = ()> + 'static) {
         let mut tasks = self.shared.tasks.borrow_mut();
         let number = self.shared.free.borrow_mut().pop().unwrap_or(tasks.len());
@@ -116,12 +116,12 @@ impl World {
         tasks[number].task.wake_by_ref();
     }
 
-    /// Runs until no task can ever go on, and drops the tasks that still wait.
+    /// Runs until no task can ever continue, and drops the tasks that still wait.
     pub fn run(&self) {
         self.run_until(Timestamp::from_origin(Duration::MAX));
     }
 
-    /// Runs until no task can ever go on, or to `end`, whichever comes first. Then drops the tasks that still wait.
+    /// Runs until no task can ever continue, or to `end`, whichever comes first. Then drops the tasks that still wait.
     pub fn run_until(&self, end: Timestamp) {
         self.run_ready();
         while let Some(next) = self.next_event().filter(|next| *next <= end) {
@@ -157,7 +157,7 @@ impl World {
         self.shared.now.set(self.shared.now.get().max(now));
     }
 
-    /// Polls the tasks that can go on until all wait.
+    /// Polls the tasks that can continue until all wait.
     fn run_ready(&self) {
         loop {
             let next = self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A stream of random numbers that is determined by a seed and a name.
 ///
-/// Each part of a scenario has a stream of its own, so that one strategy meets the same arrivals as another one.
+/// Each part of a scenario has its own stream, so that one strategy meets the same arrivals as another one.
 #[derive(Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 pub struct Request<T>(Rc<RefCell<Exchange<T>>>);
 
 /// The client's side of a request: a future that is ready when the server has responded. If the client drops it, the
-/// server goes on.
+/// server continues.
 pub struct Response<T>(Rc<RefCell<Exchange<T>>>);
 
 struct Exchange<T> {

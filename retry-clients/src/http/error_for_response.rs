@@ -86,7 +86,8 @@ impl<R> ErrorForResponse<R> {
     ///
     /// #[retryable(strategy = MODEL, idempotent)]
     /// async fn open(http: &Client, url: &str, prompt: &str) -> Result<Response, ClientError> {
-    ///     http.post(url).body(prompt.to_owned()).send().await?.error_for_response().classify_with(openai).await
+    ///     let response = http.post(url).body(prompt.to_owned()).send().await?;
+    ///     response.error_for_response().classify_with(openai).await
     /// }
     /// # }
     /// ```

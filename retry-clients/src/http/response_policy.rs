@@ -88,7 +88,8 @@ impl<K> ResponsePolicy<K> {
     /// use retry_core::classify::llm;
     ///
     /// const MODEL: ResponsePolicy =
-    ///     ResponsePolicy::new().classify_with(|status, headers, now| llm::response(status, headers, None, now));
+    ///     ResponsePolicy::new()
+    ///         .classify_with(|status, headers, now| llm::response(status, headers, None, now));
     /// ```
     #[must_use]
     pub const fn classify_with(mut self, classify: fn(StatusCode, &HeaderMap, SystemTime) -> Classification) -> Self {

@@ -66,7 +66,8 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
     /// static API: StandardRetryStrategy = StandardRetryStrategy::new();
     ///
     /// let retries = RetryMiddleware::new(&API).idempotent_with(|request: &Request| {
-    ///     idempotent_method(request.method().as_str()) || request.headers().contains_key("idempotency-key")
+    ///     idempotent_method(request.method().as_str())
+    ///         || request.headers().contains_key("idempotency-key")
     /// });
     /// ```
     #[must_use]

@@ -5,7 +5,7 @@
 //! | error | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
 //! | `Database` with an SQLSTATE | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
-//! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by a function of yours | |
+//! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by your function | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
 //! | `Io` otherwise | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, a restarted server |
@@ -28,11 +28,14 @@
 //! ```
 //! use retry_clients::sqlx09;
 //! use retry_core::{StandardRetryStrategy, retryable};
-//! # trait Bank { async fn pay(&self, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error>; }
+//! # trait Bank {
+//! #     async fn pay(&self, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error>;
+//! # }
 //!
 //! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
-//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost race.
+//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost
+//! // race.
 //! #[retryable(strategy = BANK, policy = sqlx09::policy().idempotent(false))]
 //! async fn pay(bank: &impl Bank, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error> {
 //!     // One attempt: `pool.begin().await`, the statements, and `transaction.commit().await`.

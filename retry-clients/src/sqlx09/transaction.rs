@@ -55,14 +55,14 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///     tokio::spawn(async move {
 ///         match pay(&pool, 1, 2, 100).await {
 ///             Ok(rest) => println!("{rest} left"),
-///             Err(error) if error.is_outcome_unknown() => println!("look whether it was paid: {error}"),
+///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
 ///             Err(error) => println!("not paid: {error}"),
 ///         }
 ///     });
 /// }
 /// ```
 ///
-/// The body can return an error of your own. `?` needs its `From` of the client's error, and the strategy its
+/// The body can return your own error. `?` needs its `From` of the client's error, and the strategy its
 /// classification:
 ///
 /// ```
@@ -85,14 +85,20 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///
 /// // The id is unique, so this may be repeated.
 /// #[retryable(strategy = BANK, idempotent)]
-/// async fn pay_once(pool: &PgPool, id: i64, from: i32, amount: i64) -> Result<(), TransactionError<PayError>> {
+/// async fn pay_once(
+///     pool: &PgPool,
+///     id: i64,
+///     from: i32,
+///     amount: i64,
+/// ) -> Result<(), TransactionError<PayError>> {
 ///     sqlx09::transaction(pool.begin(), async |mut tx| {
 ///         let note = "INSERT INTO payments VALUES ($1) ON CONFLICT DO NOTHING";
 ///         if sqlx::query(note).bind(id).execute(&mut *tx).await?.rows_affected() == 0 {
 ///             return Ok((tx, ())); // an earlier attempt was committed
 ///         }
 ///         let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2 AND balance >= $1";
-///         if sqlx::query(take).bind(amount).bind(from).execute(&mut *tx).await?.rows_affected() == 0 {
+///         let taken = sqlx::query(take).bind(amount).bind(from).execute(&mut *tx).await?;
+///         if taken.rows_affected() == 0 {
 ///             return Err(PayError::Overdrawn);
 ///         }
 ///         Ok((tx, ()))

@@ -43,14 +43,21 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// # async fn connect() -> Result<Client, Error> { unimplemented!() }
 /// // Money must not move twice: a COMMIT whose answer was lost is not retried.
 /// #[retryable(strategy = BANK, idempotent = false)]
-/// async fn pay(client: &mut Client, from: i32, to: i32, amount: i64) -> Result<(), TransactionError> {
+/// async fn pay(
+///     client: &mut Client,
+///     from: i32,
+///     to: i32,
+///     amount: i64,
+/// ) -> Result<(), TransactionError> {
 ///     if client.is_closed() {
 ///         *client = connect().await.map_err(TransactionError::before_commit)?;
 ///     }
 ///     let begin = client.build_transaction().isolation_level(IsolationLevel::Serializable);
 ///     tokio_postgres07::transaction(begin.start(), async |tx| {
-///         tx.execute("UPDATE accounts SET balance = balance - $1 WHERE id = $2", &[&amount, &from]).await?;
-///         tx.execute("UPDATE accounts SET balance = balance + $1 WHERE id = $2", &[&amount, &to]).await?;
+///         let take = "UPDATE accounts SET balance = balance - $1 WHERE id = $2";
+///         tx.execute(take, &[&amount, &from]).await?;
+///         let give = "UPDATE accounts SET balance = balance + $1 WHERE id = $2";
+///         tx.execute(give, &[&amount, &to]).await?;
 ///         Ok((tx, ()))
 ///     })
 ///     .await
@@ -60,14 +67,14 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///     tokio::spawn(async move {
 ///         match pay(&mut client, 1, 2, 100).await {
 ///             Ok(()) => println!("paid"),
-///             Err(error) if error.is_outcome_unknown() => println!("look whether it was paid: {error}"),
+///             Err(error) if error.is_outcome_unknown() => println!("look for it: {error}"),
 ///             Err(error) => println!("not paid: {error}"),
 ///         }
 ///     });
 /// }
 /// ```
 ///
-/// The body can return an error of your own, with a `From` of the client's error and a classification:
+/// The body can return your own error, with a `From` of the client's error and a classification:
 /// `TransactionError<PayError>`.
 pub async fn transaction<'c, T, E, F>(
     begin: impl Future<Output = Result<Transaction<'c>, Error>>,

@@ -37,7 +37,7 @@ macro_rules! accepted {
 accepted! {
     /// The value of `strategy`.
     #[diagnostic::on_unimplemented(
-        message = "`{Self}` is no retry strategy",
+        message = "`{Self}` is not a retry strategy",
         label = "this does not implement `RetryStrategy`",
         note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`",
         note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
@@ -50,7 +50,7 @@ accepted! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` can't sleep",
         label = "this is no `Timer`",
-        note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
+        note = "enable the feature `tokio` of retry-core, or name your own timer: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
     )]
     AcceptedTimer[Timer]
 }
@@ -68,7 +68,7 @@ accepted! {
 accepted! {
     /// The value of `observer`.
     #[diagnostic::on_unimplemented(
-        message = "`{Self}` is no observer",
+        message = "`{Self}` is not an observer",
         label = "this does not implement `Observer`",
         note = "an observer implements `fn observe(&self, event: &Event)`"
     )]
@@ -77,7 +77,7 @@ accepted! {
 
 /// The value of `deadline`. It is used in one place only, so it needs no second impl.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no point in time",
+    message = "`{Self}` is not a point in time",
     label = "this is neither an `Instant` nor a `Timestamp`",
     note = "a deadline is an `Instant` of the standard library or of tokio, or a `Timestamp`; for a duration, write `max_time`",
     note = "in a generic function, a deadline is a `T` with `T: Into<Timestamp>`"
@@ -101,7 +101,7 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
     label = "it would be a fresh retry quota for each call",
     note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`",
     note = "or hand over a reference or an `Arc` of one that is kept elsewhere",
-    note = "a generic function that is handed a reference or an `Arc` writes `where Operations: Share<S>`"
+    note = "a generic function that receives a reference or an `Arc` writes `where Operations: Share<S>`"
 )]
 pub trait AcceptedShare<S, A> {
     /// Returns the same strategy.
@@ -167,7 +167,7 @@ macro_rules! copied {
 copied! {
     /// Implemented for the types of arguments that a `mut` binding can be initialized with in each attempt.
     #[diagnostic::on_unimplemented(
-        message = "a `mut` argument starts anew in each attempt, and `{T}` can't be copied for that",
+        message = "a `mut` argument starts again in each attempt, and `{T}` can't be copied for that",
         label = "needed by the next attempt, too",
         note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
     )]

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 /// The type of a field with `#[retry(http_status)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no HTTP status",
+    message = "`{Self}` is not an HTTP status",
     label = "`#[retry(http_status)]` can't read this type",
     note = "write `u16`, `http::StatusCode` (with retry-core's feature `http`) or an `Option` of either",
-    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
 )]
 pub trait HttpStatusField {
     /// Returns the status, if the field holds one.
@@ -46,10 +46,10 @@ impl<T: HttpStatusField + ?Sized> HttpStatusField for &T {
 
 /// The type of a field with `#[retry(error_code)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no error code",
+    message = "`{Self}` is not an error code",
     label = "`#[retry(error_code)]` can't read this type",
     note = "write a text, such as `String`, `&str`, `Box<str>` or `Cow<str>`, or an `Option` of one",
-    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
 )]
 pub trait ErrorCodeField {
     /// Returns the code, if the field holds one.

@@ -61,7 +61,7 @@ where
     <Operations as Anew<T, A>>::copy(argument)
 }
 
-/// Returns what an argument starts from in each attempt that has a span of its own, into which it is moved.
+/// Returns what an argument starts from in each attempt that has its own span, into which it is moved.
 #[inline]
 pub fn into_span<T, A>(argument: &T) -> A
 where

@@ -6,8 +6,8 @@ use crate::error::RetryInfo;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` holds no error that could answer",
     label = "`#[retry(source)]` can't ask this type",
-    note = "for a type of your own, write `#[derive(RetryInfo)]` on it; an `Option` of an error is taken as well",
-    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+    note = "for your own type, write `#[derive(RetryInfo)]` on it; an `Option` of an error is taken as well",
+    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
 )]
 pub trait SourceField {
     /// Returns the error, if the field holds one.

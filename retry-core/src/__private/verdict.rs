@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The return type of a function named by `#[retry(with = ...)]`. With `None`, the other sources decide.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no verdict",
+    message = "`{Self}` is not a verdict",
     label = "the fn under `with` answers with this",
     note = "let it answer a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
 )]
@@ -115,7 +115,7 @@ impl PartialClassification {
     label = "`#[retry(safe)]` can't read this type",
     note = "write `bool`, `RetrySafety` or an `Option` of either",
     note = "a field that says more is marked `#[retry(transparent)]` or `#[retry(source)]`",
-    note = "any other type is judged by a fn of yours: `#[retry(with = path::of::judge)]`"
+    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
 )]
 pub trait SafeField {
     /// Returns whether the request may be sent again, if the field holds a value.

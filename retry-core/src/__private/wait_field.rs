@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 /// The type of a field with `#[retry(retry_after)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no wait",
+    message = "`{Self}` is not a wait",
     label = "`#[retry(retry_after)]` can't read this type",
     note = "write `Duration`, `SystemTime` or an `Option` of either",
     note = "a whole number needs its unit: `#[retry(retry_after(secs))]` or `#[retry(retry_after(millis))]`"
@@ -41,7 +41,7 @@ impl<T: RetryAfterField + ?Sized> RetryAfterField for &T {
 
 /// The type of a field with `#[retry(retry_after(secs))]` or `#[retry(retry_after(millis))]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no whole number",
+    message = "`{Self}` is not a whole number",
     label = "`secs` and `millis` are for whole numbers",
     note = "write an integer or an `Option` of one; a type that knows its unit takes a plain `#[retry(retry_after)]`"
 )]

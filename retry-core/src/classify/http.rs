@@ -134,7 +134,9 @@ pub(super) mod types {
     /// use retry_core::{RetryInfo, RetrySafety};
     ///
     /// let mut headers = HeaderMap::new();
-    /// let judge = |status, headers: &_| advised_response(status, headers, SystemTime::now()).is_retry_safe();
+    /// let judge = |status, headers: &_| {
+    ///     advised_response(status, headers, SystemTime::now()).is_retry_safe()
+    /// };
     /// assert_eq!(judge(StatusCode::CONFLICT, &headers), RetrySafety::No);
     /// headers.insert("stripe-should-retry", HeaderValue::from_static("true"));
     /// assert_eq!(judge(StatusCode::CONFLICT, &headers), RetrySafety::Yes);

@@ -11,11 +11,11 @@
 //! |---|---|---|---|
 //! | [`http`] | statuses, methods, the header `Retry-After` | `http_status` | 429 is throttling, 503 may be retried, 404 is not retried |
 //! | [`aws`] | AWS error codes, and statuses as the AWS SDKs read them | `error_code` | 503 with `SlowDown` is throttling |
-//! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by a function of yours | `RESOURCE_EXHAUSTED` with a delay is throttling |
+//! | [`grpc`] | gRPC status codes; [`otlp`] as OTLP reads them | `with`, by your function | `RESOURCE_EXHAUSTED` with a delay is throttling |
 //! | [`known_sqlstate`] | the SQLSTATE of a database | `with = known_sqlstate` | 40001 is a conflict, 23505 is not retried |
 //! | [`known_redis`] | the error codes of Redis and Valkey | `with = known_redis` | `LOADING` is safe to retry, `WRONGTYPE` is not retried |
 //! | [`io`] | [`std::io::ErrorKind`] | `with = io::known` | a refused connection is safe to retry, a missing file is not retried |
-//! | [`llm`] | the errors of services for language models, and their headers | `with`, by a function of yours | `rate_limit_exceeded` is throttling, `insufficient_quota` is not retried |
+//! | [`llm`] | the errors of services for language models, and their headers | `with`, by your function | `rate_limit_exceeded` is throttling, `insufficient_quota` is not retried |
 //! | [`chain`] | the chain of [`Error::source`](std::error::Error::source)s | `with = chain::known` | an I/O error or a timeout inside a `Box<dyn Error>` |
 //!
 //! ```

@@ -3,7 +3,7 @@
 use super::Classification;
 use crate::error::{ErrorFault, RetrySafety};
 
-/// Classifies an SQLSTATE, for an attempt that is a whole transaction. Returns `None` if the text is no SQLSTATE.
+/// Classifies an SQLSTATE, for an attempt that is a whole transaction. Returns `None` if the text is not an SQLSTATE.
 ///
 /// A single statement in the middle of a transaction must not be repeated by itself: after most errors the transaction
 /// is aborted, and the earlier statements are lost with it. So each attempt begins the transaction, and ends with its

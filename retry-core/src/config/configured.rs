@@ -101,13 +101,13 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// Gives the strategy other settings while it runs. A value that is not set in the configuration is that of the
     /// strategy that this one was built on.
     ///
-    /// - **Operations** go on with their tokens, in any mode. From its next failure on, an operation is judged by the new
+    /// - **Operations** continue with their tokens, in any mode. From its next failure on, an operation is judged by the new
     ///   settings. A delay that has begun does not change.
-    /// - **The quota** goes on. Its balance keeps its proportion to the capacity, rounded down. An empty quota that had a
+    /// - **The quota** continues. Its balance keeps its proportion to the capacity, rounded down. An empty quota that had a
     ///   capacity stays empty, also if the capacity is 0 for a while. Payments and refunds of other threads are not lost.
     /// - **A refill** that begins or changes counts from the change on: a period counts by the settings at its end. This is
     ///   what the clock is for, which is the one of the operations, such as [`TokioTimer`](crate::TokioTimer). It is read once.
-    /// - **The limiters** go on, too. With the mode `adaptive` or `paced`, new attempts are limited, each by the limiter of
+    /// - **The limiters** continue, too. With the mode `adaptive` or `paced`, new attempts are limited, each by the limiter of
     ///   the mode. An operation that waits for the limiter of another mode leaves it within 100 ms, and is sent or waits for
     ///   the new one. Without its mode, a limiter does not learn. A ramp begins with the first operation in the mode
     ///   `paced`, and there is only one.

@@ -39,7 +39,7 @@ use std::str::FromStr;
 ///   (`HOME`, on Windows also `USERPROFILE`). A leading `~` stands for the home directory. A missing file is not an
 ///   error, and neither is a path through something that is not a directory, such as below `/dev/null`. A file that
 ///   can't be read or is malformed is an error.
-/// - **An empty variable** counts as not set, as in the AWS SDK for Go. An empty value in the file is an error.
+/// - **An empty variable** is treated as not set, as in the AWS SDK for Go. An empty value in the file is an error.
 ///
 /// [`or_environment`](RetryConfig::or_environment) describes how the file is read, and lists the differences from
 /// botocore.
@@ -107,7 +107,7 @@ impl RetryConfig {
     /// | file that can't be opened, or is a directory | no settings | an error |
     /// | empty variable | an invalid value | not set |
     /// | `Adaptive` | an invalid mode | the mode `adaptive`, since modes can be in any case |
-    /// | `legacy` | a mode of its own | another name of `standard` |
+    /// | `legacy` | its own mode | another name of `standard` |
     /// | `1_0`, digits that are not ASCII | numbers | invalid |
     ///
     /// # Errors

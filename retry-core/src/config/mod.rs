@@ -92,7 +92,7 @@ use sections::Sections;
 ///
 /// # Your own configuration file
 ///
-/// With the feature `serde`, a `RetryConfig` can be a field of your own configuration, in any self-describing format,
+/// With the feature `serde`, a `RetryConfig` can be a field of your configuration, in any self-describing format,
 /// such as TOML, YAML and JSON. This file has all keys:
 ///
 /// ```toml
@@ -127,15 +127,15 @@ use sections::Sections;
 /// initial_rate = 50           # sends per second at which the ramp begins
 /// ```
 ///
-/// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) counts as not
+/// - **Each key is optional**, except that a refill needs both of its keys. A key without a value (`null`) is treated as not
 ///   set.
 /// - **A duration** is a text, as in the macros: a whole number and its unit, `ns`, `us`, `ms`, `s`, `m` or `h`.
 /// - **A number** can be a text, too.
-/// - **A base above the cap** counts as the cap, and a `conflict_base` above the `base` as the base, as in the builders.
+/// - **A base above the cap** is treated as the cap, and a `conflict_base` above the `base` as the base, as in the builders.
 /// - **An unknown key is an error**, with a suggestion.
 ///
 /// `RetryConfig::from_file_section` reads a section of a file with errors that name the file and
-/// the whole key. In a field of your own configuration, an error names the key from the field on, and the format adds
+/// the whole key. In a field of your configuration, an error names the key from the field on, and the format adds
 /// the line. The source of such a setting is [`ConfigSource::Code`].
 ///
 /// # The environment
@@ -259,7 +259,7 @@ impl RetryConfig {
     /// # Errors
     ///
     /// Returns an error if a part of `base` has no such setting, or if the mode is not that of its limit. A mode from the
-    /// environment or the shared config file of AWS is no error: code comes before them.
+    /// environment or the shared config file of AWS is not an error: code comes before them.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
         let mut limited = base.into_limited();
         self.check(&Resolved::of(&mut limited))?;

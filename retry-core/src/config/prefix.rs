@@ -12,11 +12,11 @@ impl RetryConfig {
     ///
     /// The name of a variable is the prefix and the key, in upper case and with `_` instead of `.`: with the prefix
     /// `STORE_RETRY_`, the key `backoff.base` is `STORE_RETRY_BACKOFF_BASE`. Values are as in a
-    /// [file](RetryConfig#your-own-configuration-file). An empty variable counts as not set.
+    /// [file](RetryConfig#your-own-configuration-file). An empty variable is treated as not set.
     ///
     /// # Errors
     ///
-    /// Returns an error if a value is invalid, or if the rest of a name is no key.
+    /// Returns an error if a value is invalid, or if the rest of a name is not a key.
     pub fn from_environment_prefix(prefix: &str) -> Result<Self, ConfigError> {
         Self::from_prefixed_variables(prefix, env::vars_os())
     }
@@ -56,7 +56,7 @@ impl RetryConfig {
     {
         let mut reader = Reader::default();
         for (name, value) in variables {
-            // A name that is not Unicode has no such prefix, because it is no name of ours.
+            // A name that is not Unicode has no such prefix, because it is not a name of ours.
             let Ok(name) = name.into().into_string() else { continue };
             let value = value.into();
             let Some(rest) = name.strip_prefix(prefix).filter(|_| !value.is_empty()) else { continue };

@@ -84,7 +84,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, String> {
             }
             continue;
         }
-        // A tab counts as one column.
+        // A tab is treated as one column.
         let indented = line.chars().take_while(|character| character.is_whitespace()).count();
         if let Some(value) = latest.filter(|_| indented > indentation) {
             let is_nested = value.text.is_empty() || value.text.starts_with('\n');

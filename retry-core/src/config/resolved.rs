@@ -93,7 +93,7 @@ impl Resolved {
             settings: configured(settings, config),
             backoff: self.backoff.as_ref().map(|own| {
                 let backoff = preset.as_ref().map_or(own, StandardRetryStrategy::backoff_strategy);
-                // The seed is no setting, so a preset does not replace it.
+                // The seed is not a setting, so a preset does not replace it.
                 configured_backoff(backoff.seeded_as(own), config)
             }),
             bucket: self.bucket.filter(|_| kind != Some(QuotaKind::Evidence)).map(|own| {

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// 2. Before each attempt, [`ask`](SendLimiter::ask) until the answer is now, as long as [`must_ask`](SendLimiter::must_ask)
 ///    returns `true`. If the operation ends before the attempt is sent, [`release`](SendLimiter::release).
 /// 3. After the attempt, [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed). After a failure, the
-///    place goes on with step 2 if another attempt follows.
+///    place continues with step 2 if another attempt follows.
 ///
 /// Then the place is dropped. If the outcome of an attempt is unknown, because its future was dropped, its body panicked, or
 /// its time was up, the place is dropped without step 3. So a limiter whose permissions must come back, such as one that counts
@@ -60,7 +60,12 @@ use std::time::Duration;
 ///         None
 ///     }
 ///
-///     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+///     fn ask(
+///         &self,
+///         place: &mut Self::Place,
+///         clock: &dyn Clock,
+///         _: Option<&LazyWaker<'_>>,
+///     ) -> Ready {
 ///         let now = clock.now();
 ///         let sent_at = *place.get_or_insert_with(|| {
 ///             let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);

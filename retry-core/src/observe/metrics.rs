@@ -71,7 +71,7 @@ pub fn install() -> Result<(), GlobalObserverIsSet> {
 
 /// An observer that publishes the [metrics of operations](self).
 ///
-/// Most programs call [`install`]. Use this type beside an observer of your own, or for single calls:
+/// Most programs call [`install`]. Use this type beside your own observer, or for single calls:
 ///
 /// ```
 /// use retry_core::observe::metrics::MetricsObserver;

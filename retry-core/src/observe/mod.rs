@@ -176,7 +176,7 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// The operation waits for its observer, so an observer should return quickly. If the observer panics, the panic
 /// propagates to the caller of the operation.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no observer",
+    message = "`{Self}` is not an observer",
     label = "this does not implement `Observer`",
     note = "an observer implements `fn observe(&self, event: &Event)`"
 )]

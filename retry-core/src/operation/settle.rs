@@ -176,7 +176,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         }
     }
 
-    /// Lets a long poll wait this long before it returns. The operation goes on as if an attempt followed, which is then
+    /// Lets a long poll wait this long before it returns. The operation continues as if an attempt followed, which is then
     /// prevented. Returns the reason if there is no time to wait.
     #[cold]
     fn hold_poll<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(

@@ -97,7 +97,7 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
             }
             // The sleep is dropped while the token is protected, so a panic in its `Drop` releases the token.
             self.sleep = None;
-            // A limiter is asked again after each wait. With sleeps that are ready at once and a clock that stands
+            // A limiter is asked again after each wait. With sleeps that are ready immediately and a clock that stands
             // still, it would be asked forever within one poll, and a timeout around the operation could not end it. So
             // a wait that is over in its first poll yields once.
             if is_first_poll && matches!(self.reason, Reason::Limiter(_)) {
@@ -118,7 +118,7 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
 }
 
 impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c, S, T, O> {
-    /// Returns the wait for the token's delay. It is over at once if the attempt will not be made. Called at most once for
+    /// Returns the wait for the token's delay. It is over immediately if the attempt will not be made. Called at most once for
     /// each token, before [`wait`](Call::wait).
     #[cold]
     pub(crate) fn delay<L: TimeLimits>(self, operation: &'c mut OperationOf<S, L, O>) -> Wait<'c, S, T::Sleep> {

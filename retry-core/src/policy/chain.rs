@@ -81,7 +81,7 @@ impl<K> ChainPolicy<K> {
     /// link that it does not know.
     ///
     /// For each link, the added functions are asked first, in the order in which they were added, and then the table of
-    /// [`chain`]. [`chain::typed`] makes such a function for an error type of your own.
+    /// [`chain`]. [`chain::typed`] makes such a function for your own error type.
     ///
     /// # Panics
     ///

@@ -46,7 +46,7 @@ pub enum RetryErrorType {
     /// Nothing classified the error, so it is not retried. The first one of each function is a
     /// [warning](crate::EventKind::UnknownError).
     ///
-    /// [`ChainPolicy`] gives this class to an error without a known link. A policy of yours can do the same, by
+    /// [`ChainPolicy`] gives this class to an error without a known link. Your policy can do the same, by
     /// `RetryDirective::fail(Some(RetryErrorType::Unknown))`. An error that implements [`RetryInfo`] never has it. If a
     /// policy retries such a failure, the retry has the cost and the delay of [`Other`](RetryErrorType::Other).
     Unknown,
@@ -246,7 +246,7 @@ impl Success {
 /// # let _ = (UntilDone.evaluate(&Ok(Job::Running)), UntilDone.evaluate(&Err(NoAnswer)));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no policy for outcomes of the type `{R}`",
+    message = "`{Self}` is not a policy for outcomes of the type `{R}`",
     label = "this does not implement `RetryPolicy<{R}>`",
     note = "a function becomes a policy through `policy_fn`"
 )]

@@ -63,7 +63,7 @@ impl Rare {
         let is_first = self.latest.is_none();
         let Observed { now, went_back_to } = self.latest.get_or_insert(Latest::new(now)).observe(now);
         let Some(refill) = self.refill else { return 0 };
-        // After the clock was set back, refills go on from there. Otherwise they would stop until it has caught up.
+        // After the clock was set back, refills continue from there. Otherwise they would stop until it has caught up.
         if let Some(anchor) = went_back_to {
             self.period = self.period.min(refill.period(anchor));
         }
@@ -126,7 +126,7 @@ impl Balance {
     /// new level once it holds no lock, because a subscriber may be told of it.
     ///
     /// A retry that was refused may have another cost after the change, if `costs_change`, or never be paid for, if the
-    /// capacity changes. So a full bucket has then recovered from the refusal, and can warn anew.
+    /// capacity changes. So a full bucket has then recovered from the refusal, and can warn again.
     pub(super) fn reconfigure(
         &self,
         capacity: u32,
@@ -203,7 +203,7 @@ impl Balance {
         // A full bucket is not written to, so its cache line stays shared among the cores. No refund is lost. An
         // operation that paid for a retry reads its own payment or a later balance, so if the bucket is full,
         // others have filled it since. An operation that did not pay may read the balance from before a payment
-        // that another one made in the meantime. Its refund then counts as made before that payment, to a full
+        // that another one made in the meantime. Its refund is then treated as made before that payment, to a full
         // bucket.
         if level.missing() > 0 {
             self.add(level, amount);

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// and no write. This is the whole cost of a call to a healthy service.
 ///
 /// With the feature `tracing`, a bucket that refuses a retry warns once, and once more when it has recovered: its
-/// balance is back at half of the capacity, and can pay what it refused. After that, it can warn anew.
+/// balance is back at half of the capacity, and can pay what it refused. After that, it can warn again.
 ///
 /// ```
 /// use retry_core::{RetryQuota, TokenBucket, TokioTimer};

@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// made. First attempts cost nothing. During an outage the quota is soon empty, and the load falls back to first
 /// attempts.
 ///
-/// # A quota of your own
+/// # Your own quota
 ///
 /// The methods without a default are enough for a quota that counts amounts: [`try_acquire`](RetryQuota::try_acquire),
 /// [`refund`](RetryQuota::refund) and [`available`](RetryQuota::available). A strategy calls four others, which say what
@@ -145,7 +145,7 @@ pub trait RetryQuota {
         None
     }
 
-    /// Returns the hook for a section of its own in the file of a configuration. The default is `None`, which means no section.
+    /// Returns the hook for its own section in the file of a configuration. The default is `None`, which means no section.
     fn section(&self) -> Option<&dyn ConfigSection> {
         None
     }

@@ -299,10 +299,10 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
 
     /// Adds long polling, for a call that a loop repeats as long as the program runs, such as the receiving of messages.
     ///
-    /// If the quota can't pay for a retry, the call returns its error at once, and a loop around it calls again at once.
+    /// If the quota can't pay for a retry, the call returns its error immediately, and a loop around it calls again immediately.
     /// With long polling, the call first waits for the delay that the retry would have had. The reason is still
     /// [`RetryError::QuotaExhausted`](crate::RetryError::QuotaExhausted), and nothing is taken from the quota. Successes
-    /// and all other failures return at once. A [`max_time`](Retry::max_time) cuts the wait.
+    /// and all other failures return immediately. A [`max_time`](Retry::max_time) cuts the wait.
     ///
     /// The last outcome is kept while the call waits, so its future is `Send` only if the outcome is. A strategy of your
     /// own says how long to wait, by [`RetryStrategy::refused_delay`](crate::RetryStrategy::refused_delay).

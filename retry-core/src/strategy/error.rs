@@ -27,7 +27,7 @@ pub enum RetryError {
     QuotaExhausted,
     /// The token was issued by another strategy.
     ForeignToken,
-    /// The strategy refused the retry for a reason of its own, or it refused the initial token.
+    /// The strategy refused the retry for its own reason, or it refused the initial token.
     Refused,
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy), [`PacedRetryStrategy`](crate::PacedRetryStrategy) and
 /// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and they describe the
-/// limiters. Name it by itself for a [limiter of your own, or for two](LimitedRetryStrategy::with_limiter).
+/// limiters. Name it itself for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
 ///
 /// # Driving it by hand
 ///
@@ -27,19 +27,19 @@ pub struct LimitedRetryStrategy<L, B = ExponentialBackoff, Q = TokenBucket> {
 }
 
 impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
-    /// Creates a strategy with a limiter of your own, with one that it shares with other strategies, or with two.
+    /// Creates a strategy with your own limiter, with one that it shares with other strategies, or with two.
     ///
     /// ```
     /// use retry_core::strategy::LimitedRetryStrategy;
     /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy, limit::PacedLimiter};
     ///
     /// static READS: PacedRetryStrategy = PacedRetryStrategy::new();
-    /// // Writes count against the same limit, and have a quota of their own.
+    /// // Writes count against the same limit, and have their own quota.
     /// static WRITES: LimitedRetryStrategy<&PacedLimiter> =
     ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), READS.limiter());
     /// ```
     ///
-    /// # Two limits at once
+    /// # Two limits together
     ///
     /// An attempt of a strategy with a pair of limiters is sent when both permit it:
     ///
@@ -51,7 +51,10 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     /// // All calls of an account have a limit, and a table has one of its own.
     /// static ACCOUNT: PacedLimiter = PacedLimiter::new();
     /// static TABLE: LimitedRetryStrategy<(PacedLimiter, &PacedLimiter)> =
-    ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), (PacedLimiter::new(), &ACCOUNT));
+    ///     LimitedRetryStrategy::with_limiter(
+    ///         StandardRetryStrategy::new(),
+    ///         (PacedLimiter::new(), &ACCOUNT),
+    ///     );
     /// ```
     ///
     /// The first limiter is asked first. If the second one lets the attempt wait, the permission of the first one is

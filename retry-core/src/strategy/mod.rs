@@ -73,7 +73,7 @@ use std::time::Duration;
 /// 3. After the attempt, [`record_success`](RetryStrategy::record_success) or
 ///    [`refresh_retry_token`](RetryStrategy::refresh_retry_token). With a new token, the operation continues at step 2.
 ///
-/// A strategy of your own needs the three methods without a default. Implement [`release`](RetryStrategy::release) as
+/// Your own strategy needs the three methods without a default. Implement [`release`](RetryStrategy::release) as
 /// well if a token takes something that must be given back, such as an amount of a quota.
 ///
 /// ```
@@ -103,7 +103,7 @@ use std::time::Duration;
 /// # Ok::<(), retry_core::RetryError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no retry strategy",
+    message = "`{Self}` is not a retry strategy",
     label = "this does not implement `RetryStrategy`",
     note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`"
 )]
@@ -152,7 +152,7 @@ pub trait RetryStrategy {
     /// can't end early.
     ///
     /// Do not wake waiters while holding a lock of the strategy. Take the wakers out under the lock, release the lock,
-    /// and then wake them. A wake runs code of the executor, which may poll the operation at once, and the operation
+    /// and then wake them. A wake runs code of the executor, which may poll the operation immediately, and the operation
     /// calls the strategy again.
     fn ready(&self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
         let _ = (token, clock, waker);

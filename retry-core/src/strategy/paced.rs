@@ -197,14 +197,14 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
 
     /// Sends at a rate that comes from elsewhere, in sends per second, such as a share of the limit of many processes.
     /// Returns what the server answered so far, for those who determine the rate. `None` returns to the strategy's own
-    /// estimate, which goes on meanwhile. Without the ramp, and before the first rejection, sends are not limited then.
+    /// estimate, which continues meanwhile. Without the ramp, and before the first rejection, sends are not limited then.
     ///
     /// Operations that wait keep their places, also if the limit ends and another rate comes before they ask again.
     ///
     /// If the new rate `is_cut`, because requests were rejected, the rejections of requests that were sent before do not
     /// count any more.
     ///
-    /// A rate that is not a positive number counts as 0.001 sends per second.
+    /// A rate that is not a positive number is treated as 0.001 sends per second.
     pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         self.limiter().pace_at(rate, is_cut, clock)
     }

@@ -18,7 +18,7 @@ pub struct Operations;
 /// (`Operations` implements the trait instead of `S`. For a bound on `S`, rustc would suggest to borrow the strategy in
 /// place, which would not share it either.)
 ///
-/// # A handle of your own
+/// # Your own handle
 ///
 /// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
 ///

@@ -20,7 +20,7 @@ pub struct InvalidSetting {
 }
 
 impl InvalidSetting {
-    /// Creates the error of a setting of your own. `expected` is a noun phrase, such as `a whole number of at least 1`.
+    /// Creates the error of your own setting. `expected` is a noun phrase, such as `a whole number of at least 1`.
     pub fn new(setting: &'static str, value: impl fmt::Display, expected: &'static str) -> Self {
         Self { setting, value: value.to_string(), expected }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64 as PlainAtomic;
 
 /// A stream of random numbers, for jitter.
 ///
-/// Each number comes from a generator of its own, whose seed is the sum of the stream's seed and a counter. So the only
+/// Each number comes from its own generator, whose seed is the sum of the stream's seed and a counter. So the only
 /// state that threads share is the counter, which publishes no other data, so relaxed ordering suffices. All streams
 /// without a seed share the seed and the counter of the process, so no two of them get the same number.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Added {
 ///   random bits of its host at the start, such as those of `crypto.getRandomValues` in a browser. With the same `entropy`,
 ///   two programs have the same ids.
 ///
-/// Call it before operations begin: the id of an operation that is under way changes. A strategy with a seed of its own
+/// Call it before operations begin: the id of an operation that is under way changes. A strategy with its own seed
 /// (`seed(..)`) is not affected. Under a `test` guard, jitter comes from the seed of the guard.
 ///
 /// ```
@@ -129,7 +129,7 @@ pub fn reseed(entropy: u128) {
     let (added, surroundings) = (ADDED.get(), surroundings());
     let half = |half: u8| self::entropy().hash_one((added, entropy, surroundings, half));
     ADDED.set((half(0), half(1)));
-    // The streams without a seed go on from a random place.
+    // The streams without a seed continue from a random place.
     COUNTER.store(half(2), Ordering::Relaxed);
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 /// A part of a strategy that comes from elsewhere, and has its own section in the file of a configuration.
 ///
-/// The keys of a [`RetryConfig`](crate::RetryConfig) are those of the parts of this library. A quota of your own, or of another
+/// The keys of a [`RetryConfig`](crate::RetryConfig) are those of the parts of this library. Those of your own quota, or of another
 /// crate, implements this trait and returns itself from [`RetryQuota::section`](crate::RetryQuota::section). Then:
 ///
 /// 1. `RetryConfig::from_file_section_with` reads the section and [checks](ConfigSection::check) each value, so that an error

@@ -1,4 +1,4 @@
-//! State that operations share, and of which each test has a copy of its own.
+//! State that operations share, and of which each test has its own copy.
 
 #[cfg(feature = "test")]
 use super::session::{self, Key};

@@ -170,7 +170,7 @@ pub struct TestGuard {
 }
 
 impl TestGuard {
-    /// Sets the maximum number of attempts of all standard and adaptive strategies. 0 counts as 1.
+    /// Sets the maximum number of attempts of all standard and adaptive strategies. 0 is treated as 1.
     pub fn max_attempts(self, max_attempts: u32) -> Self {
         lock(&self.session.options).max_attempts = Some(max_attempts);
         self
@@ -258,7 +258,7 @@ impl Drop for TestGuard {
         assert!(
             self.session.was_used() || std::thread::panicking(),
             "the test guard of {} was dropped before any retried call\n  keep it to the end of the test, as in `let test = \
-             retry_core::test::begin();`: `let _ =` drops it at once\n  if the test makes no retried call on purpose, add \
+             retry_core::test::begin();`: `let _ =` drops it immediately\n  if the test makes no retried call on purpose, add \
              `assert!(test.operations().is_empty())`",
             self.begun_at
         );

@@ -3,14 +3,14 @@
 use super::Timestamp;
 use std::time::Duration;
 
-/// How long the readings of a clock must stay behind the latest one before the clock counts as set back. A shorter
+/// How long the readings of a clock must stay behind the latest one before the clock is treated as set back. A shorter
 /// period means that threads delivered their readings out of order, because a thread was preempted between reading the
 /// clock and delivering the reading.
 const MAX_DISORDER: Duration = Duration::from_millis(250);
 
 /// The latest reading of a clock.
 ///
-/// A reading before it is late, and counts as the latest one. The clock counts as set back only after successive
+/// A reading before it is late, and is treated as the latest one. The clock is treated as set back only after successive
 /// readings before the latest one span [`MAX_DISORDER`]. A thread that was preempted, for however long, delivers a
 /// single late reading, and the next reading of any other thread is after the latest one again.
 #[derive(Clone, Copy, Debug)]

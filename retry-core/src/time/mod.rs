@@ -10,7 +10,7 @@
 //!
 //! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
-//! // A test whose waits take no time: five attempts fail at once.
+//! // A test whose waits take no time: five attempts fail immediately.
 //! let timer = ManualTimer::new();
 //! let report = retry_blocking(&STORE, || Err::<(), _>(SlowDown)).timer(&timer).report();
 //! assert_eq!(report.attempts, 5);
@@ -113,7 +113,7 @@ impl Timestamp {
 
 /// A source of the current time.
 ///
-/// A clock should be monotonic. Strategies tolerate a clock that jumps backwards: the jump counts as no elapsed time.
+/// A clock should be monotonic. Strategies tolerate a clock that jumps backwards: the jump is not counted as elapsed time.
 /// This happens, for example, if a static outlives the paused clock of a test.
 ///
 /// All clocks that serve one strategy must have the same origin of their [timestamps](Timestamp). Otherwise time jumps
@@ -139,7 +139,7 @@ pub trait Clock {
 
 /// A [`Clock`] that can also sleep.
 ///
-/// A timer whose sleeps are ready at once should advance its own clock by the delay. Otherwise, a limiter asks for
+/// A timer whose sleeps are ready immediately should advance its own clock by the delay. Otherwise, a limiter asks for
 /// another wait again and again. The operation yields to its executor after each of these waits, so a timeout around it
 /// still works. But it makes no progress, and `max_time` does not end it, because no time passes.
 ///
@@ -168,7 +168,7 @@ pub trait Clock {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't sleep",
     label = "this is no `Timer`",
-    note = "enable the feature `tokio` of retry-core, or name a timer of your own: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
+    note = "enable the feature `tokio` of retry-core, or name your own timer: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
 )]
 pub trait Timer: Clock {
     /// The future that [`sleep`](Timer::sleep) returns. The operation boxes it to wait before an attempt.
@@ -182,7 +182,7 @@ pub trait Timer: Clock {
 ///
 /// [`StdTimer`] is the default.
 ///
-/// A timer that returns at once should advance its own clock by the delay. Otherwise, a limiter asks for another wait
+/// A timer that returns immediately should advance its own clock by the delay. Otherwise, a limiter asks for another wait
 /// again and again. After 100 waits that ran to their end at the same reading of the clock, the attempt is sent without
 /// the limiter's permission. Waits that the limiter ended early do not count.
 ///

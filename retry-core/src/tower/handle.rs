@@ -34,7 +34,7 @@ mod sealed {
     message = "`{Self}` is not a strategy that `RetryLayer::new` takes",
     label = "expected a reference to a static, an `Arc`, a `Scope` or an `ErasedStrategy`",
     note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `RetryLayer::new(&STORE)`",
-    note = "for a handle of your own, write `RetryLayer::with_handle(..)`"
+    note = "for your own handle, write `RetryLayer::with_handle(..)`"
 )]
 pub trait IntoHandle: sealed::Sealed {
     /// The handle in the layer.

@@ -30,7 +30,7 @@ impl<S: RetryStrategy> RetryLayer<S> {
         Self::over(strategy.into_handle())
     }
 
-    /// Creates a layer whose requests share this strategy, which can be any handle: a handle of your own, or a reference
+    /// Creates a layer whose requests share this strategy, which can be any handle: your own handle, or a reference
     /// to a strategy that is not a static.
     ///
     /// The service can't be used in a spawned `async` block if the type of the handle names a lifetime; see the

@@ -10,7 +10,7 @@ fn pay(quota: &EvidenceQuota, clock: &ByHand) -> Option<u32> {
     quota.pay(5, RetryErrorType::ServerSide, clock)
 }
 
-/// Returns a quota that has paid for eight retries at once.
+/// Returns a quota that has paid for eight retries.
 fn busy() -> EvidenceQuota {
     let (quota, clock) = (EvidenceQuota::new(), ByHand::at(1));
     quota.first_succeeded(0);
@@ -87,7 +87,7 @@ fn a_timeout_counts_beside_another_failure() {
         thread.join().unwrap();
         // Whether the timeout was retried or not, it cost a retry, and two attempts pay for nearly five.
         assert_eq!(quota.available(), 2);
-        // The success of a retry is no evidence now.
+        // The success of a retry is not evidence now.
         quota.retry_succeeded(1, 0);
         assert_eq!(quota.available(), 2);
     });

@@ -46,7 +46,8 @@ const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls
 ///
 /// # fn open() -> Result<RedisStore, Box<dyn std::error::Error>> {
 /// let root_cert = Some(std::fs::read("authority.pem")?);
-/// let client = Client::build_with_tls("rediss://10.0.0.1:6380", TlsCertificates { client_tls: None, root_cert })?;
+/// let certificates = TlsCertificates { client_tls: None, root_cert };
+/// let client = Client::build_with_tls("rediss://10.0.0.1:6380", certificates)?;
 /// # Ok(RedisStore::from(client)) }
 /// ```
 ///

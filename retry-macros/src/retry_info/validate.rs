@@ -186,7 +186,7 @@ fn with(
     for (option, ..) in all {
         diagnostics.error(
             option,
-            "`with` stands twice; only one fn can judge: on the variant it is handed a reference to each field, in order",
+            "`with` is given twice; only one fn can judge: on the variant it receives a reference to each field, in order",
         );
     }
     Some(With { path: path.clone(), fields })

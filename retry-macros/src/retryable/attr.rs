@@ -224,9 +224,8 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
             if own_names().any(|own| own == name) || nearest(&name, own_names()).is_some() {
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
-            let message = format!(
-                "a strategy of yours stands without quotes: `strategy = {name}`; in quotes there is {built_in}"
-            );
+            let message =
+                format!("write your own strategy without quotes: `strategy = {name}`; in quotes there is {built_in}");
             diagnostics.error(text, message);
             None
         }

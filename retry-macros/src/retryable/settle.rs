@@ -27,7 +27,7 @@ pub(super) struct Settle<'a> {
 
 /// The code for the outcome of an operation whose time is over.
 pub(super) struct Over {
-    /// Whether the outcome is settled like any other. Otherwise it is returned at once.
+    /// Whether the outcome is settled like any other. Otherwise it is returned immediately.
     pub(super) is_settled: bool,
     /// The declaration of the flag, if one is needed.
     pub(super) setup: TokenStream,

@@ -56,7 +56,7 @@ impl Parse for HalfTyped {
     }
 }
 
-/// Returns the kind of an item that is no function, and its keyword.
+/// Returns the kind of an item that is not a function, and its keyword.
 fn other_item(item: &Item) -> Option<(TokenStream, &'static str)> {
     Some(match item {
         Item::Struct(item) => (item.struct_token.to_token_stream(), "a struct"),

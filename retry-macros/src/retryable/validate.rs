@@ -25,7 +25,7 @@ pub(super) fn validate(
     if let Some(second) = function.attrs.iter().map(Attribute::path).find(|path| is_retryable(path)) {
         diagnostics.error(
             second,
-            "`#[retryable]` stands twice, so that each attempt of one would be a whole operation of the other; remove one",
+            "`#[retryable]` is given twice, so that each attempt of one would be a whole operation of the other; remove one",
         );
     }
     let form = form(&function, options.blocking.as_ref(), diagnostics);
@@ -245,9 +245,9 @@ fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument],
         if !arguments.iter().any(|argument| argument.ident == *name) {
             let names = choices(arguments.iter().map(|argument| &argument.ident));
             let takes = if names.is_empty() { "there is none".to_owned() } else { format!("`clone` can take {names}") };
-            diagnostics.error(name, format!("`{name}` is no argument of this function; {takes}"));
+            diagnostics.error(name, format!("`{name}` is not an argument of this function; {takes}"));
         } else if clone.iter().take(index).any(|earlier| earlier == name) {
-            diagnostics.error(name, format!("`{name}` stands twice; remove one"));
+            diagnostics.error(name, format!("`{name}` is given twice; remove one"));
         }
     }
 }

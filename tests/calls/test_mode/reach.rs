@@ -134,7 +134,7 @@ fn guards_of_two_threads_never_meet() {
 fn tasks_and_threads_enter_a_test_by_its_handle() {
     static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 
-    /// Runs a future on a thread of its own, as an executor with several threads does.
+    /// Runs a future on its own thread, as an executor with several threads does.
     fn on_another_thread<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         thread::spawn(move || runtime.block_on(future)).join().unwrap()

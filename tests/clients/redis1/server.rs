@@ -35,13 +35,13 @@ impl RedisServer {
         panic!("no redis-server listens: run these tests by .ci/servers")
     }
 
-    /// Stops the server at once, and starts it again with the data set that it saved last.
+    /// Stops the server immediately, and starts it again with the data set that it saved last.
     pub(crate) fn restart(&mut self, options: &[&str]) {
         self.kill();
         self.process = spawn(self.port, self.files.path(), options).expect("the port was free");
     }
 
-    /// Stops the server at once.
+    /// Stops the server immediately.
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_postgres::{Client, Error, IsolationLevel, Transaction};
 
-/// Many attempts for the conflicts, with short waits, and a quota that pays for 40 workers whose connections break at once.
+/// Many attempts for the conflicts, with short waits, and a quota that pays for 40 workers whose connections break immediately.
 static BANK: StandardRetryStrategy = StandardRetryStrategy::new()
     .max_attempts(60)
     .backoff(Duration::from_secs(1), Duration::from_secs(1))

@@ -150,7 +150,7 @@ where
     address
 }
 
-/// Closes the connection at once.
+/// Closes the connection immediately.
 pub(crate) async fn close_at_once(_: TcpStream) -> io::Result<()> {
     Ok(())
 }

@@ -90,7 +90,11 @@ fn a_conflict_can_come_from_every_source_of_answers() {
     assert_eq!(with_conflict(&Failure::With(0)), (false, (Other, No, false, false, None)));
     let code = Failure::Code("TransactionConflictException");
     assert_eq!(with_conflict(&code), (true, (Other, Yes, false, false, None)));
-    assert_eq!(with_conflict(&Failure::Status), (false, (Client, No, false, false, None)), "a bare 409 is no conflict");
+    assert_eq!(
+        with_conflict(&Failure::Status),
+        (false, (Client, No, false, false, None)),
+        "a bare 409 is not a conflict"
+    );
 }
 
 #[test]

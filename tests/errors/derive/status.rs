@@ -120,7 +120,7 @@ fn a_status_is_classified_together_with_the_wait() {
     assert_eq!(says(&Failure::Constants), throttled(secs(2)));
     assert_eq!(says(&Failure::ConstantAndField(Some(secs(3)))), throttled(secs(3)));
     assert_eq!(says(&Failure::ConstantAndField(None)), broken);
-    assert_eq!(says(&Failure::FieldAndConstant(503)), throttled(secs(0)), "a wait of zero counts as a wait");
+    assert_eq!(says(&Failure::FieldAndConstant(503)), throttled(secs(0)), "a wait of zero is treated as a wait");
     assert_eq!(says(&Failure::FieldAndConstant(500)), (Server, Maybe, false, false, Some(secs(0))));
     assert_eq!(says(&Failure::Fields { wait: Some(250), status: 503 }), throttled(millis(250)));
     assert_eq!(says(&Failure::Fields { wait: None, status: 503 }), broken);

@@ -35,11 +35,11 @@ trait FutureExt: Future + Sized {
 
 impl<F: Future> FutureExt for F {}
 
-/// Polls a future that is ready at once.
+/// Polls a future that is ready immediately.
 fn block_on<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("the future must be ready at once"),
+        Poll::Pending => panic!("the future must be ready immediately"),
     }
 }
 

@@ -84,7 +84,7 @@ impl Rules {
     }
 }
 
-/// What counts as one send. The rest is far less than what comes in between two steps.
+/// What is counted as one send. The rest is far less than what comes in between two steps.
 const ALMOST_ONE: f64 = 1.0 - 1e-6;
 
 /// One step of a sequence.

@@ -160,7 +160,7 @@ fn a_pause_lasts_for_as_long_as_the_server_asks_for_and_doubles_otherwise() {
     succeed(&strategy, sent.remove(0), &clock);
     let pause = paused_for(&strategy, &clock, Failed::THROTTLED);
     assert!(pause <= millis(51), "{pause:?}");
-    // A wait that is longer than allowed ends its operation, and the others go on.
+    // A wait that is longer than allowed ends its operation, and the others continue.
     let pause = paused_for(&strategy, &clock, Failed::THROTTLED.after(secs(3600)));
     assert!(pause <= millis(101), "{pause:?}");
 }

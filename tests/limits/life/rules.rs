@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The part of a second by which readings of the clock may be out of order.
 const DISORDER: Duration = millis(250);
-/// What counts as one send. The rest is far less than what comes in between two steps.
+/// What is counted as one send. The rest is far less than what comes in between two steps.
 const ALMOST_ONE: f64 = 1.0 - 1e-6;
 
 /// A limiter, by its rules.

@@ -84,7 +84,7 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     }
     assert!(half.suspect(at(990)), "nine of them, and eight accepted requests");
 
-    // A small client can't tell, and a certain one counts at once.
+    // A small client can't tell, and a certain one counts immediately.
     let mut small = GoodputEstimator::new(at(0));
     small.accept(at(900), 7);
     assert!(small.suspect(at(990)));
@@ -197,7 +197,7 @@ fn three_looks_in_a_row_with_a_rejection_show_noise() {
         look(&mut estimator, 6_000, hit);
         assert_eq!(!estimator.suspect(at(8_000)), is_noise, "{hit} ms");
     }
-    // One without a rejection begins the row anew.
+    // One without a rejection begins the row again.
     let mut estimator = tracking_a_limit_of(1_000);
     for (round, has_hit) in [true, true, false, true].into_iter().enumerate() {
         let from = 2_000 + 2_000 * round as u64;
@@ -430,7 +430,7 @@ fn a_pause_is_not_measured_and_what_the_server_saved_up_in_it_does_not_raise_the
     estimator.accept(at(3_603_000), 150);
     estimator.reject(at(3_603_500));
     assert_eq!(estimator.estimate(), Some(100.0));
-    // If it accepts less than before, the estimate follows at once.
+    // If it accepts less than before, the estimate follows immediately.
     estimator.pause(at(3_604_000));
     estimator.accept(at(3_605_000), 60);
     estimator.reject(at(3_606_000));

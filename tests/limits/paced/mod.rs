@@ -319,7 +319,7 @@ fn a_wait_beyond_the_longest_one_ends_retries_at_once_and_first_attempts_wait() 
     assert_eq!(sends, [1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111, 1411, 1711, 2011, 2311, 2611, 2911, 3211]);
 }
 
-/// A service that accepts `rate` requests per second, and as many at once. It tells throttled clients to wait for a second.
+/// A service that accepts `rate` requests per second, and as many together. It tells throttled clients to wait for a second.
 struct Limited {
     rate: f64,
     state: RefCell<(f64, Instant)>,

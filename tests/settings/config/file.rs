@@ -24,7 +24,11 @@ fn the_profile_is_the_named_one_or_default() {
     assert_eq!(attempts("default", text), Some(1));
     assert_eq!(attempts("a", text), Some(2));
     assert_eq!(attempts("A", text), Some(3), "names are case-sensitive");
-    assert_eq!(attempts("b", text), None, "a missing profile is no error, because it may be in the credentials file");
+    assert_eq!(
+        attempts("b", text),
+        None,
+        "a missing profile is not an error, because it may be in the credentials file"
+    );
     assert_eq!(attempts("profile a", text), None);
     assert_eq!(attempts("", text), None);
 
@@ -211,7 +215,11 @@ fn the_file_is_at_the_configured_path_or_in_the_home_directory() {
     assert_eq!(found(&[("AWS_CONFIG_FILE", "~/other")]), None, "no home");
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "~other")]), None, "a plain file name");
     assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "$HOME/other")]), None, "variables are not expanded");
-    assert_eq!(found(&[("HOME", home), ("AWS_CONFIG_FILE", "/nowhere/at/all")]), None, "a missing file is no error");
+    assert_eq!(
+        found(&[("HOME", home), ("AWS_CONFIG_FILE", "/nowhere/at/all")]),
+        None,
+        "a missing file is not an error"
+    );
     let under_a_file = other.join("config");
     assert_eq!(found(&[("AWS_CONFIG_FILE", under_a_file.to_str().unwrap())]), None, "a path below a file is missing");
     assert_eq!(found(&[("HOME", other.to_str().unwrap())]), None, "a home that is a file has no config file");

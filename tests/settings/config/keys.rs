@@ -290,7 +290,7 @@ fn each_bad_value_is_an_error_that_names_source_key_value_and_what_is_expected()
             assert_eq!(error.to_string(), message);
             assert_eq!(error.key(), Some(format!("store.{key}")));
             if value.is_empty() {
-                continue; // An empty variable counts as not set.
+                continue; // An empty variable is treated as not set.
             }
             let name = key.to_uppercase().replace('.', "_");
             assert_eq!(

@@ -39,7 +39,7 @@ fn a_token_stays_valid_over_every_change_of_mode() {
         strategy.apply(&mode(from), CLOCK).unwrap();
         strategy.apply(&mode(to), CLOCK).unwrap();
         assert_eq!(strategy.mode(), to);
-        assert_eq!(strategy.quota().available(), 485, "one quota goes on");
+        assert_eq!(strategy.quota().available(), 485, "one quota continues");
 
         let third = strategy.refresh_retry_token(fails, &Failure::of(&Failed::SAFE), CLOCK);
         match third {

@@ -35,7 +35,7 @@ fn one_limiter_lives_through_changes_of_the_mode() {
     assert_eq!(strategy.ready(&mut waiting, &clock, None), Ready::Now, "the waiting operation is sent");
 
     strategy.apply(&mode(RetryMode::Adaptive), &TokioTimer).unwrap();
-    assert_eq!(strategy.send_rate(), Some(0.5), "the limiter goes on where it was");
+    assert_eq!(strategy.send_rate(), Some(0.5), "the limiter continues where it was");
     let mut next = first();
     assert_ne!(strategy.ready(&mut next, &clock, None), Ready::Now);
     clock.advance(secs(2));
@@ -130,7 +130,7 @@ fn the_paced_limiter_lives_through_changes_of_the_mode() {
         strategy.record_success(waiting, &Success::default(), &clock).unwrap();
 
         strategy.apply(&mode(RetryMode::Paced), &TokioTimer).unwrap();
-        assert_eq!(strategy.send_rate(), rate, "the limiter goes on where it was");
+        assert_eq!(strategy.send_rate(), rate, "the limiter continues where it was");
         let mut next = first();
         assert_ne!(strategy.ready(&mut next, &clock, None), Ready::Now);
         strategy.release(next);

@@ -209,7 +209,7 @@ fn a_setting_that_a_part_of_the_code_does_not_have_is_an_error_that_names_both()
     ] {
         assert_eq!(refused(file(key).build_on(AdaptiveRetryStrategy::new())).0, "limit");
     }
-    // Of settings in code, there is no file to name. A setting that is set anew comes from code.
+    // Of settings in code, there is no file to name. A setting that is set again comes from code.
     let (.., text) = refused(RetryConfig::new().quota_capacity(7).build_on(own()));
     assert_eq!(text, format!("code: the key quota.capacity \"7\" {}", because("quota")));
     assert_eq!(refused(file("quota.capacity = 100").quota_capacity(7).build_on(own())).2, text);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 type Values = Vec<(&'static str, String)>;
 
-/// A quota with a section of its own.
+/// A quota with its own section.
 #[derive(Debug, Default)]
 struct Budget {
     set: Mutex<Vec<Values>>,

@@ -181,7 +181,7 @@ fn a_variable_that_is_not_unicode_is_a_typed_error() {
         );
     }
     let config = RetryConfig::new().or_variables(|name| (name == "AWS_CONFIG_FILE").then(odd));
-    assert!(config.is_ok(), "a path need not be Unicode, and a missing file is no error");
+    assert!(config.is_ok(), "a path need not be Unicode, and a missing file is not an error");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Services {
         }
     }
 
-    /// Replaces a process again and again. What it has begun goes on.
+    /// Replaces a process again and again. What it has begun continues.
     async fn replace(self: Rc<Self>, process: usize, lives: Duration) {
         let count = self.callers[0].len();
         // The ends of the first lives are spread evenly, and so are all later ones.

@@ -16,7 +16,7 @@ pub enum Fault {
     Stall,
     /// It needs this many times as long for a request.
     Slow(f64),
-    /// It fails each request at once.
+    /// It fails each request immediately.
     Down,
     /// It needs this many times as long for a request, and rejects requests that would wait for more than 0.3 s.
     Shed {
@@ -32,7 +32,7 @@ pub enum Fault {
         /// Whether a request waits in the server's queue and takes its time. Otherwise the server has any capacity.
         is_served: bool,
     },
-    /// It never answers this part of the requests, independently of each other, and the others at once.
+    /// It never answers this part of the requests, independently of each other, and the others immediately.
     Lost(f64),
 }
 

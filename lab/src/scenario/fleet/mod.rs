@@ -3,7 +3,7 @@
 //!
 //! One quota for all processes is the bound: no network could share it faster. The processes of a fleet share by a store
 //! that takes some time to answer, and can be away or emptied. Other tables are of processes that live for two seconds, and
-//! of a server that fails all or some requests at once.
+//! of a server that fails all or some requests immediately.
 
 mod run;
 
@@ -40,7 +40,7 @@ pub struct Options {
     pub fault_after_s: u32,
     /// How long it stalls: 10 s.
     pub stall_s: u32,
-    /// How long it fails requests at once: 60 s.
+    /// How long it fails requests immediately: 60 s.
     pub fails_s: u32,
     /// The part of the requests that it fails in a partial outage: 0.1.
     pub fails_part: f64,
@@ -125,7 +125,7 @@ impl Options {
 pub enum Fault {
     /// It does not work, and then works off its queue.
     Stall,
-    /// It fails this part of the requests at once.
+    /// It fails this part of the requests immediately.
     Errors(f64),
 }
 

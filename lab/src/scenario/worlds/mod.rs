@@ -174,7 +174,7 @@ pub fn run(deviation: f64, world: &World, policy: &Policy, seed: u64) -> Outcome
     }
     time.run_until(Timestamp::START.saturating_add(LONGEST));
     let Tally { begun, mut outcome } = tally.take();
-    // What was not done in time counts as failed.
+    // What was not done in time is treated as failed.
     outcome.failed += before + world.tasks - begun;
     outcome
 }

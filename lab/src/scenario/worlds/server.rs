@@ -68,7 +68,7 @@ pub enum Kind {
         rate: f64,
         /// The requests above the rate that are accepted. Without any, requests must have a gap between them.
         burst: f64,
-        /// Whether requests above the rate wait until it allows them. With `nodelay`, nginx serves them at once.
+        /// Whether requests above the rate wait until it allows them. With `nodelay`, nginx serves them immediately.
         delays: bool,
     },
     /// Slots, each for one request at a time. While all are in use, requests are rejected.

@@ -16,7 +16,7 @@ fn at(millis: u64) -> Timestamp {
     Timestamp::START.saturating_add(Duration::from_millis(millis))
 }
 
-/// Returns how many requests are accepted at once, and the time that the server takes for each.
+/// Returns how many requests are accepted at the same time, and the time that the server takes for each.
 fn accepted(server: &Running, millis: u64) -> Vec<Duration> {
     (0..1_000).map_while(|_| server.admit(at(millis)).is_ok().then(|| server.service())).collect()
 }

@@ -59,10 +59,17 @@
 //! # struct Event { id: u64, data: String }
 //! # struct Events;
 //! # type StreamError = Classification;
-//! # impl Http { async fn open(&self, _: &str, _: u64) -> Result<Events, StreamError> { Ok(Events) } }
+//! # impl Http {
+//! #     async fn open(&self, _: &str, _: u64) -> Result<Events, StreamError> { Ok(Events) }
+//! # }
 //! # impl Events { async fn next(&mut self) -> Result<Option<Event>, StreamError> { Ok(None) } }
 //! #[retryable(strategy = MODEL, idempotent)]
-//! async fn read(http: &Http, prompt: &str, last_id: &mut u64, text: &mut String) -> Result<(), StreamError> {
+//! async fn read(
+//!     http: &Http,
+//!     prompt: &str,
+//!     last_id: &mut u64,
+//!     text: &mut String,
+//! ) -> Result<(), StreamError> {
 //!     let mut events = http.open(prompt, *last_id).await?; // sends `Last-Event-ID` if it is not 0
 //!     while let Some(event) = events.next().await? {
 //!         text.push_str(&event.data);
@@ -107,7 +114,8 @@ use std::time::Duration;
 /// use retry_core::RetrySafety;
 /// use retry_core::classify::llm::known_openai;
 ///
-/// assert_eq!(known_openai("server_error").map(|verdict| verdict.is_retry_safe()), Some(RetrySafety::Maybe));
+/// let safety = known_openai("server_error").map(|verdict| verdict.is_retry_safe());
+/// assert_eq!(safety, Some(RetrySafety::Maybe));
 /// assert_eq!(known_openai("unknown_code"), None);
 /// ```
 pub fn known_openai(code: &str) -> Option<Classification> {

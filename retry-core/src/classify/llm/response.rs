@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 ///     [`duration`].
 ///   - `anthropic-ratelimit-requests-remaining: 0` with `anthropic-ratelimit-requests-reset`, and the same for `-tokens`,
 ///     `-input-tokens` and `-output-tokens`. The reset is a time of RFC 3339.
-/// - If `known` has a wait of its own, the longer wait counts.
+/// - If `known` has its own wait, the longer wait counts.
 ///
 /// A malformed header is ignored, as if it were missing. A point in time counts from the `Date` of the response, and from
 /// `now` if that is missing or malformed.
@@ -41,7 +41,8 @@ use std::time::{Duration, SystemTime};
 /// let mut headers = HeaderMap::new();
 /// headers.insert("retry-after", HeaderValue::from_static("1.5"));
 /// let judge = |code| {
-///     llm::response(StatusCode::TOO_MANY_REQUESTS, &headers, llm::known_openai(code), SystemTime::now())
+///     let known = llm::known_openai(code);
+///     llm::response(StatusCode::TOO_MANY_REQUESTS, &headers, known, SystemTime::now())
 /// };
 /// assert_eq!(judge("rate_limit_exceeded").retry_after(), Some(Duration::from_millis(1500)));
 /// assert_eq!(judge("insufficient_quota").is_retry_safe(), RetrySafety::No);

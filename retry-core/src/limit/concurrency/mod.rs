@@ -24,10 +24,11 @@ use std::time::Duration;
 /// use retry_core::strategy::LimitedRetryStrategy;
 ///
 /// // At the rate that the server accepts, and at most 20 in flight.
-/// static TABLE: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> = LimitedRetryStrategy::with_limiter(
-///     StandardRetryStrategy::new(),
-///     (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
-/// );
+/// static TABLE: LimitedRetryStrategy<(PacedLimiter, ConcurrencyLimiter)> =
+///     LimitedRetryStrategy::with_limiter(
+///         StandardRetryStrategy::new(),
+///         (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20)),
+///     );
 /// ```
 #[derive(Debug)]
 pub struct ConcurrencyLimiter {

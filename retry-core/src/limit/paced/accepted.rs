@@ -8,7 +8,7 @@ const COUNTERS: usize = 16;
 
 /// The requests that were accepted in the last second, for a strategy that does not limit sends yet.
 ///
-/// Each thread has a counter of its own, so that threads do not wait for each other's cache lines. The counters publish no
+/// Each thread has its own counter, so that threads do not wait for each other's cache lines. The counters publish no
 /// other data, so relaxed ordering suffices.
 #[derive(Debug)]
 pub(super) struct AcceptedCounters([Counter; COUNTERS]);

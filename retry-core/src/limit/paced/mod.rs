@@ -182,7 +182,7 @@ impl PacedLimiter {
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began. A rate
-    /// that is not a positive number counts as the lowest one.
+    /// that is not a positive number is treated as the lowest one.
     pub(crate) fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         // NaN is not greater, either.
         let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });

@@ -24,7 +24,7 @@ const FRESH: Duration = Duration::from_millis(250);
 /// # Threads
 ///
 /// Before the first rejection, and without the ramp, threads share nothing but the phase, which none of them writes: each
-/// counts in a counter of its own. After it, a response that is no rejection adds to `accepted` and takes no lock. Whoever
+/// counts in its own counter. After it, a response that is no rejection adds to `accepted` and takes no lock. Whoever
 /// takes the lock moves that number to the estimator first.
 ///
 /// The atomics publish no other data, so relaxed ordering suffices. A thread that reads an old phase does what was right a

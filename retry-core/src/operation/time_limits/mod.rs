@@ -22,8 +22,8 @@ use std::time::Duration;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't say that the time was up",
     label = "a function with a time limit returns a `Result` whose error implements `From<TimedOut>`",
-    note = "for an error type of your own, write `impl From<TimedOut> for` it; as a variant, `#[retry(transparent)] TimedOut(TimedOut)` says what it means",
-    note = "a foreign error type can't be given this impl: return an error of your own that wraps it, or for a client the `ClientError` of its module in retry-clients, such as `redis1::ClientError`; `anyhow::Error` and `Box<dyn Error>` have it",
+    note = "for your own error type, write `impl From<TimedOut> for` it; as a variant, `#[retry(transparent)] TimedOut(TimedOut)` says what it means",
+    note = "a foreign error type can't be given this impl: return your own error that wraps it, or for a client the `ClientError` of its module in retry-clients, such as `redis1::ClientError`; `anyhow::Error` and `Box<dyn Error>` have it",
     note = "a blocking function needs it, too: a wait for a limiter can last until the time is over, before the first attempt"
 )]
 pub trait OutOfTime {

@@ -122,7 +122,7 @@ impl Balance {
         (is_first && self.begin(now)) || self.pay_measured(is_timeout, now)
     }
 
-    /// Notes the first failure of a burst that is no timeout, and pays for its retry, unless another thread was faster.
+    /// Notes the first failure of a burst that is not a timeout, and pays for its retry, unless another thread was faster.
     fn begin(&self, now: Millis) -> bool {
         self.began.store(now.0, Ordering::Relaxed);
         self.capacity.store(0, Ordering::Relaxed);

@@ -119,7 +119,7 @@ impl Known {
 }
 
 impl Burst {
-    /// Returns what the attempts of [`CAPACITY_MILLIS`] would cost, as retries. The attempt that began the burst counts as half
+    /// Returns what the attempts of [`CAPACITY_MILLIS`] would cost, as retries. The attempt that began the burst is half
     /// an attempt, because it is not known how long there was none before.
     pub(super) fn measured(&mut self, account: &mut Account, now: Millis) -> u32 {
         let mut age = now.since(self.began);

@@ -29,7 +29,10 @@ const MAX_AMOUNT: i64 = 1 << 40;
 /// static QUOTA: EvidenceQuota = EvidenceQuota::new();
 ///
 /// /// Sends what this process knows, and uses what the others sent, with the time since then.
-/// fn exchange(send: impl FnOnce(QuotaKnowledge), received: impl IntoIterator<Item = (QuotaKnowledge, Duration)>) {
+/// fn exchange(
+///     send: impl FnOnce(QuotaKnowledge),
+///     received: impl IntoIterator<Item = (QuotaKnowledge, Duration)>,
+/// ) {
 ///     send(QUOTA.knowledge(&StdTimer));
 ///     let reports = received.into_iter().map(|(report, age)| report.aged(age));
 ///     let peers = reports.fold(QuotaKnowledge::default(), QuotaKnowledge::merge);

@@ -107,7 +107,7 @@ impl RetryQuota for EvidenceQuota {
     }
 
     /// Pays for one retry, whatever the settings say, except that a retry which costs nothing stays free: one after a
-    /// conflict, unless it was given a cost. Contention is no sign of trouble at the server.
+    /// conflict, unless it was given a cost. Contention is not a sign of trouble at the server.
     #[inline]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
         if cost == 0 {

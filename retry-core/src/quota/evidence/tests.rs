@@ -283,7 +283,7 @@ fn a_clock_that_stands_still_or_jumps_does_no_harm() {
         pays(&quota, &back);
     }
     let account = quota.with_balance(Balance::account);
-    assert!(!account.is_congested, "time goes on after the clock was set back");
+    assert!(!account.is_congested, "time continues after the clock was set back");
     assert!(quota.available() > 0);
 }
 

@@ -64,7 +64,7 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// # Costs
 ///
 /// The lookup of an existing key hashes the key, takes a lock and increments a reference count. This takes about 30 ns
-/// and allocates nothing. Each thread has a lock of its own for the keys that it looked up lately, so threads that use the
+/// and allocates nothing. Each thread has its own lock for the keys that it looked up lately, so threads that use the
 /// same key contend for the reference count only. With that contention, a lookup takes two to three times as long. To avoid
 /// the lookup, keep the handle and use it as the strategy: `strategy = self.scope` costs no more than the strategy itself. A
 /// new key is cloned, and a strategy is created for it. Choosing the key to evict takes amortized `O(log n)` time.
@@ -143,7 +143,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 
     /// Names the strategy of each scope by its key, for events. Without it, a scope has the name of its strategy.
     ///
-    /// Each key becomes a label of its own in metrics, so it is for keys of which there are few.
+    /// Each key becomes its own label in metrics, so it is for keys of which there are few.
     ///
     /// ```
     /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};

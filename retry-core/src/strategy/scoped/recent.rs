@@ -12,14 +12,14 @@ const SLOTS: usize = 4;
 /// Entries that threads have looked up lately. All of them are in the map as well.
 ///
 /// A lock that all threads take is slow even if it is taken for reading, because each of them writes to it. Here each
-/// thread has a lock of its own, unless there are more threads than groups. No thread waits for the lock of its group:
+/// thread has its own lock, unless there are more threads than groups. No thread waits for the lock of its group:
 /// if it is taken, the thread looks the key up in the map.
 ///
 /// The references in here do not mean that an entry is in use. So they are [cleared](Recent::clear) before the map
 /// examines which entries are.
 pub(super) struct Recent<S, K>([Group<S, K>; GROUPS]);
 
-/// The alignment gives each lock a cache line of its own.
+/// The alignment gives each lock its own cache line.
 #[repr(align(64))]
 struct Group<S, K>(Mutex<Slots<S, K>>);
 

@@ -33,7 +33,7 @@ impl RetryCosts {
 
     /// Sets the cost of a retry after a conflict.
     ///
-    /// The default is 0, because a conflict is no sign of trouble at the server, and the quota should not stop
+    /// The default is 0, because a conflict is not a sign of trouble at the server, and the quota should not stop
     /// transactions that only contend with each other. For a database that reports overload as a conflict, set the same
     /// cost as for other failures.
     #[must_use]

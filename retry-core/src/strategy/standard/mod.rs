@@ -228,7 +228,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
 
     /// Sets the longest wait that the server can ask for; `None` means no limit.
     ///
-    /// If the server asks for a longer wait, the operation ends at once with
+    /// If the server asks for a longer wait, the operation ends immediately with
     /// [`RetryError::RetryAfterTooLong`](crate::RetryError::RetryAfterTooLong).
     #[must_use]
     pub const fn max_retry_after(mut self, max_retry_after: Option<Duration>) -> Self {
@@ -346,7 +346,7 @@ impl<B> StandardRetryStrategy<B, TokenBucket> {
     ///
     /// The capacity limits the number of operations that can wait for a retry at the same time. With the default
     /// numbers, a capacity of 500 pays for 100 operations that are throttled at the same moment. The next operation
-    /// fails at once. Note that a job that then continues with its next item, without a pause, fails for that item as
+    /// fails immediately. Note that a job that then continues with its next item, without a pause, fails for that item as
     /// well.
     #[must_use]
     pub const fn quota_capacity(mut self, capacity: u32) -> Self {

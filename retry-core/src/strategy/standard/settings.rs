@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StandardRetrySettings {
-    /// The maximum number of attempts of an operation, including the first one. 0 counts as 1.
+    /// The maximum number of attempts of an operation, including the first one. 0 is treated as 1.
     pub max_attempts: u32,
     /// The costs of retries, which are taken from the quota.
     pub costs: RetryCosts,

@@ -6,10 +6,10 @@ use crate::time::Timestamp;
 /// What an accepted request takes from the sum, to which each rejection adds 1. It is the sequential test of a share of 5 %
 /// against one of 15 %: `ln(0.95 / 0.85) / ln(0.15 / 0.05)` (Wald 1945; as a sum that never falls below 0, Page 1954).
 const PASS: f64 = 0.1;
-/// The sum that is a limit. By the same test, one rejection in 3^7 = 2,187 leads to it by chance, if 5 % are rejected.
+/// The sum that is a limit. By the same test, one rejection in 3^7 = 2,187 leads to it at random, if 5 % are rejected.
 const LIMIT: f64 = 8.0;
 /// The sum from which on a limit is likely, so that a ramp sends only a part of its rate until the answers on their way are
-/// known, and that part. One in 9 rejections leads to it by chance.
+/// known, and that part. One in 9 rejections leads to it at random.
 const DOUBT: f64 = 2.5;
 const DOUBTFUL: f64 = 0.25;
 /// What an accepted request takes from the sum when the share of noise is known: twice that share and this, at most [`PASS`].

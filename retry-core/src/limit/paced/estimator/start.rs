@@ -27,7 +27,7 @@ impl GoodputEstimator {
     /// Creates an estimator [for all](GoodputEstimator::for_all) that knows an estimate, in sends per second, because an
     /// earlier one was lost. Its first measurement can only lower the estimate.
     ///
-    /// An estimate that is not a positive number counts as 0.2 sends per second.
+    /// An estimate that is not a positive number is treated as 0.2 sends per second.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates")]
     pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
         let mut estimator = Self::for_all(now);
