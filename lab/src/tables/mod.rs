@@ -62,6 +62,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "changing" => changing(results.full("changing")?),
         "copies" => copies(results.full("changing")?),
         "copy beside other crates" => beside(results.peers("copy")?),
+        "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "many" => many(results.full("many")?),
         "worlds" => all_worlds(results.full("worlds")?),
         "worse" => worse::worse(results),
@@ -191,6 +192,26 @@ fn many(report: &Report) -> Result<Rows, Missing> {
                 median(of("rejected share")?, 100.0, 1),
                 median(of("failed share of tasks")?, 100.0, 2),
             ]);
+        }
+    }
+    Ok(rows)
+}
+
+/// The rejected requests of many processes on one limit.
+fn fleet_limit(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "limit")?;
+    let limits = distinct(table, 1);
+    let mut rows = vec![row(&["processes", "limiters"])];
+    rows[0].extend(limits.iter().map(|limit| format!("{}/s: rejected, %", fixed(limit.parse().unwrap_or(0.0), 0))));
+    rows[0].push("500/s: Jain's index".to_owned());
+    for processes in distinct(table, 2) {
+        for policy in distinct(table, 0) {
+            let mut cells = vec![fixed(processes.parse().unwrap_or(0.0), 0), name(&policy)];
+            for limit in &limits {
+                cells.push(median(value(table, &[&policy, limit, &processes], "rejected, %")?, 1.0, 1));
+            }
+            cells.push(median(value(table, &[&policy, "500", &processes], "fairness")?, 1.0, 3));
+            rows.push(cells);
         }
     }
     Ok(rows)

@@ -22,19 +22,19 @@ fn reason(world: &World) -> &'static str {
             "A client that sends less than 150 per second can't tell noise from its neighbours (L16)."
         }
         "rejections at random" if world.name.contains(',') => {
-            "Rejections count until they are known to be noise (L16)."
+            "Rejections count until they are known to be noise (L43)."
         }
         "rejections at random" | "short jobs and high limits" => {
             "The ramp begins at 100 requests per second, and a higher limit is found step by step (L1, L4)."
         }
         "waits that the server asks for" if is_lost => {
-            "A wait that is longer than `max_retry_after` ends an operation immediately, and probes are such operations (L8)."
+            "A wait that is longer than `max_retry_after` ends an operation immediately, and probes are such operations (L31)."
         }
-        "waits that the server asks for" => "A wait holds back all operations (L8).",
+        "waits that the server asks for" => "A wait holds back all operations (L31).",
         "times in which everything is rejected" if is_lost => {
             "Rejected attempts follow each other without backoff. As shipped, they are counted apart, and none is lost (L7)."
         }
-        "times in which everything is rejected" => "Ever fewer probes are sent (L5).",
+        "times in which everything is rejected" => "Ever fewer probes are sent (L27).",
         "overload told as 503" => {
             "A server error is not a rejection without the [setting](../../docs/choosing.md#which-strategy) (L17)."
         }
