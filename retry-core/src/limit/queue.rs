@@ -29,6 +29,9 @@ const FIRST: Ticket = NonZeroU64::new(1 << 63).unwrap();
 ///
 /// A limit knows nothing about waiters. It takes a send only when the queue grants or keeps one.
 pub(super) trait SendSupply {
+    /// The longest time for which a send is kept for a late waiter.
+    const KEEPS_FOR: Duration = KEEP;
+
     /// Returns the current time to use, and whether the clock was set back.
     fn observe(&mut self, now: Timestamp) -> Observed;
 
@@ -46,12 +49,6 @@ pub(super) trait SendSupply {
 
     /// Returns the time between two sends.
     fn interval(&self) -> Duration;
-
-    /// Returns the longest time for which a send is kept for a late waiter.
-    #[inline]
-    fn keeps_for(&self) -> Duration {
-        KEEP
-    }
 }
 
 /// Returns the time in which this many sends become available, at a rate in sends per second. It is zero if no clock can
@@ -289,12 +286,20 @@ impl<L: SendSupply> SendQueue<L> {
         self.search_at = earliest.saturating_add(GRACE).max(Timestamp::from_origin(next));
     }
 
+    /// Gives back the kept send if it was kept for too long.
+    #[cold]
+    fn keep_no_longer(&mut self, kept_for: Duration) {
+        if kept_for > L::KEEPS_FOR {
+            self.kept = None;
+            self.limit.give_back();
+        }
+    }
+
     /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back
     /// a send that was kept for too long, and the waiter that it was kept for is passed over.
     fn keep_for_the_first(&mut self, now: Timestamp, asking: Option<Ticket>) {
-        if self.kept.is_some_and(|kept| now.saturating_since(kept.since) > self.limit.keeps_for()) {
-            self.kept = None;
-            self.limit.give_back();
+        if let Some(Kept { since, .. }) = self.kept {
+            self.keep_no_longer(now.saturating_since(since));
         }
         if self.kept.is_none()
             && let Some(&Expected { ticket, asks_at }) = self.expected.front()

@@ -128,6 +128,9 @@ impl Window {
 }
 
 impl SendSupply for Window {
+    /// With a window of one, a slot that is kept stops all others.
+    const KEEPS_FOR: Duration = GRACE;
+
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
@@ -161,10 +164,5 @@ impl SendSupply for Window {
 
     fn interval(&self) -> Duration {
         Duration::ZERO
-    }
-
-    /// With a window of one, a slot that is kept stops all others.
-    fn keeps_for(&self) -> Duration {
-        GRACE
     }
 }
