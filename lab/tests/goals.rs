@@ -275,7 +275,7 @@ fn a_time_in_which_everything_is_rejected_loses_nothing_and_costs_few_requests()
 #[test]
 fn rejections_at_random_cost_little_if_enough_is_sent() {
     for (world, time) in [
-        ("noise 0.1 %, long", 1.15),
+        ("noise 0.1 %, long", 1.1),
         ("noise 0.1 %, 1,000/s", 1.5),
         ("noise 1 %, long", 1.2),
         ("noise 1 %, 1,000/s", 1.5),

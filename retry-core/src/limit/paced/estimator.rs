@@ -94,12 +94,12 @@ const LOWEST: f64 = 0.2;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GoodputEstimator {
-    tuning: Tuning,
+    tuning: &'static Tuning,
     told: Told,
     phase: Phase,
     /// The time at which the current course of the rate began.
     since: Timestamp,
-    /// The estimate, in sends per second. In the ramp, the highest rate that was accepted, if it is kept.
+    /// The estimate, in sends per second. In the ramp, the highest rate of accepted requests in a quarter of a second.
     estimate: f64,
     /// The start of the measurement: the last measured rejection, a later one if nothing was accepted in between, the proof of a
     /// higher limit, or the end of a pause.
@@ -137,12 +137,13 @@ impl GoodputEstimator {
         }
         self.rejected_in_a_row = 0;
         self.accepted = self.accepted.saturating_add(requests);
-        self.recent.add(now, requests);
-        if self.phase == Phase::Ramp && self.tuning.keeps {
+        if self.recent.add(now, requests) && self.phase == Phase::Ramp {
             self.estimate = self.estimate.max(self.recent.rate(now));
         }
         self.told.narrow(requests);
-        self.noise.accept(requests, self.is_looking(now));
+        if self.noise.rejected > 0.0 {
+            self.noise.accept(requests, self.is_looking(now));
+        }
         if self.phase == Phase::Track && self.can_raise && now >= self.careful_until {
             let (factor, more) = PROOF;
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
@@ -291,6 +292,7 @@ impl GoodputEstimator {
 }
 
 /// Returns the time between two points in seconds.
+#[inline]
 pub(super) fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     to.saturating_since(from).as_secs_f64()
 }

@@ -28,19 +28,16 @@ impl GoodputEstimator {
         rate.min((cut * CLOSED_CUT.powf(f64::from(beyond) + 1.0)).max(cut.min(probes)))
     }
 
+    #[inline]
     pub(super) fn rate_of_phase(&self, now: Timestamp) -> f64 {
         let elapsed = seconds(self.since, now);
         let accepted = self.recent.rate(now);
         let most = MAX_LEAD * accepted.max(1.0);
         match self.phase {
-            Phase::Ramp => {
-                let (doubles, lead) = self.tuning.ramp;
-                let (first, most) = (self.told.first, (lead * accepted).max(self.told.first).max(self.estimate));
-                self.noise.part() * (first * (elapsed / doubles).exp2()).min(most)
-            }
+            Phase::Ramp => self.rate_of_ramp(elapsed, accepted),
             Phase::Search { from, doubles } => (from * (elapsed / doubles).exp2()).min(most.max(from)),
             Phase::Track => {
-                let Tuning { cut, returns, climb, .. } = self.tuning;
+                let Tuning { cut, returns, climb, .. } = *self.tuning;
                 let rate = if elapsed < returns {
                     self.estimate * (1.0 - (1.0 - cut) * (1.0 - elapsed / returns).powi(3))
                 } else {
@@ -51,5 +48,14 @@ impl GoodputEstimator {
                 rate.min(most.max(self.estimate))
             }
         }
+    }
+    #[cold]
+    fn rate_of_ramp(&self, elapsed: f64, accepted: f64) -> f64 {
+        let (doubles, lead) = self.tuning.ramp;
+        // Of a quarter that is over, the requests may not have been added yet.
+        let kept = if self.tuning.keeps { self.estimate.max(self.recent.latest()) } else { 0.0 };
+        let first = self.told.first;
+        let most = (lead * accepted).max(first).max(kept);
+        self.noise.part() * (first * (elapsed / doubles).exp2()).min(most)
     }
 }

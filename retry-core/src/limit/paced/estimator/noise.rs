@@ -41,7 +41,8 @@ const FIRST_ANSWERS: f64 = 0.25;
 pub(super) struct Noise {
     /// How far the rejections of now outweigh the accepted requests.
     pub(super) sum: f64,
-    /// The requests that were accepted and rejected in looks. Those of earlier courses of the rate count less.
+    /// The requests that were accepted and rejected in looks, from the first rejection on. Those of earlier courses of the rate
+    /// count less.
     pub(super) accepted: f64,
     pub(super) rejected: f64,
     /// Whether one was rejected in the look of this course.
@@ -67,6 +68,7 @@ impl Noise {
         self.is_hit && self.streak + 1 >= STREAK && self.share() <= MOST
     }
 
+    #[cold]
     pub(super) fn accept(&mut self, requests: u32, is_looking: bool) {
         let requests = f64::from(requests);
         let pass = if is_looking || !self.is_known() { PASS } else { (2.0 * self.share() + PASS_BEYOND).min(PASS) };
@@ -76,9 +78,12 @@ impl Noise {
         }
     }
 
-    /// Counts a rejection in a look. Returns whether it can be noise.
-    fn reject_in_look(&mut self) -> bool {
+    /// Counts a rejection in a look. Before the first one, so many were accepted. Returns whether it can be noise.
+    fn reject_in_look(&mut self, accepted: u32) -> bool {
         self.sum += 1.0;
+        if self.rejected == 0.0 {
+            self.accepted = f64::from(accepted);
+        }
         self.rejected += 1.0;
         self.sum < LIMIT
     }
@@ -133,19 +138,19 @@ impl GoodputEstimator {
             return true;
         }
         match self.phase {
-            Phase::Ramp if !is_busy => age <= FIRST_ANSWERS && self.noise.reject_in_look(),
+            Phase::Ramp if !is_busy => age <= FIRST_ANSWERS && self.noise.reject_in_look(self.accepted),
             Phase::Ramp => {
                 let (longest, least, share) = LONGEST_RAMP;
                 if age >= longest && self.noise.rejected >= least && self.noise.share() >= share {
                     self.end_ramp_to_look(now);
                     return true;
                 }
-                self.noise.reject_in_look()
+                self.noise.reject_in_look(self.accepted)
             }
             _ if !is_busy || self.estimate < LARGE => false,
             Phase::Track if age < LOOK => {
                 self.noise.is_hit |= age < HIT;
-                self.noise.reject_in_look()
+                self.noise.reject_in_look(self.accepted)
             }
             _ => age < LONGEST && self.noise.is_known() && self.noise.reject(),
         }

@@ -19,9 +19,12 @@ impl Recent {
         Self { quarter: quarter(now), counts: [0; KEPT] }
     }
 
-    pub(super) fn add(&mut self, now: Timestamp, requests: u32) {
-        self.advance(now);
+    /// Adds requests. Returns whether they are the first ones of a quarter.
+    #[inline]
+    pub(super) fn add(&mut self, now: Timestamp, requests: u32) -> bool {
+        let begins = self.advance(now);
         self.counts[0] = self.counts[0].saturating_add(requests);
+        begins
     }
 
     /// Sets the number in the last second, as if the requests had come in evenly.
@@ -29,8 +32,9 @@ impl Recent {
         self.counts = [0, requests / 4, requests / 4, requests / 4, requests / 4];
     }
 
-    /// Makes the quarter of `now` the current one.
-    fn advance(&mut self, now: Timestamp) {
+    /// Makes the quarter of `now` the current one. Returns whether it was another one.
+    #[inline]
+    fn advance(&mut self, now: Timestamp) -> bool {
         let by = quarter(now).saturating_sub(self.quarter);
         if by > 0 {
             let by = usize::try_from(by).unwrap_or(KEPT).min(KEPT);
@@ -38,12 +42,19 @@ impl Recent {
             self.counts[..by].fill(0);
             self.quarter = quarter(now);
         }
+        by > 0
     }
 
     /// Returns the rate per second of the current or of the last quarter, whichever is higher.
+    #[inline]
     pub(super) fn rate(mut self, now: Timestamp) -> f64 {
         self.advance(now);
         4.0 * f64::from(self.counts[0].max(self.counts[1]))
+    }
+
+    /// Returns the rate per second of the quarter to which requests were added last.
+    pub(super) fn latest(&self) -> f64 {
+        4.0 * f64::from(self.counts[0])
     }
 
     /// Returns the number in the last second. Of the oldest quarter, the part that lies in it counts.

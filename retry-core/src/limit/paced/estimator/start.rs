@@ -38,7 +38,7 @@ impl GoodputEstimator {
         estimator
     }
 
-    const fn with(tuning: Tuning, now: Timestamp) -> Self {
+    const fn with(tuning: &'static Tuning, now: Timestamp) -> Self {
         Self {
             tuning,
             told: Told::NOTHING,

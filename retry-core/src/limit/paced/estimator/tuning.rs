@@ -27,7 +27,7 @@ pub(super) struct Tuning {
 
 impl Tuning {
     /// For one sender. A cut frees a part of the limit for others, which makes their shares fair.
-    pub(super) const ONE: Self = Self {
+    pub(super) const ONE: &'static Self = &Self {
         ramp: (0.25, 3.0),
         keeps: true,
         first: 1.0,
@@ -41,7 +41,7 @@ impl Tuning {
     };
     /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
     /// short measurement would be wrong, and a steep growth would be cut too late.
-    pub(super) const ALL: Self = Self {
+    pub(super) const ALL: &'static Self = &Self {
         ramp: (0.6, 2.0),
         keeps: false,
         first: 0.5,
