@@ -160,6 +160,10 @@ fn many_clients_share_a_limit_fairly() {
     // The goal is a fairness of 0.95, and 0.951 was reached. The margin is for the noise of ten seeds.
     check(with_ramp, 0.085, 0.945);
     check(|| Policy::with_reports("paced, reports", paced), 0.006, 0.93);
+    // A client that joins others must not take their rejections for noise.
+    let case = || many::Case { policy: with_ramp(), rate: 2_000.0 };
+    let unfairness = |seed| 1.0 - many::run(&options, &case(), seed).fairness();
+    at_most("with 20 per second for each, unfairness", over(4, unfairness), 0.08);
 }
 
 /// Runs all worlds whose names have this beginning. Of each, `[time by the ideal time, rejected share, failed tasks]`.

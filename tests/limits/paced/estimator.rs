@@ -57,7 +57,7 @@ fn ramp_at_4_000(quarters: u64) -> GoodputEstimator {
     estimator
 }
 
-// Rules L15, L41.
+// Rule L15.
 #[test]
 fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do() {
     let mut noise = ramp_at_4_000(4);
@@ -83,17 +83,44 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
         half.accept(at(990), 1);
     }
     assert!(half.suspect(at(990)), "nine of them, and eight accepted requests");
+}
 
-    // A small client can't tell, and a certain one counts immediately.
+// Rule L15.
+#[test]
+fn what_a_ramp_takes_from_others_while_it_tells_a_limit_from_noise_is_no_part_of_the_estimate() {
+    let (mut one, mut many) = (ramp_at_4_000(4), ramp_at_4_000(4));
+    one.reject(at(1_200));
+    let rejected = (0..).position(|earlier| {
+        many.accept(at(1_200), if earlier > 0 { 9 } else { 0 });
+        many.suspect(at(1_200))
+    });
+    assert_eq!(rejected, Some(71));
+    assert_close(many.estimate().unwrap(), one.estimate().unwrap());
+}
+
+// Rule L41.
+#[test]
+fn a_ramp_with_few_accepted_requests_ends_at_a_rejection() {
     let mut small = GoodputEstimator::new(at(0));
     small.accept(at(900), 7);
     assert!(small.suspect(at(990)));
     let mut certain = ramp_at_4_000(4);
     certain.reject(at(990));
     assert!(certain.estimate().is_some());
+    for (millis, is_noise) in [(250, true), (251, false)] {
+        assert_eq!(!GoodputEstimator::new(at(0)).suspect(at(millis)), is_noise, "{millis}");
+    }
 }
 
-// Rules L15, L42.
+/// Has a rejection in the second after a ramp was ended at `at(2000)`, in which so many were accepted, and then one that counts.
+fn look_after_a_ramp(estimator: &mut GoodputEstimator, accepted: u32) {
+    estimator.accept(at(2_400), accepted);
+    assert!(!estimator.suspect(at(2_400)));
+    estimator.accept(at(4_390), 1_000);
+    assert!(estimator.suspect(at(4_400)), "one look is not enough");
+}
+
+// Rules L42, L43.
 #[test]
 fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
     let noisy = |rejected: u32| {
@@ -110,23 +137,24 @@ fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
     let ended = noisy(120);
     let estimate = ended.estimate().unwrap();
     assert_close(ended.rate(at(2_000)), 0.7 * estimate);
-    // One rejection below the rate shows that it is noise, and then others do not count.
+    // Two looks with a rejection show that it is noise, and then others do not count.
     let mut shown = ended;
-    shown.accept(at(2_400), 1_000);
-    assert!(!shown.suspect(at(2_400)));
-    shown.accept(at(4_400), 6_000);
-    assert!(!shown.suspect(at(4_500)));
-    shown.accept(at(11_990), 10_000);
+    look_after_a_ramp(&mut shown, 1_000);
+    shown.accept(at(4_800), 300);
+    assert!(!shown.suspect(at(4_800)));
+    shown.accept(at(6_800), 1_200);
+    assert!(!shown.suspect(at(6_900)));
+    shown.accept(at(14_390), 5_000);
     let mut later = shown;
-    assert!(!shown.suspect(at(11_999)));
-    assert!(later.suspect(at(12_000)), "after ten seconds, there is another look");
+    assert!(!shown.suspect(at(14_399)));
+    assert!(later.suspect(at(14_400)), "after ten seconds, there is another look");
     // Without one, they count.
     let mut clean = ended;
     clean.accept(at(4_400), 7_000);
     assert!(clean.suspect(at(4_500)));
 }
 
-// Rules L15, L16, L41, L44.
+// Rules L16, L44.
 #[test]
 fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
     let ended = || {
@@ -140,43 +168,42 @@ fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
     };
     // A hundredth: 4 and 0.8.
     let mut estimator = ended();
-    estimator.accept(at(2_400), 99);
-    assert!(!estimator.suspect(at(2_400)));
-    estimator.accept(at(4_400), 1_000);
+    look_after_a_ramp(&mut estimator, 99);
+    estimator.accept(at(4_800), 99);
+    assert!(!estimator.suspect(at(4_800)));
+    estimator.accept(at(6_800), 1_000);
     let mut level = estimator;
     for _ in 0..4 {
-        assert!(!estimator.suspect(at(4_400)));
+        assert!(!estimator.suspect(at(6_800)));
     }
-    assert!(estimator.suspect(at(4_400)));
+    assert!(estimator.suspect(at(6_800)));
     // Each twentieth accepted request takes off a rejection.
     for _ in 0..100 {
-        assert!(!level.suspect(at(4_400)));
-        level.accept(at(4_400), 20);
+        assert!(!level.suspect(at(6_800)));
+        level.accept(at(6_800), 20);
     }
     // One in 11 is more than that.
     let counted = (0..20).position(|_| {
-        let is_limit = level.suspect(at(4_400));
-        level.accept(at(4_400), 10);
+        let is_limit = level.suspect(at(6_800));
+        level.accept(at(6_800), 10);
         is_limit
     });
     assert_eq!(counted, Some(8));
     // More than a tenth is no noise.
     for (accepted, is_noise) in [(9, true), (8, false)] {
         let mut estimator = ended();
-        estimator.accept(at(2_400), accepted);
-        assert!(!estimator.suspect(at(2_400)));
-        estimator.accept(at(4_400), 1_000);
-        assert_eq!(!estimator.suspect(at(4_400)), is_noise, "1 of {}", accepted + 1);
+        look_after_a_ramp(&mut estimator, accepted);
+        estimator.accept(at(4_800), accepted);
+        assert!(!estimator.suspect(at(4_800)));
+        estimator.accept(at(6_800), 1_000);
+        assert_eq!(!estimator.suspect(at(6_800)), is_noise, "1 of {}", accepted + 1);
     }
 
-    // A second after a cut, and a quarter of a second after the start of a ramp.
+    // The second after a cut ends.
     for (millis, is_noise) in [(2_999, true), (3_000, false)] {
         let mut estimator = tracking_a_limit_of(1_000);
         estimator.accept(at(2_990), 600);
         assert_eq!(!estimator.suspect(at(millis)), is_noise, "{millis}");
-    }
-    for (millis, is_noise) in [(250, true), (251, false)] {
-        assert_eq!(!GoodputEstimator::new(at(0)).suspect(at(millis)), is_noise, "{millis}");
     }
 }
 

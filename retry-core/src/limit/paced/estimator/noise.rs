@@ -57,7 +57,8 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    pub(super) const NONE: Self = Self { sum: 0.0, before: 0.0, accepted: 0.0, rejected: 0.0, is_hit: false, streak: 0 };
+    pub(super) const NONE: Self =
+        Self { sum: 0.0, before: 0.0, accepted: 0.0, rejected: 0.0, is_hit: false, streak: 0 };
 
     fn share(&self) -> f64 {
         self.rejected / (self.accepted + self.rejected).max(1.0)
