@@ -85,7 +85,7 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     assert!(half.suspect(at(990)), "nine of them, and eight accepted requests");
 }
 
-// Rule L15.
+// Rule L45.
 #[test]
 fn what_a_ramp_takes_from_others_while_it_tells_a_limit_from_noise_is_no_part_of_the_estimate() {
     let (mut one, mut many) = (ramp_at_4_000(4), ramp_at_4_000(4));
