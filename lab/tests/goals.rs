@@ -1,11 +1,14 @@
 //! The goals of the paced strategy, on seeds that it was not tuned on. A limit is the goal, except where a comment says what was
 //! reached. The output of a run has the numbers: `cargo test --release -p lab --test goals -- --nocapture`.
 
+use lab::aimd;
 use lab::scenario::{changing, copy, many, worlds};
 use lab::strategies::Policy;
 use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
+use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
-use retry_core::{ConcurrencyRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use retry_core::{AdaptiveRetryStrategy, ConcurrencyRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
+use std::time::Duration;
 
 /// The first seed. The strategy was tuned on 0 to 4 and 2000 to 3019, in another simulation and in this one.
 const FIRST: u64 = 7000;
@@ -164,6 +167,29 @@ fn many_clients_share_a_limit_fairly() {
     let case = || many::Case { policy: with_ramp(), rate: 2_000.0 };
     let unfairness = |seed| 1.0 - many::run(&options, &case(), seed).fairness();
     at_most("with 20 per second for each, unfairness", over(4, unfairness), 0.08);
+}
+
+/// A limiter gives way to clients that do not: they take what its cuts free. Half would be fair.
+#[test]
+fn beside_clients_that_do_not_pace_some_of_the_limit_is_left() {
+    let options = many::Options { clients: 2, workers: 32, arrive_s: 0, ..many::Options::default() };
+    let beside = |name: &str, other: &Policy, least: f64| {
+        let missing = over(4, |seed| {
+            let pacing = with_ramp();
+            let run = many::run_each(&options, 100.0, seed, |client| if client == 0 { &pacing } else { other });
+            1.0 - share(run.succeeded[0], run.succeeded.iter().sum())
+        });
+        at_most(&format!("beside {name}, the share of the others"), missing, 1.0 - least);
+    };
+    let unlimited = |seed: u64| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota);
+    beside("one that paces", &with_ramp(), 0.4);
+    beside(
+        "an adaptive one",
+        &Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(unlimited(seed))),
+        0.5,
+    );
+    beside("a window", &aimd::window(3, Duration::from_secs(60)), 0.003);
+    beside("retries without a quota", &Policy::strategy("no quota", unlimited), 0.002);
 }
 
 /// Runs all worlds whose names have this beginning. Of each, `[time by the ideal time, rejected share, failed tasks]`.

@@ -146,10 +146,15 @@ pub fn policies() -> Vec<Policy> {
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
+    run_each(options, case.rate, seed, |_| &case.policy)
+}
+
+/// Runs clients of which each has a policy, by its number, against a limit of `rate` requests per second.
+pub fn run_each<'a>(options: &Options, rate: f64, seed: u64, policy: impl Fn(u32) -> &'a Policy) -> Outcome {
     let world = World::new();
     let outcome = Outcome { succeeded: vec![0; options.clients as usize], ..Outcome::default() };
     let outcome = Rc::new(RefCell::new(outcome));
-    let limit = Rc::new(TokenBucketLimit::new(case.rate, case.rate).retry_after(options.retry_after));
+    let limit = Rc::new(TokenBucketLimit::new(rate, rate).retry_after(options.retry_after));
     let measured_from = Duration::from_secs(options.measured_from_s.into());
     let (clock, counted) = (world.clone(), Rc::clone(&outcome));
     let server = Limited::new(&world, limit, (options.round_trip_ms, options.deviation), seed, move |is_rejected| {
@@ -160,7 +165,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
         }
     });
     for client in 0..options.clients {
-        let caller = case.policy.caller(seed ^ u64::from(client) << 32);
+        let caller = policy(client).caller(seed ^ u64::from(client) << 32);
         let starts = Duration::from_secs(options.arrive_s.into()) * client / options.clients;
         for _ in 0..options.workers {
             let (worker, caller, server, outcome) =

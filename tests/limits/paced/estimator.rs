@@ -85,19 +85,6 @@ fn a_few_rejections_among_many_accepted_requests_do_not_end_the_ramp_and_many_do
     assert!(half.suspect(at(990)), "nine of them, and eight accepted requests");
 }
 
-// Rule L45.
-#[test]
-fn what_a_ramp_takes_from_others_while_it_tells_a_limit_from_noise_is_no_part_of_the_estimate() {
-    let (mut one, mut many) = (ramp_at_4_000(4), ramp_at_4_000(4));
-    one.reject(at(1_200));
-    let rejected = (0..).position(|earlier| {
-        many.accept(at(1_200), if earlier > 0 { 9 } else { 0 });
-        many.suspect(at(1_200))
-    });
-    assert_eq!(rejected, Some(71));
-    assert_close(many.estimate().unwrap(), one.estimate().unwrap());
-}
-
 // Rule L41.
 #[test]
 fn a_ramp_with_few_accepted_requests_ends_at_a_rejection() {

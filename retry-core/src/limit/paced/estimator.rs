@@ -164,17 +164,15 @@ impl GoodputEstimator {
             self.rejected_since = now;
         }
         self.rejected_in_a_row = self.rejected_in_a_row.saturating_add(1);
-        let has_looked = self.phase == Phase::Track && !self.is_looking(now);
+        self.noise.cut(self.phase == Phase::Track && !self.is_looking(now));
         self.cut(now);
-        self.noise.cut(has_looked);
     }
 
     /// Cuts the rate after a rejection, or instead of one.
     fn cut(&mut self, now: Timestamp) {
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
-            // While a ramp tells a limit from noise, it takes from others.
-            Phase::Ramp => self.begin_search(self.noise.without_excess(self.recent.last_second(now))),
+            Phase::Ramp => self.begin_search(self.recent.last_second(now)),
             // The last measurement goes on, and the rate begins its course anew. Of several rejections in a row, the first
             // one cuts a search; from the third one on, probes follow.
             _ if !self.is_measured(now) => {

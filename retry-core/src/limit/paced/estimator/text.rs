@@ -11,7 +11,7 @@ use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;
 
 /// The number of the format. A text of another format is not read.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 2;
 /// The nanoseconds in a second.
 const NANOS: u128 = 1_000_000_000;
 /// A factor that allows for the rounding of a product.
@@ -36,8 +36,8 @@ impl Display for GoodputEstimator {
         write!(f, "{rejected_in_a_row} {} ", nanos(rejected_since))?;
         write!(f, "{} {}", nanos(careful_until), recent.quarter)?;
         recent.counts.iter().try_for_each(|count| write!(f, " {count}"))?;
-        let Noise { sum, before, accepted, rejected, is_hit, streak } = noise;
-        write!(f, " {sum} {before} {accepted} {rejected} {} {streak}", u8::from(*is_hit))
+        let Noise { sum, accepted, rejected, is_hit, streak } = noise;
+        write!(f, " {sum} {accepted} {rejected} {} {streak}", u8::from(*is_hit))
     }
 }
 
@@ -104,10 +104,9 @@ fn read(text: &str) -> Option<GoodputEstimator> {
         *count = next(words)?;
     }
     let recent = Recent { quarter, counts };
-    let (sum, before) = (number(words)?, number(words)?);
-    let (looked, rejected) = (number(words)?, number(words)?);
+    let (sum, looked, rejected) = (number(words)?, number(words)?, number(words)?);
     let (is_hit, streak) = (next::<u8>(words)? == 1, next(words)?);
-    let noise = Noise { sum, before, accepted: looked, rejected, is_hit, streak };
+    let noise = Noise { sum, accepted: looked, rejected, is_hit, streak };
     Some(GoodputEstimator {
         tuning,
         told: Told::NOTHING,
