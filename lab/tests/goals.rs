@@ -188,7 +188,7 @@ fn beside_clients_that_do_not_pace_some_of_the_limit_is_left() {
         &Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(unlimited(seed))),
         0.5,
     );
-    beside("a window", &aimd::window(3, Duration::from_secs(60)), 0.003);
+    beside("a window", &aimd::window(3, Duration::from_mins(1)), 0.003);
     beside("retries without a quota", &Policy::strategy("no quota", unlimited), 0.002);
 }
 
