@@ -96,12 +96,14 @@ impl Pace {
         }
     }
 
-    /// Tells the estimator of a rejection. One that holds back all sends is certainly evidence of a limit.
+    /// Tells the estimator of a rejection. One that holds back all sends is certainly evidence of a limit. So is the first one
+    /// with a rate from elsewhere, because it comes from no ramp.
     fn cut(&mut self, now: Timestamp, holds: bool) -> bool {
-        if holds {
+        let is_certain = holds || self.imposed.is_some() && self.estimator.estimate().is_none();
+        if is_certain {
             self.estimator.reject(now);
         }
-        holds || self.estimator.suspect(now)
+        is_certain || self.estimator.suspect(now)
     }
 
     /// Sets the rate, or returns to the estimator's. After a cut, rejections of requests that were sent before do not count.
