@@ -45,7 +45,7 @@ async fn main() -> ExitCode {
 
     let attempts = AtomicU32::new(0);
     let outcome = put(&attempts).await;
-    println!("{outcome:?} after {} attempts; the service throttled the first five", attempts.into_inner());
+    println!("{outcome:?} at attempt {}; the service throttled the first five", attempts.into_inner());
     ExitCode::SUCCESS
 }
 

@@ -80,7 +80,7 @@ async fn call() {
     let mut attempts = 0;
     let outcome = put(&mut attempts).await;
     let quota = STORE.quota();
-    println!("{outcome:?} after {attempts} attempts, quota {} of {}\n", quota.available(), quota.capacity());
+    println!("{outcome:?} at attempt {attempts}, quota {} of {}\n", quota.available(), quota.capacity());
 }
 
 #[tokio::main(flavor = "current_thread")]

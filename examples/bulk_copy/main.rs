@@ -18,6 +18,7 @@ mod count;
 mod faults;
 mod http;
 mod limit;
+mod noun;
 mod options;
 mod outage;
 mod progress;

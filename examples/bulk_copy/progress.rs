@@ -72,7 +72,7 @@ impl Progress {
             bar.set_position(copied.into());
         } else {
             let seconds = self.started.elapsed().as_secs_f64();
-            eprintln!("{seconds:5.1} s  {} of {} objects copied{failed}", thousands(copied), thousands(self.total));
+            eprintln!("{seconds:5.1} s  copied {} of {}{failed}", thousands(copied), thousands(self.total));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The objects to copy: the files of a folder, repeated under different keys until there are enough objects.
 
+use crate::noun::noun;
 use crate::service::Objects;
 use crate::text::{mebibytes, thousands};
 use bytes::Bytes;
@@ -80,11 +81,12 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} objects, {} MiB in total, from {} file{} of the folder {}{}",
+            "{} {}, {} MiB in total, from {} {} of the folder {}{}",
             thousands(self.objects.len()),
+            noun(self.objects.len(), "object", "objects"),
             mebibytes(self.bytes),
             thousands(self.files),
-            if self.files == 1 { "" } else { "s" },
+            noun(self.files, "file", "files"),
             self.folder.file_name().unwrap_or(self.folder.as_os_str()).display(),
             if self.files < self.objects.len() { ", repeated" } else { "" },
         )

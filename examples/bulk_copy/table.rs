@@ -2,6 +2,7 @@
 
 use crate::copy::Copied;
 use crate::limit::Limits;
+use crate::noun::noun;
 use crate::options::Settings;
 use crate::outage::Outage;
 use crate::service::Counters;
@@ -30,7 +31,8 @@ impl Display for Plan<'_> {
         writeln!(f, "Copying {source}.")?;
         writeln!(
             f,
-            "{tasks} tasks, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total."
+            "{tasks} {}, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total.",
+            noun(*tasks, "task", "tasks")
         )?;
         if !rules.latency.is_zero() {
             writeln!(f, "The service answers after {:?}.", rules.latency)?;
@@ -48,9 +50,10 @@ impl Display for Plan<'_> {
         if let Some(outage) = &rules.outage {
             writeln!(
                 f,
-                "All requests fail for {:?} from when {} objects are copied.",
+                "All requests fail for {:?} from when {} {} copied.",
                 outage.length,
-                thousands(outage.after_writes)
+                thousands(outage.after_writes),
+                noun(outage.after_writes, "object is", "objects are")
             )?;
         }
         let Limits { writes, reads, burst } = rules.limits;
@@ -179,7 +182,10 @@ impl Summary<'_> {
         }
         match self.lost {
             0 => writeln!(f, "No object was lost."),
-            lost => writeln!(f, "{} of {} objects were lost.", thousands(lost), thousands(self.settings.objects)),
+            lost => {
+                let (of, objects) = (self.settings.objects, noun(self.settings.objects, "object", "objects"));
+                writeln!(f, "{} of {} {objects} {} lost.", thousands(lost), thousands(of), noun(lost, "was", "were"))
+            }
         }
     }
 }

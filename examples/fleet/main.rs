@@ -36,6 +36,8 @@ mod faults;
 mod http;
 #[path = "../bulk_copy/limit.rs"]
 mod limit;
+#[path = "../bulk_copy/noun.rs"]
+mod noun;
 #[path = "../bulk_copy/outage.rs"]
 mod outage;
 #[path = "../bulk_copy/service.rs"]

@@ -64,7 +64,7 @@ impl Progress {
         let connected = reports.iter().filter(|report| report.is_connected == Some(true)).count();
         let sum = |count: fn(&Report) -> u32| thousands(reports.iter().map(count).sum::<u32>());
         format!(
-            "{} {:5.1} s  {phase:<9}  {} of {} copied, {} attempts, {} retries, {} rejected, {} held, {}/s{}",
+            "{} {:5.1} s  {phase:<9}  copied {} of {}, attempts {}, retries {}, rejected {}, held {}, {}/s{}",
             self.mode,
             elapsed.as_secs_f64(),
             sum(|report| report.copied),

@@ -1,5 +1,6 @@
 //! The output: the plan before the runs, and the comparison after them.
 
+use crate::noun::noun;
 use crate::options::Settings;
 use crate::process::CAPACITY;
 use crate::run::{Outcome, Writes};
@@ -24,7 +25,8 @@ impl Display for Plan<'_> {
         writeln!(f, "Copying {source}.")?;
         writeln!(
             f,
-            "{processes} processes with {tasks} tasks each. The capacity of a quota is {CAPACITY}, separate or shared."
+            "{processes} {} with {tasks} tasks each. The capacity of a quota is {CAPACITY}, separate or shared.",
+            noun(*processes, "process", "processes")
         )?;
         writeln!(
             f,
@@ -88,7 +90,7 @@ fn share(writes: Writes) -> String {
 fn verdict(outcome: &Outcome) -> String {
     let lost = match outcome.lost {
         0 => "no object was lost".to_owned(),
-        lost => format!("{} objects were lost", thousands(lost)),
+        lost => format!("{} {} lost", thousands(lost), noun(lost, "object was", "objects were")),
     };
     let retries = if outcome.retries <= outcome.allowed { "no more" } else { "MORE" };
     format!("{lost}, and {retries} retries were sent in the outage than allowed")

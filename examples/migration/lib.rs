@@ -43,7 +43,7 @@ impl FlakyService {
     /// Prints the outcome of a call, and how many requests the service received since the last time.
     pub fn print(&self, path: &str, succeeded: bool) {
         let requests = self.requests.swap(0, Ordering::SeqCst);
-        println!("{path} {} after {requests} attempts", if succeeded { "succeeded" } else { "failed" });
+        println!("{path} {} at attempt {requests}", if succeeded { "succeeded" } else { "failed" });
     }
 }
 

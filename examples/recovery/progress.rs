@@ -27,7 +27,7 @@ impl Progress {
     pub(crate) fn show(&self, second: usize, counts: Counts) {
         let Counts { begun, succeeded, requests } = counts;
         let line = format!(
-            "{}: {second} s of at most {} s; in the last second {begun} calls, {requests} requests, {succeeded} successes",
+            "{}: {second} s of at most {} s; in the last second calls: {begun}, requests: {requests}, successes: {succeeded}",
             self.chosen.words(),
             self.most
         );

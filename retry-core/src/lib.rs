@@ -71,7 +71,7 @@
 //! | item | use |
 //! |---|---|
 //! | [`BackoffStrategy`], [`ExponentialBackoff`], [`Jitter`] | the delay before a retry ([`backoff`]) |
-//! | [`RetryQuota`], [`TokenBucket`] | the limit on the retries of all calls together ([`quota`]) |
+//! | [`RetryQuota`], [`TokenBucket`], [`quota::EvidenceQuota`] | the limit on the retries of all calls together ([`quota`]) |
 //! | [`RetryStrategy`], [`RetryToken`], [`Failure`], [`RetryError`] | your own strategy, with the parts in [`strategy`] |
 //! | [`limit`] | the limiters on sends |
 //! | [`Timer`], [`Clock`], [`TokioTimer`] | the clock and the sleep ([`time`]) |

@@ -5,6 +5,7 @@ mod events;
 mod global_observer;
 mod metrics;
 mod names;
+mod nouns;
 mod observer;
 mod operation_ids;
 mod strategy_names;

@@ -1,5 +1,6 @@
 //! `lab check`: compares results with files that an earlier run wrote.
 
+use super::text::counted;
 use super::threads::Threads;
 use super::{Selection, json};
 use std::error::Error;
@@ -18,7 +19,7 @@ pub(super) fn check(selection: &Selection, expected: &Path) -> Result<ExitCode, 
         let lines = differences(&before, &now);
         if !lines.is_empty() {
             differ = true;
-            eprintln!("{}: {} lines differ, the first ones are:", file.display(), lines.len());
+            eprintln!("{}: {}, the first ones are:", file.display(), counted(lines.len() as u64, "difference"));
             for (before, now) in lines.iter().take(10) {
                 let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
                 eprintln!("- {}\n+ {}", excerpt(before, same), excerpt(now, same));

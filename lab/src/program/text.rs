@@ -10,7 +10,7 @@ pub(super) fn print(report: &Report) -> io::Result<()> {
 }
 
 fn text(report: &Report) -> String {
-    let mut text = format!("\n## {}: {} ({} seeds)\n", report.scenario, report.title, report.seeds);
+    let mut text = format!("\n## {}: {} ({})\n", report.scenario, report.title, counted(report.seeds, "seed"));
     for each in &report.tables {
         text += "\n";
         text += &table(each);
@@ -53,5 +53,33 @@ fn number(value: Option<f64>) -> String {
         Some(value) if value.fract() == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
         Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
         Some(value) => format!("{value:.3}"),
+    }
+}
+
+/// Returns a number with its noun, whose plural ends in `s`.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, text};
+    use lab::report::Report;
+    use serde_json::json;
+
+    #[test]
+    fn only_one_thing_has_the_singular() {
+        assert_eq!(counted(0, "run"), "0 runs");
+        assert_eq!(counted(1, "run"), "1 run");
+        assert_eq!(counted(21, "run"), "21 runs");
+    }
+
+    #[test]
+    fn the_title_of_one_seed_has_the_singular() {
+        let (scenario, heading) = ("copy".to_owned(), "A copy".to_owned());
+        let report = Report { scenario, title: heading, options: json!({}), seeds: 1, tables: vec![], plots: vec![] };
+        let title = |seeds| text(&Report { seeds, ..report.clone() });
+        assert_eq!(title(1), "\n## copy: A copy (1 seed)\n");
+        assert_eq!(title(20), "\n## copy: A copy (20 seeds)\n");
     }
 }

@@ -1,5 +1,6 @@
 //! Jobs on threads, with progress on stderr.
 
+use super::text::counted;
 use lab::study::Workers;
 use std::io::{IsTerminal, stderr};
 use std::num::NonZero;
@@ -68,7 +69,7 @@ impl<'a> Progress<'a> {
         }
         self.shown = Instant::now();
         let seconds = self.started.elapsed().as_secs();
-        let text = format!("{}: {done} of {} runs, {seconds} s", self.name, self.count);
+        let text = format!("{}: {done} of {}, {seconds} s", self.name, counted(self.count as u64, "run"));
         if self.is_terminal {
             eprint!("\r\x1b[K{text}");
         } else {
@@ -77,7 +78,12 @@ impl<'a> Progress<'a> {
     }
 
     fn finish(self) {
-        let text = format!("{}: {} runs in {:.1} s", self.name, self.count, self.started.elapsed().as_secs_f64());
+        let text = format!(
+            "{}: {} in {:.1} s",
+            self.name,
+            counted(self.count as u64, "run"),
+            self.started.elapsed().as_secs_f64()
+        );
         eprintln!("{}{text}", if self.is_terminal { "\r\x1b[K" } else { "" });
     }
 }

@@ -47,8 +47,8 @@
 //! | event | meaning | level |
 //! |---|---|---|
 //! | `held` | a server asked a [`PacedRetryStrategy`](crate::PacedRetryStrategy) for a longer wait than `max_retry_after`, for the first time: first attempts wait | warn |
-//! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) refused a retry, for the first time since it was full or had recovered | warn |
-//! | `quota_recovered` | the balance is back at half of the capacity, and can pay what was refused | warn |
+//! | `quota_exhausted` | a [`TokenBucket`](crate::TokenBucket) or an [`EvidenceQuota`](crate::quota::EvidenceQuota) refused a retry, for the first time since it was full or had recovered | warn |
+//! | `quota_recovered` | a `TokenBucket` is back at half of its capacity and can pay what was refused, or an `EvidenceQuota` is full again and has forgotten the failures | warn |
 //!
 //! The fields have these values:
 //!

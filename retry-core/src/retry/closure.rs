@@ -107,7 +107,7 @@ pub trait AsyncAttempts: Attempts {
 ///     Blocking<F>: BlockingAttempts<Outcome = Result<T, E>>,
 /// {
 ///     let report = call.report();
-///     println!("{} attempts", report.attempts);
+///     println!("attempts: {}", report.attempts);
 ///     report.outcome
 /// }
 /// ```

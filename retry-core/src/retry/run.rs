@@ -44,7 +44,7 @@ where
     /// # async fn example() {
     /// let report = retry(&STORE, || fetch()).report().await;
     /// if let Some(reason) = report.reason {
-    ///     eprintln!("gave up after {} attempts in {:?}: {reason}", report.attempts, report.elapsed);
+    ///     eprintln!("gave up at attempt {} after {:?}: {reason}", report.attempts, report.elapsed);
     /// }
     /// # }
     /// ```
