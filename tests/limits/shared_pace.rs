@@ -70,6 +70,19 @@ fn without_the_ramp_nothing_is_limited_when_the_rate_from_elsewhere_ends_before_
     assert_eq!(strategy.send_rate(), Some(100.0));
 }
 
+// Rules L35, L41.
+#[test]
+fn the_first_rejection_with_a_rate_from_elsewhere_is_that_of_a_limit() {
+    let clock = ByHand::at(secs(100));
+    let strategy = PacedRetryStrategy::new().ramp(false);
+    strategy.pace_at(Some(200.0), false, &clock);
+    let mut token = strategy.acquire_initial_token(&clock).unwrap();
+    assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
+    strategy.refresh_retry_token(token, &Failure::from_directive(THROTTLED), &clock).unwrap_err();
+    strategy.pace_at(None, false, &clock);
+    assert!(strategy.send_rate().is_some());
+}
+
 // Rule L10.
 #[test]
 fn it_counts_what_was_answered_and_how_often_operations_waited() {

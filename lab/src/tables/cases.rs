@@ -44,6 +44,12 @@ const COPIES: Case = Case {
     ..COPY
 };
 
+const MANY: Case = Case { scenario: "many", table: "many", ..COPIES };
+
+/// Jain's index, by which a higher value is better.
+const FAIRNESS: Case =
+    Case { measure: "fairness", shown: (1.0, 3), unit: "Jain's index", is_less_better: false, ..MANY };
+
 /// The cases, in the order of the table.
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -199,21 +205,13 @@ pub(super) const CASES: &[Case] = &[
         ..COPIES
     },
     Case {
-        scenario: "many",
-        table: "many",
         what: "100 clients on 500/s",
-        measure: "fairness",
-        shown: (1.0, 3),
-        unit: "Jain's index",
-        is_less_better: false,
         own: &["paced", "500"],
         others: &[&["paced, reports", "500"], &["adaptive", "500"], &["new()", "500"]],
         why: "No client knows of the others. With `new()`, nearly all requests are rejected.",
-        ..COPIES
+        ..FAIRNESS
     },
     Case {
-        scenario: "many",
-        table: "many",
         what: "100 clients on 100/s",
         measure: "rejected share",
         shown: (100.0, 1),
@@ -221,19 +219,13 @@ pub(super) const CASES: &[Case] = &[
         own: &["paced", "100"],
         others: &[&["paced, reports", "100"]],
         why: "At one request per second for each client, a rejection says little.",
-        ..COPIES
+        ..MANY
     },
     Case {
-        scenario: "many",
-        table: "many",
         what: "100 clients on 2,000/s that read reports",
-        measure: "fairness",
-        shown: (1.0, 3),
-        unit: "Jain's index",
-        is_less_better: false,
         own: &["paced, reports", "2000"],
         others: &[&["paced", "2000"], &["adaptive", "2000"]],
         why: "No client knows of the others.",
-        ..COPIES
+        ..FAIRNESS
     },
 ];

@@ -40,7 +40,9 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 ///
 /// static BANK: StandardRetryStrategy = StandardRetryStrategy::new().max_attempts(20);
 ///
-/// # async fn connect() -> Result<Client, Error> { unimplemented!() }
+/// # async fn connect() -> Result<Client, Error> {
+/// #     Ok(tokio_postgres::connect("host=localhost", tokio_postgres::NoTls).await?.0)
+/// # }
 /// // Money must not move twice: a COMMIT whose answer was lost is not retried.
 /// #[retryable(strategy = BANK, idempotent = false)]
 /// async fn pay(

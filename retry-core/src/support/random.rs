@@ -46,6 +46,11 @@ impl RandomNumbers {
             None => next_random(process_seed(), &COUNTER),
         }
     }
+
+    /// Returns a random number from 0 to 1.
+    pub(crate) fn part(&self) -> f64 {
+        f64::from(u32::try_from(self.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX)
+    }
 }
 
 /// The counter of all streams without a seed.

@@ -96,11 +96,6 @@ impl ConcurrencyLimiter {
     fn gate(&self) -> Arc<Gate> {
         self.gate.with(OnceLock::new, |gate| Arc::clone(gate.get_or_init(|| Arc::new(Gate::new(self.max_in_flight)))))
     }
-
-    /// Returns a random number from 0 to 1.
-    fn part(&self) -> f64 {
-        f64::from(u32::try_from(self.random.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX)
-    }
 }
 
 impl Default for ConcurrencyLimiter {
@@ -154,7 +149,7 @@ impl SendLimiter for ConcurrencyLimiter {
         let seat = place.seat.take();
         match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
-                let (now, delay, part) = (clock.now(), stretched(wait, self.part()), self.part());
+                let (now, delay, part) = (clock.now(), stretched(wait, self.random.part()), self.random.part());
                 // A wait beyond what the strategy allows does not stop the others for long, either.
                 let pause = if is_too_long { Duration::ZERO } else { delay };
                 if let Some(seat) = seat {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// The window at the start, as that of TCP (RFC 6928).
 const INITIAL: f64 = 10.0;
-/// The factor of a cut. With 0.9, the lab's world "20 in flight" takes 1.09 times the ideal time where service times differ, and
-/// with 0.7, 1.2 times.
+/// The factor of a cut. In a simulation of 20 slots whose service times differ, 0.9 takes 1.09 times the ideal time, and 0.7
+/// takes 1.2 times.
 const CUT: f64 = 0.95;
 /// The factor of a cut after which nothing was accepted before the next one, so that a server that rejects everything is left
 /// alone soon.

@@ -194,8 +194,7 @@ impl PacedLimiter {
         if wait.is_zero() {
             return wait;
         }
-        let part = f64::from(u32::try_from(self.stretch.next() >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-        stretched(wait, part)
+        stretched(wait, self.stretch.part())
     }
 }
 
