@@ -1,11 +1,18 @@
 //! The servers of `PostgreSQL` that `.ci/servers` starts, and what makes them answer with errors.
 
+use crate::Cut;
 use retry_core::classify::Classification;
 use retry_core::{ErrorFault, RetrySafety};
 use std::process::{Command, Stdio};
 
 use ErrorFault::{Client, Server};
 use RetrySafety::{Maybe, No, Yes};
+
+/// Cuts the answer that says that a row was inserted.
+pub const INSERTED: Cut = Cut::Answer("INSERT 0 1\0");
+
+/// Cuts the answer that says that the transaction is committed.
+pub const COMMITTED: Cut = Cut::Answer("COMMIT\0");
 
 /// Returns the connection string of the server that takes writes.
 pub fn primary() -> String {

@@ -11,8 +11,9 @@ use std::thread;
 pub enum Cut {
     /// The text does not reach the server.
     Text,
-    /// The server gets the text, and its answer does not reach the client.
-    Answer,
+    /// The server gets the text, and its answer, which has this text, does not reach the client. Other statements can be answered
+    /// before.
+    Answer(&'static str),
 }
 
 /// A proxy to a port of this machine. It runs until the program ends.
@@ -60,11 +61,10 @@ impl Proxy {
 fn connect(rule: &Rule, mut client: TcpStream, mut server: TcpStream) {
     let is_cut = Arc::new(AtomicBool::new(false));
     let (mut to_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-    let (rule, is_cut_in_answers) = (rule.clone(), Arc::clone(&is_cut));
+    let (cut, rule, is_cut_in_answers) = (rule.cut, rule.clone(), Arc::clone(&is_cut));
     thread::spawn(move || {
         while let Some(bytes) = read(&mut client) {
-            let has_text = bytes.windows(rule.text.len()).any(|part| part == rule.text.as_bytes());
-            if has_text && rule.texts.fetch_add(1, Ordering::SeqCst) % rule.each == 0 {
+            if has(&bytes, rule.text) && rule.texts.fetch_add(1, Ordering::SeqCst) % rule.each == 0 {
                 is_cut.store(true, Ordering::SeqCst);
                 if rule.cut == Cut::Text {
                     break;
@@ -80,12 +80,17 @@ fn connect(rule: &Rule, mut client: TcpStream, mut server: TcpStream) {
     });
     thread::spawn(move || {
         while let Some(bytes) = read(&mut server) {
-            if is_cut_in_answers.load(Ordering::SeqCst) || to_client.write_all(&bytes).is_err() {
+            let is_answer = matches!(cut, Cut::Answer(answer) if has(&bytes, answer));
+            if is_answer && is_cut_in_answers.load(Ordering::SeqCst) || to_client.write_all(&bytes).is_err() {
                 break;
             }
         }
         close(&server, &to_client);
     });
+}
+
+fn has(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 fn read(from: &mut TcpStream) -> Option<Vec<u8>> {

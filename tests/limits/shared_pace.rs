@@ -76,9 +76,8 @@ fn the_first_rejection_with_a_rate_from_elsewhere_is_that_of_a_limit() {
     let clock = ByHand::at(secs(100));
     let strategy = PacedRetryStrategy::new().ramp(false);
     strategy.pace_at(Some(200.0), false, &clock);
-    let mut token = strategy.acquire_initial_token(&clock).unwrap();
-    assert_eq!(strategy.ready(&mut token, &clock, None).wait(), None);
-    strategy.refresh_retry_token(token, &Failure::from_directive(THROTTLED), &clock).unwrap_err();
+    let token = send(&strategy, &clock, 10).swap_remove(0);
+    reject(&strategy, &clock, token);
     strategy.pace_at(None, false, &clock);
     assert!(strategy.send_rate().is_some());
 }

@@ -1,7 +1,9 @@
 //! Transactions that know whether COMMIT had been sent, with a server that is stopped and a proxy that cuts connections.
 
 use crate::{connect, try_connect};
-use clients_tests::postgres::{ANSWERS_TO_COMMIT, RAISED, REFUSED, before_commit, port, primary, raise, restarted};
+use clients_tests::postgres::{
+    ANSWERS_TO_COMMIT, COMMITTED, INSERTED, RAISED, REFUSED, before_commit, port, primary, raise, restarted,
+};
 use clients_tests::transfers::{LEDGER, Outcome, TABLES, TRANSFERS, Transfer, Worker, compare, runs, transfer_all};
 use clients_tests::{BROKEN, Cut, FINAL, LIMIT, Proxy, UNKNOWN, UNSENT, refused_address};
 use retry_clients::tokio_postgres07::{self, TransactionError, classify};
@@ -170,9 +172,7 @@ async fn transfers_survive_a_server_that_stops_without_a_shutdown() {
 async fn a_connection_that_breaks_before_commit_has_done_nothing() {
     let bank = tables("before_commit_too").await;
     let mut done = Vec::new();
-    for (id, cut, marked) in
-        [(0, Cut::Text, true), (1, Cut::Text, false), (2, Cut::Answer, true), (3, Cut::Answer, false)]
-    {
+    for (id, cut, marked) in [(0, Cut::Text, true), (1, Cut::Text, false), (2, INSERTED, true), (3, INSERTED, false)] {
         let proxy = Proxy::start(port(&primary()), "INSERT INTO ledger", cut, 2);
         let (mut connection, transfer) = (through(&proxy, "before_commit_too"), Transfer::new(id));
         let outcome = if marked {
@@ -191,7 +191,7 @@ async fn a_connection_that_breaks_before_commit_has_done_nothing() {
 #[tokio::test]
 async fn a_commit_whose_answer_was_lost_is_retried_only_if_it_is_idempotent() {
     let bank = tables("lost_answer_too").await;
-    for (cut, expected) in [(Cut::Text, vec![]), (Cut::Answer, vec![0, 1, 2])] {
+    for (cut, expected) in [(Cut::Text, vec![]), (COMMITTED, vec![0, 1, 2])] {
         let proxy = Proxy::start(port(&primary()), "COMMIT\0", cut, 1);
         let mut connection = through(&proxy, "lost_answer_too");
         let transfers = [Transfer::new(0), Transfer::new(1), Transfer::new(2)];
@@ -212,7 +212,7 @@ async fn a_commit_whose_answer_was_lost_is_retried_only_if_it_is_idempotent() {
     }
 
     bank.batch_execute(TABLES).await.unwrap();
-    let proxy = Proxy::start(port(&primary()), "COMMIT\0", Cut::Answer, 2);
+    let proxy = Proxy::start(port(&primary()), "COMMIT\0", COMMITTED, 2);
     let mut connection = through(&proxy, "lost_answer_too");
     for id in 0..10 {
         let transfer = Transfer::new(id);
@@ -252,7 +252,7 @@ async fn an_error_outside_of_transaction_does_not_count_as_before_commit() {
     }
 
     let bank = tables("outside_too").await;
-    let proxy = Proxy::start(port(&primary()), "COMMIT\0", Cut::Answer, 1);
+    let proxy = Proxy::start(port(&primary()), "COMMIT\0", COMMITTED, 1);
     let transfer = Transfer::new(7);
     let error = commits_by_itself(&mut through(&proxy, "outside_too"), &transfer).await.unwrap_err();
     assert!(error.is_outcome_unknown(), "{error:?}");
