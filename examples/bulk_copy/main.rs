@@ -18,25 +18,29 @@ mod count;
 mod faults;
 mod http;
 mod limit;
+mod look;
 mod noun;
 mod options;
 mod outage;
 mod progress;
+mod quota;
 mod service;
 mod source;
 mod strategy;
 mod table;
 mod tally;
 mod text;
+mod wrap;
 
 use client::Client;
 use http::Http;
 use options::{Options, Settings};
 use progress::Progress;
+use quota::Quotas;
 use service::Service;
 use source::Source;
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use table::{Plan, Summary};
@@ -56,7 +60,7 @@ async fn main() -> ExitCode {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {error}");
+            anstream::eprintln!("{bad}error{bad:#}: {error}", bad = look::BAD);
             ExitCode::FAILURE
         }
     }
@@ -66,20 +70,21 @@ async fn main() -> ExitCode {
 async fn run(settings: &Settings, source: &Source) -> Result<usize, Box<dyn Error>> {
     let tally = Tally::default();
     tracing_subscriber::registry().with(tally.clone()).try_init()?;
-    write!(io::stdout(), "{}", Plan { settings, source })?;
+    write!(anstream::stdout(), "{}", Plan { settings, source })?;
 
     // The source bucket is filled directly and not through HTTP, so that the run measures only the copy.
     let service = Service::start(settings.rules.clone(), source.contents()).await?;
     let http = Http::new(format!("http://{}", service.address()), settings.attempt_timeout)?;
-    let [reads, writes] = settings.strategy.for_reads_and_writes();
+    let strategies = settings.strategy.for_reads_and_writes();
+    let progress = Arc::new(Progress::new(source.objects.len(), Quotas::new(settings.strategy, &strategies)));
+    let [reads, writes] = strategies;
     let client = Arc::new(Client { http, reads, writes });
-    let progress = Arc::new(Progress::new(source.objects.len()));
     let copied = copy::run(&client, source.keys(), settings.tasks, settings.deadline, &progress).await;
 
     let arrived = service.stop();
     let lost = source.objects.iter().filter(|object| !object.is_intact(arrived.get(&object.key))).count();
     let (attempts, outage, tally) = (client.http.requests(), service.outage(), tally.counted());
     let service = service.counters();
-    write!(io::stdout(), "{}", Summary { settings, copied, lost, attempts, service, outage, tally })?;
+    write!(anstream::stdout(), "{}", Summary { settings, copied, lost, attempts, service, outage, tally })?;
     Ok(lost)
 }

@@ -1,18 +1,24 @@
 //! The progress of the job: a bar on a terminal, a line every second elsewhere.
 
 use crate::count::Counter;
+use crate::look;
+use crate::quota::Quotas;
 use crate::text::thousands;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::convert::Infallible;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-/// Counts finished objects and shows the counts on the standard error stream.
+/// The number of columns of the bar.
+const BAR: usize = 24;
+
+/// Counts finished objects and shows the counts, and the level of the quota, on the standard error stream.
 #[derive(Debug)]
 pub(crate) struct Progress {
     total: usize,
     copied: Counter,
     failed: Counter,
+    quotas: Quotas,
     started: Instant,
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -20,13 +26,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Creates the progress of a job of `total` objects.
-    pub(crate) fn new(total: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+    pub(crate) fn new(total: usize, quotas: Quotas) -> Self {
+        let bar = stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} copied, {elapsed}{msg}");
+            let style = ProgressStyle::with_template("{wide_msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Self { total, copied: Counter::default(), failed: Counter::default(), started: Instant::now(), bar }
+        Self { total, copied: Counter::default(), failed: Counter::default(), quotas, started: Instant::now(), bar }
     }
 
     /// Counts a copied object.
@@ -62,17 +68,29 @@ impl Progress {
     }
 
     fn draw(&self) {
-        let copied = self.copied();
-        let failed = match self.failed.get() {
+        let (copied, failed) = (self.copied(), self.failed.get());
+        let failures = match failed {
             0 => String::new(),
-            failed => format!(", {} failed", thousands(failed)),
+            failed => format!(", {bad}{} failed{bad:#}", thousands(failed), bad = look::BAD),
         };
-        if let Some(bar) = &self.bar {
-            bar.set_message(failed);
-            bar.set_position(copied.into());
-        } else {
-            let seconds = self.started.elapsed().as_secs_f64();
-            eprintln!("{seconds:5.1} s  copied {} of {}{failed}", thousands(copied), thousands(self.total));
+        let counts =
+            format!("copied {} of {}{failures}{}", thousands(copied), thousands(self.total), self.quotas.text());
+        let seconds = self.started.elapsed().as_secs_f64();
+        match &self.bar {
+            Some(bar) => {
+                let line =
+                    format!("{} {counts}, {seconds:.1} s", segments(copied as usize, failed as usize, self.total));
+                bar.set_message(look::for_stream(&stderr(), line));
+            }
+            None => anstream::eprintln!("{seconds:5.1} s  {counts}"),
         }
     }
+}
+
+/// Draws a bar of copied, failed and remaining objects, which differ in character and colour. A failure is always visible.
+fn segments(copied: usize, failed: usize, total: usize) -> String {
+    let failures = if failed == 0 { 0 } else { (BAR * failed / total).max(1) };
+    let arrived = (BAR * copied / total).min(BAR - failures);
+    let parts = [(look::GOOD, "█", arrived), (look::BAD, "x", failures), (look::QUIET, "·", BAR - arrived - failures)];
+    parts.map(|(style, part, length)| format!("{style}{}{style:#}", part.repeat(length))).concat()
 }

@@ -2,6 +2,7 @@
 
 use crate::copy::Copied;
 use crate::limit::Limits;
+use crate::look;
 use crate::noun::noun;
 use crate::options::Settings;
 use crate::outage::Outage;
@@ -9,11 +10,16 @@ use crate::service::Counters;
 use crate::source::Source;
 use crate::tally::{Counted, Counts};
 use crate::text::{percent, thousands};
+use crate::wrap::wrapped;
+use anstyle::Style;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
 /// The number of failed objects that are shown with their errors.
 const SHOWN_FAILURES: usize = 3;
+
+/// The column in which the note of a row begins.
+const NOTE: usize = 37;
 
 /// The plan, printed before the copy.
 #[derive(Debug)]
@@ -28,45 +34,45 @@ impl Display for Plan<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { settings, source } = self;
         let Settings { tasks, strategy, attempt_timeout, deadline, rules, .. } = settings;
-        writeln!(f, "Copying {source}.")?;
-        writeln!(
+        line(f, &format!("Copying {source}."))?;
+        let tasks = count(*tasks, "task", "tasks");
+        line(
             f,
-            "{tasks} {}, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total.",
-            noun(*tasks, "task", "tasks")
+            &format!(
+                "{tasks}, strategy {strategy}, at most {attempt_timeout:?} per attempt and {deadline:?} in total."
+            ),
         )?;
         if !rules.latency.is_zero() {
-            writeln!(f, "The service answers after {:?}.", rules.latency)?;
+            line(f, &format!("The service answers after {:?}.", rules.latency))?;
         }
         if rules.faults.any() {
-            writeln!(
-                f,
+            let text = format!(
                 "It answers {} of the requests with 500, stalls {} for {:?}, and drops the connection of {}.",
                 percent(rules.faults.error),
                 percent(rules.faults.stall),
                 rules.faults.stall_time,
                 percent(rules.faults.drop),
-            )?;
+            );
+            line(f, &text)?;
         }
         if let Some(outage) = &rules.outage {
-            writeln!(
-                f,
-                "All requests fail for {:?} from when {} {} copied.",
-                outage.length,
-                thousands(outage.after_writes),
-                noun(outage.after_writes, "object is", "objects are")
-            )?;
+            let copied = count(outage.after_writes, "object is", "objects are");
+            line(f, &format!("All requests fail for {:?} from when {copied} copied.", outage.length))?;
         }
         let Limits { writes, reads, burst } = rules.limits;
         if writes.is_some() || reads.is_some() {
-            writeln!(
-                f,
-                "The service accepts {} writes and {} reads per second for one prefix, in bursts of up to {burst:?}.",
-                writes.map_or("unlimited".to_owned(), thousands),
-                reads.map_or("unlimited".to_owned(), thousands),
-            )?;
+            let limit = |limit: Option<f64>, one, many| {
+                limit.map_or_else(|| format!("unlimited {many}"), |limit| count(limit, one, many))
+            };
+            let text = format!(
+                "The service accepts {} and {} per second for one prefix, in bursts of up to {burst:?}.",
+                limit(writes, "write", "writes"),
+                limit(reads, "read", "reads"),
+            );
+            line(f, &text)?;
         }
         if settings.scaled_down {
-            writeln!(f, "These are the limits of S3 (3,500 and 5,000) divided by 35: --help explains why.")?;
+            line(f, "These are the limits of S3 (3,500 and 5,000) divided by 35: --help explains why.")?;
         }
         Ok(())
     }
@@ -107,11 +113,12 @@ impl Summary<'_> {
     fn objects(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Copied { objects, failures, unfinished, elapsed } = &self.copied;
         row(f, "objects", "copied", objects, format_args!("in {:.2} s", elapsed.as_secs_f64()))?;
-        row(f, "", "failed", failures.len(), "")?;
+        let failed = failures.len();
+        styled(f, alarm(failed), ["", "failed"], failed, "")?;
         if *unfinished > 0 {
-            row(f, "", "unfinished", unfinished, format_args!("after {:?}", self.settings.deadline))?;
+            styled(f, look::BAD, ["", "unfinished"], unfinished, format_args!("after {:?}", self.settings.deadline))?;
         }
-        row(f, "", "lost", self.lost, "missing or different at the destination, by SHA-256")
+        styled(f, alarm(self.lost), ["", "lost"], self.lost, "missing or different at the destination, by SHA-256")
     }
 
     fn attempts(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -124,8 +131,8 @@ impl Summary<'_> {
             row(f, "", name, count.get(), "")?;
         }
         if let Some(outage) = self.outage {
-            let retries = thousands(outage.retries.get());
-            row(f, "", "in the outage", outage.received.get(), format_args!("requests, {retries} of them retries"))?;
+            let (received, retries) = (outage.received.get(), outage.retries.get());
+            row(f, "", "in the outage", received, format_args!("requests, {} of them retries", thousands(retries)))?;
         }
         if throttled.get() > 0 {
             let (late, all) = (throttled_late.get(), received_late.get());
@@ -135,7 +142,7 @@ impl Summary<'_> {
                 "",
                 "after 1 s",
                 late,
-                format_args!("throttled, of {} requests since then ({share})", thousands(all)),
+                format_args!("throttled, of {} since then ({share})", count(all, "request", "requests")),
             )?;
         }
         Ok(())
@@ -175,24 +182,54 @@ impl Summary<'_> {
     fn verdict(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let failures = &self.copied.failures;
         for (key, error) in failures.iter().take(SHOWN_FAILURES) {
-            writeln!(f, "{key}: {}", chain(error))?;
+            line(f, &format!("{key}: {}", chain(error)))?;
         }
         if failures.len() > SHOWN_FAILURES {
             writeln!(f, "and {} more", thousands(failures.len() - SHOWN_FAILURES))?;
         }
-        match self.lost {
-            0 => writeln!(f, "No object was lost."),
+        let (style, text) = match self.lost {
+            0 => (look::GOOD, "No object was lost.".to_owned()),
             lost => {
-                let (of, objects) = (self.settings.objects, noun(self.settings.objects, "object", "objects"));
-                writeln!(f, "{} of {} {objects} {} lost.", thousands(lost), thousands(of), noun(lost, "was", "were"))
+                let (objects, were) = (count(self.settings.objects, "object", "objects"), noun(lost, "was", "were"));
+                (look::BAD, format!("{} of {objects} {were} lost.", thousands(lost)))
             }
-        }
+        };
+        writeln!(f, "{style}{text}{style:#}")
     }
 }
 
+/// Formats a number with the form of its noun.
+fn count<N: Copy + PartialEq + From<u8> + Display>(number: N, one: &'static str, many: &'static str) -> String {
+    format!("{} {}", thousands(number), noun(number, one, many))
+}
+
+/// Writes a sentence.
+fn line(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    writeln!(f, "{}", wrapped(text, 0))
+}
+
+/// Writes a row of the table.
 fn row(f: &mut Formatter<'_>, group: &str, name: &str, value: impl Display, note: impl Display) -> fmt::Result {
-    let line = format!("{group:<9} {name:<15} {:>8}   {note}", thousands(value));
-    writeln!(f, "{}", line.trim_end())
+    styled(f, Style::new(), [group, name], value, note)
+}
+
+/// Returns the style of a count that should be zero.
+fn alarm(count: usize) -> Style {
+    if count > 0 { look::BAD } else { Style::new() }
+}
+
+/// Writes a row whose name and value have a style.
+fn styled(
+    f: &mut Formatter<'_>,
+    style: Style,
+    [group, name]: [&str; 2],
+    value: impl Display,
+    note: impl Display,
+) -> fmt::Result {
+    let bold = look::GROUP;
+    write!(f, "{bold}{group:<9}{bold:#} {style}{name:<15} {:>8}{style:#}", thousands(value))?;
+    let note = wrapped(&note.to_string(), NOTE);
+    if note.is_empty() { writeln!(f) } else { writeln!(f, "   {note}") }
 }
 
 /// Formats an error with all its sources.
