@@ -12,6 +12,7 @@ pub mod aimd;
 pub mod call;
 pub mod chart;
 pub mod fleet;
+pub mod judgement;
 #[cfg(feature = "peers")]
 pub mod peers;
 pub mod report;

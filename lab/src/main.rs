@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     match program::Arguments::parse().execute() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("lab: {error}");
+            anstream::eprintln!("lab: {error}");
             ExitCode::from(2)
         }
     }

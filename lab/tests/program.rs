@@ -64,22 +64,69 @@ fn settings_come_from_a_section_of_a_file_and_from_the_command_line() {
 }
 
 #[test]
-fn scenarios_run_with_settings_of_your_own() {
-    let output = lab(&[&["settings"], &SMALL[..], &["--key", "max_attempts=9"]].concat());
+fn settings_run_short_scenarios_and_are_compared_with_the_default() {
+    // Without `--short`, which is the default.
+    let small: Vec<&str> = SMALL.into_iter().filter(|argument| *argument != "--short").collect();
+    let output = lab(&[&["settings"], &small[..], &["--key", "max_attempts=9"]].concat());
     assert!(output.status.success(), "{output:?}");
-    assert!(text(&output.stdout).contains("| yours "), "{output:?}");
+    let (printed, progress) = (text(&output.stdout), text(&output.stderr));
+    assert!(printed.contains("max_attempts = 9\n"), "the settings: {printed}");
+    assert!(printed.contains("| yours ") && printed.contains("| default "), "{printed}");
+    let judgement = printed.lines().position(|line| line.starts_with("With these settings, ")).expect("a judgement");
+    let judgement: Vec<&str> = printed.lines().skip(judgement).collect();
+    assert!(judgement.join(" ").contains("the default is better in "), "{judgement:?}");
+    assert!(progress.starts_with("1 scenario to run, which takes less than 10 s\n"), "{progress}");
+    assert!(progress.contains("scenario 1 of 1, contention: "), "{progress}");
+    let full = lab(&["settings", "--full", "--short"]);
+    assert_eq!(full.status.code(), Some(2), "one or the other");
 }
 
 #[test]
-fn a_page_has_the_pictures_and_the_tables_of_the_settings() {
+fn output_in_a_pipe_is_plain_and_has_at_most_100_columns() {
+    let arguments = ["settings", "--key", "max_attempts=9", "copy", "restart", "--seeds", "1"];
+    let output = lab(&arguments);
+    assert!(output.status.success(), "{output:?}");
+    let both = text(&output.stdout) + &text(&output.stderr);
+    assert!(!both.contains('\u{1b}'), "{both}");
+    let wide: Vec<&str> = both.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(wide.is_empty(), "{wide:?}");
+    assert!(both.contains("scenario 2 of 2, restart: "), "{both}");
+
+    let coloured = |variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lab"));
+        let output = command.args(arguments).env_remove("NO_COLOR").envs(variables.iter().copied()).output().unwrap();
+        text(&output.stdout).contains("\u{1b}[36m| yours")
+    };
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+}
+
+#[test]
+fn a_page_has_the_settings_the_judgement_the_pictures_and_the_tables() {
     let file = directory("page").join("page.html");
     let arguments = ["settings", "--key", "max_attempts=3", "--html", file.to_str().unwrap()];
     let output = lab(&[&arguments[..], &SMALL[..]].concat());
     assert!(output.status.success(), "{output:?}");
     let page = fs::read_to_string(&file).unwrap();
     assert_eq!(page.matches("<svg ").count(), 2, "the schedule and the scenario");
-    assert!(page.contains(">yours</text>") && page.contains("<td>yours</td>"));
+    assert!(page.contains("<pre>max_attempts = 3</pre>") && page.contains("<strong>With these settings, "));
+    assert!(page.contains("<td>yours</td>") && page.contains("<td>default</td>"));
     assert!(!page.contains("href=") && !page.contains("src="), "the page needs no other file");
+    assert!(!page.contains("have ended"), "all scenarios have ended");
+    // Of ten clients with three attempts, most fail: their time is not drawn beside those that write until they succeed.
+    assert!(!page.contains(">yours</text>") && page.contains("are left out where more than 5 % fail"));
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_a_page_of_the_scenarios_before() {
+    let file = directory("stopped").join("page.html");
+    // The second scenario has no option of this name.
+    let arguments = ["settings", "contention", "copy", "--set", "clients=[10]", "--html", file.to_str().unwrap()];
+    let output = lab(&arguments);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let page = fs::read_to_string(&file).unwrap();
+    assert_eq!(page.matches("<svg ").count(), 2, "the schedule and the first scenario");
+    assert!(page.contains("1 of 2 scenarios have ended"), "{page}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::looks::{BLACK, GREEN, ORANGE, YOURS, look, spread};
 use super::parts::{Missing, distinct, has_yours, option, table, value};
 use super::scale::{Scale, number};
 use super::svg::{Look, Marker, Svg, WIDTH};
+use crate::judgement::DEFAULT;
 use crate::report::{Report, Spread, Table};
 
 /// The paced strategy with more attempts than the others.
@@ -73,7 +74,7 @@ pub(crate) fn worlds(report: &Report) -> Result<Vec<World>, Missing> {
     let shown: Vec<&str> = SHOWN.into_iter().chain(has_yours(table).then_some(YOURS)).collect();
     let others: Vec<String> = distinct(table, 1)
         .into_iter()
-        .filter(|policy| policy != SHIPPED && !shown.contains(&policy.as_str()))
+        .filter(|policy| ![SHIPPED, DEFAULT].contains(&policy.as_str()) && !shown.contains(&policy.as_str()))
         .collect();
     let world = |name: String| -> Result<World, Missing> {
         let mut other = None;

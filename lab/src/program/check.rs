@@ -1,7 +1,7 @@
 //! `lab check`: compares results with files that an earlier run wrote.
 
+use super::run::workers;
 use super::text::counted;
-use super::threads::Threads;
 use super::{Selection, json};
 use std::error::Error;
 use std::fs;
@@ -9,10 +9,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn check(selection: &Selection, expected: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    let workers = Threads::new(selection.threads);
+    let plan = selection.plan();
+    let workers = workers(selection, &plan);
     let mut differ = false;
-    for scenario in selection.scenarios() {
-        let report = (scenario.study)(&selection.plan(), &workers)?;
+    for (index, scenario) in selection.scenarios().iter().enumerate() {
+        workers.progress(|progress| progress.begin(index));
+        let report = (scenario.study)(&plan, &workers)?;
         let file = expected.join(format!("{}.json", scenario.name));
         let before = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let now = json::to_string(&report)?;

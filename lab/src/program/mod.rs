@@ -2,8 +2,11 @@
 
 mod charts;
 mod check;
+mod durations;
 mod json;
+mod look;
 mod page;
+mod progress;
 mod run;
 mod settings;
 mod text;
@@ -29,7 +32,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// Runs scenarios and prints their tables.
     Run(Selection),
-    /// Prints what the settings of a `RetryConfig` mean, and runs scenarios with them.
+    /// Prints what the settings of a `RetryConfig` mean, runs short scenarios with them, and compares them with the default.
     Settings(settings::Settings),
     /// Draws the pictures of results that `run` wrote with `--json`.
     Charts(charts::Charts),
@@ -49,7 +52,7 @@ struct Selection {
     /// The scenarios; all, if none is named.
     #[arg(value_parser = scenario, value_name = "SCENARIO")]
     scenarios: Vec<Scenario>,
-    /// Runs smaller scenarios, which take seconds instead of minutes.
+    /// Runs smaller scenarios, which take seconds instead of minutes. The default of `settings`.
     #[arg(long)]
     short: bool,
     /// The number of runs of each case, each with another seed.
@@ -87,7 +90,7 @@ impl Arguments {
     /// Executes the command, and returns the exit code.
     pub(crate) fn execute(self) -> Result<ExitCode, Box<dyn Error>> {
         match self.command {
-            Command::Run(selection) => run::run(&selection, &selection.plan()).map(|_| ExitCode::SUCCESS),
+            Command::Run(selection) => run::run(&selection, &selection.plan(), |_| Ok(())).map(|()| ExitCode::SUCCESS),
             Command::Settings(settings) => settings::settings(&settings),
             Command::Charts(charts) => charts::charts(&charts),
             Command::Check { selection, expected } => check::check(&selection, &expected),

@@ -1,13 +1,16 @@
 //! `lab settings`: prints what settings mean, and runs scenarios with them.
 
-use super::page::page;
-use super::{Selection, run, text};
+use super::page::Page;
+use super::{Selection, look, run, text};
+use anstyle::Style;
 use clap::Args;
+use lab::judgement::{Best, Case, DEFAULT, MOST_FAILED, YOURS, cases, sentence};
 use lab::strategies::Policy;
 use retry_core::RetryConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,9 +34,12 @@ pub(super) struct Settings {
     /// Prints the meaning of the settings without running scenarios.
     #[arg(long)]
     no_run: bool,
-    /// A file to write a page with pictures and tables to.
+    /// A file to write a page with pictures and tables to, again after each scenario.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Runs the scenarios in full, which takes minutes instead of seconds.
+    #[arg(long, conflicts_with = "short")]
+    full: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -48,17 +54,88 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     let values = settings.values()?;
     let config = RetryConfig::deserialize(&values)?;
     let timeout = settings.attempt_timeout.map(Duration::try_from_secs_f64).transpose()?;
-    let mut reports = vec![lab::settings::report(values, &config, timeout)];
-    text::print(&reports[0])?;
+    let meaning = lab::settings::report(values, &config, timeout);
+    let lines = lines(&meaning.options);
+    text::write(&format!("{bold}## Settings{bold:#}\n\n{}\n", lines.join("\n"), bold = look::TITLE))?;
+    text::print(&meaning)?;
+    let mut page = Page { settings: lines, reports: vec![meaning], scenarios: 0 };
+    let write = |page: &Page| match &settings.html {
+        Some(file) => fs::write(file, page.html()).map_err(|error| format!("{}: {error}", file.display())),
+        None => Ok(()),
+    };
     if !settings.no_run {
         let mut plan = settings.selection.plan();
-        plan.policies.push(Policy::configured("yours", config));
-        reports.extend(run::run(&settings.selection, &plan)?);
+        plan.short = !settings.full;
+        plan.policies.push(Policy::configured(YOURS, config.clone()));
+        if config != RetryConfig::new() {
+            plan.policies.push(Policy::configured(DEFAULT, RetryConfig::new()));
+        }
+        page.scenarios = settings.selection.scenarios().len();
+        write(&page)?;
+        run::run(&settings.selection, &plan, |report| {
+            page.reports.push(report);
+            Ok(write(&page)?)
+        })?;
+        judge(&cases(&page.reports))?;
     }
-    if let Some(file) = &settings.html {
-        fs::write(file, page(&reports)).map_err(|error| format!("{}: {error}", file.display()))?;
-    }
+    write(&page)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a line for each setting, or one line that says that there are none.
+fn lines(settings: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    flatten("", settings, &mut lines);
+    if lines.is_empty() {
+        lines.push("All settings are the defaults.".to_owned());
+    }
+    lines
+}
+
+fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
+    match value {
+        Value::Object(values) => {
+            for (key, value) in values {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                flatten(&path, value, lines);
+            }
+        }
+        value => lines.push(format!("{path} = {value}")),
+    }
+}
+
+/// The title and the header of the cases that differ.
+pub(super) const DIFFERENCES: (&str, [&str; 3]) =
+    ("Cases that differ: yours / default", ["case", "failed, %", "time or load"]);
+
+/// Returns the cells of a case, if either the settings or the default are better in it.
+pub(super) fn cells(case: &Case) -> Option<(Best, Vec<String>)> {
+    let (best, default) = (case.best()?, case.default?);
+    let both = |yours: Option<f64>, default: Option<f64>| match yours.zip(default) {
+        Some((yours, default)) => format!("{} / {}", text::number(Some(yours)), text::number(Some(default))),
+        None => String::new(),
+    };
+    let (failed, cost) = (both(case.yours.failed, default.failed), both(case.yours.cost, default.cost));
+    matches!(best, Best::Yours | Best::Default).then(|| (best, vec![case.name.clone(), failed, cost]))
+}
+
+/// Prints the cases that differ and the judgement.
+fn judge(cases: &[Case]) -> Result<(), Box<dyn Error>> {
+    let Some(sentence) = sentence(cases) else { return Ok(()) };
+    let (title, mut text) = (look::TITLE, String::new());
+    let coloured = |(best, cells)| (if best == Best::Yours { look::GOOD } else { look::BAD }, cells);
+    let rows: Vec<(Style, Vec<String>)> = cases.iter().filter_map(cells).map(coloured).collect();
+    if !rows.is_empty() {
+        let (name, header) = DIFFERENCES;
+        let _ = writeln!(text, "\n{title}## {name}{title:#}");
+        text += &text::grid(1, &header.map(str::to_owned), &rows);
+        let _ = writeln!(
+            text,
+            "\nSettings that fail more than {MOST_FAILED} % of the operations are never the better ones."
+        );
+    }
+    text::write(&format!("{text}\n{title}{}{title:#}\n", text::wrapped(&sentence)))?;
+    Ok(())
 }
 
 impl Settings {
@@ -101,8 +178,8 @@ fn set(values: &mut Value, path: &str, value: &Value) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{set, setting};
-    use serde_json::json;
+    use super::{lines, set, setting};
+    use serde_json::{Value, json};
 
     #[test]
     fn a_key_can_be_in_a_group() {
@@ -118,6 +195,9 @@ mod tests {
             "quota": { "refill": { "amount": 10 } },
         });
         assert_eq!(values, expected);
+        let expected = ["backoff.base = \"100ms\"", "backoff.cap = \"20s\"", "max_attempts = 4", "mode = \"off\""];
+        assert_eq!(lines(&values)[..4], expected);
+        assert_eq!(lines(&Value::Object(serde_json::Map::new())), ["All settings are the defaults."]);
         assert_eq!(set(&mut values, "max_attempts.first", &json!(1)), None);
         assert!(setting("max_attempts").is_err());
     }
