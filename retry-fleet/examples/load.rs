@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::{interval, sleep};
 
-const HASH: &str = "retry-fleet:{load}";
+const HASH: &str = "retry-fleet:1:{load}";
 /// The cost of a retry.
 const COST: u32 = 14;
 /// The time between two retries of a process that retries.

@@ -32,6 +32,11 @@ events! {
     warn quota_exhausted(strategy: Option<&str>, capacity: u32): "the process has no part of the fleet's quota left";
     /// Once after `quota_exhausted`.
     warn quota_recovered(capacity: u32): "the fleet's quota has recovered";
+    /// For each membership that is dropped within a second.
+    #[cfg(feature = "tokio")]
+    warn membership_dropped(fleet: &str): "the membership was dropped, so the process left the fleet: keep it, as in `let membership = ..`";
+    /// Once.
+    warn stays_alone(fleet: &str): "no other process was seen in this fleet: is its name right?";
     /// When the value changes.
     warn switched(is_on: bool): "the retries of the fleet were switched";
 }

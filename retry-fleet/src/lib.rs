@@ -69,7 +69,7 @@
 //!
 //! # For operators
 //!
-//! The state of a fleet is one hash, `retry-fleet:{NAME}`; the README of this crate describes its fields. The switch is a key
+//! The state of a fleet is one hash, `retry-fleet:1:{NAME}`; the README of this crate describes its fields. The switch is a key
 //! of its own. To turn retries off for ten minutes, and on again:
 //!
 //! ```text
@@ -102,6 +102,8 @@
 //! | `capacity_differs` | once for each capacity of the store that is not that of the process |
 //! | `share_is_small` | once, if the fair share pays for less than one retry |
 //! | `switched` | each time the switch has another value |
+//! | `membership_dropped` | a membership was dropped within a second, as by `let _ = fleet.join()` |
+//! | `stays_alone` | once, if no other process was seen in the first minute, as in a fleet with a misspelled name |
 //!
 //! # Features
 //!
@@ -124,6 +126,8 @@
 mod events;
 #[cfg(all(not(loom), feature = "tokio"))]
 mod gauges;
+#[cfg(all(not(loom), feature = "tokio"))]
+mod joined;
 #[cfg(not(loom))]
 mod limit;
 #[cfg(not(loom))]

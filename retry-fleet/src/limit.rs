@@ -42,6 +42,10 @@ const FALLEN: u64 = 10;
 /// A strategy whose rate the fleet sets.
 trait Paced {
     fn pace_at(&self, rate: Option<f64>, is_cut: bool, now: Timestamp) -> PacedAnswers;
+
+    /// Returns where the strategy is, whatever points to it.
+    #[cfg(feature = "tokio")]
+    fn address(&self) -> usize;
 }
 
 struct Strategy<S>(S);
@@ -55,6 +59,11 @@ impl<S: Deref<Target: PacedStrategy>> Paced for Strategy<S> {
             }
         }
         self.0.pace_at(rate, is_cut, &At(now))
+    }
+
+    #[cfg(feature = "tokio")]
+    fn address(&self) -> usize {
+        std::ptr::from_ref(&*self.0).addr()
     }
 }
 
@@ -112,6 +121,12 @@ impl LimitPart {
             demand: None,
             posted: None,
         }
+    }
+
+    /// Returns where the strategy is.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn address(&self) -> usize {
+        self.strategy.address()
     }
 
     /// Begins to limit sends, as a newcomer.
@@ -196,7 +211,7 @@ impl LimitPart {
     #[expect(clippy::cast_precision_loss, reason = "such demands are no limit")]
     fn share(&self, rate: f64, reply: &LimitReply, members: u32) -> f64 {
         let satisfied = reply.satisfied as f64 / 1_000.0 - self.demand.unwrap_or(0.0);
-        let waiting = reply.waiting + u32::from(self.demand.is_some());
+        let waiting = reply.waiting.saturating_add(u32::from(self.demand.is_some()));
         let (share, even) = ((rate - satisfied) / f64::from(waiting.max(1)), rate / f64::from(members));
         // Processes that begin to send at the same moment would each take the rest, because none knows of the others yet.
         let used = self.rate.unwrap_or(rate).min(self.demand.unwrap_or(rate));

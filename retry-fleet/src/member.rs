@@ -32,6 +32,9 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_INTERVALS: f64 = 2.5;
 
+/// The time after which a process that has seen no other one says so.
+const ALONE: Duration = Duration::from_mins(1);
+
 /// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for a runtime of your own, or
 /// in simulations.
 ///
@@ -58,6 +61,8 @@ pub struct Member {
     /// Whether the next call is an early one.
     is_early: bool,
     has_left: bool,
+    /// The time of the first answer, as long as no other process was seen.
+    alone_since: Option<Timestamp>,
 }
 
 /// What a process knows about its fleet.
@@ -101,6 +106,7 @@ impl Member {
             turn: None,
             is_early: false,
             has_left: false,
+            alone_since: None,
         }
     }
 
@@ -197,6 +203,13 @@ impl Member {
             }
             None => self.epoch = Some(reply.epoch.clone()),
         }
+        if has_joined {
+            self.alone_since = Some(now);
+        }
+        self.alone_since.take_if(|_| self.members > 1);
+        if self.alone_since.take_if(|since| now.saturating_since(*since) >= ALONE).is_some() {
+            events::stays_alone(&self.fleet);
+        }
         if std::mem::take(&mut self.is_lost) {
             events::store_back(&self.fleet);
         }
@@ -284,10 +297,19 @@ impl Member {
         }
     }
 
-    /// Returns the quota.
+    /// Returns where the parts of this process are, which no other member may have.
     #[cfg(feature = "tokio")]
-    pub(crate) fn quota_of(&self) -> Option<&FleetQuota> {
-        self.quota.as_ref().map(QuotaPart::quota)
+    pub(crate) fn parts(&self) -> Vec<usize> {
+        let quota = self.quota.as_ref().map(|part| std::ptr::from_ref(part.quota()).addr());
+        let limit = self.limit.as_ref().map(LimitPart::address);
+        let switch = self.switch.as_ref().map(|switch| std::ptr::from_ref(&***switch).addr());
+        [quota, limit, switch].into_iter().flatten().collect()
+    }
+
+    /// Returns whether there is a quota, a limit and a switch.
+    #[cfg(feature = "tokio")]
+    pub(crate) const fn has(&self) -> [bool; 3] {
+        [self.quota.is_some(), self.limit.is_some(), self.switch.is_some()]
     }
 }
 

@@ -1,11 +1,13 @@
 //! The task that keeps a process in touch with its fleet.
 
+use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
 use crate::quota::FleetQuota;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
 use crate::switch::FleetSwitch;
 use retry_core::strategy::PacedStrategy;
+use retry_core::time::Timestamp;
 use retry_core::{Clock, TokioTimer};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -20,6 +22,10 @@ use tokio::time::{sleep, timeout};
 
 /// The time within which the store has to answer a call.
 const DEADLINE: Duration = Duration::from_secs(1);
+/// The longest name of a fleet, in bytes.
+const LONGEST_NAME: usize = 128;
+/// The time within which a membership that is dropped was hardly meant to be.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// What a process shares with its fleet, and where the fleet's state is kept.
 ///
@@ -44,17 +50,20 @@ const DEADLINE: Duration = Duration::from_secs(1);
 pub struct Fleet<S> {
     member: Member,
     store: S,
+    is_given_twice: bool,
 }
 
 impl<S: Store> Fleet<S> {
     /// Creates the part of this process in the named fleet. Processes with the same name and the same store share.
     pub fn new(name: impl Into<String>, store: S) -> Self {
-        Self { member: Member::new(name, unique_name(), TokioTimer.now()), store }
+        let member = Member::new(name, unique_name(), TokioTimer.now());
+        Self { member, store, is_given_twice: false }
     }
 
     /// Shares a quota, a static or an `Arc`.
     #[must_use]
     pub fn quota(mut self, quota: impl Deref<Target = FleetQuota> + Send + Sync + 'static) -> Self {
+        self.is_given_twice |= self.member.has()[0];
         self.member = self.member.quota(quota);
         self
     }
@@ -64,6 +73,7 @@ impl<S: Store> Fleet<S> {
     /// [`ConfiguredStrategy`](retry_core::config::ConfiguredStrategy), whose sends are limited while its mode is `paced`.
     #[must_use]
     pub fn limit(mut self, strategy: impl Deref<Target: PacedStrategy> + Send + Sync + 'static) -> Self {
+        self.is_given_twice |= self.member.has()[1];
         self.member = self.member.limit(strategy);
         self
     }
@@ -71,6 +81,7 @@ impl<S: Store> Fleet<S> {
     /// Shares a switch, a static or an `Arc`.
     #[must_use]
     pub fn switch(mut self, switch: impl Deref<Target = FleetSwitch> + Send + Sync + 'static) -> Self {
+        self.is_given_twice |= self.member.has()[2];
         self.member = self.member.switch(switch);
         self
     }
@@ -82,24 +93,33 @@ impl<S: Store> Fleet<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error outside a tokio runtime, if the quota was joined already, and if the name of the fleet is empty or has a
-    /// brace in it, which marks the slot of the keys in a cluster.
+    /// Returns an error outside a tokio runtime, if a quota, limit or switch is joined to a fleet already or given twice, and if
+    /// the name of the fleet is empty, has more than 128 bytes, or has a brace in it, which marks the slot of the keys in a
+    /// cluster.
     ///
     /// # Panics
     ///
     /// The task panics, and the process goes on alone, on a runtime whose timer is not enabled. Processes that fork must join
     /// after it, because a child has no task.
     pub fn join(self) -> Result<Membership, JoinError> {
-        if self.member.fleet().is_empty() || self.member.fleet().contains(['{', '}']) {
+        let name = self.member.fleet();
+        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(['{', '}']) {
             return Err(JoinError::InvalidName);
         }
         let runtime = Handle::try_current().map_err(|_| JoinError::NoRuntime)?;
-        if self.member.quota_of().is_some_and(|quota| !quota.set_joined(true)) {
-            return Err(JoinError::AlreadyJoined);
+        if self.is_given_twice {
+            return Err(JoinError::GivenTwice);
         }
+        let joined = Joined::new(self.member.parts()).ok_or(JoinError::AlreadyJoined)?;
         let (commands, receiver) = mpsc::channel(1);
         let (sender, status) = watch::channel(self.member.status());
-        let task = Task { member: self.member, store: self.store, status: sender };
+        let task = Task {
+            member: self.member,
+            store: self.store,
+            status: sender,
+            joined_at: TokioTimer.now(),
+            _joined: joined,
+        };
         runtime.spawn(task.run(receiver));
         Ok(Membership { commands, status })
     }
@@ -111,19 +131,22 @@ impl<S: Store> Fleet<S> {
 pub enum JoinError {
     /// There is no tokio runtime on this thread.
     NoRuntime,
-    /// The quota is part of a fleet that was joined before and not left since.
+    /// The quota, the limit or the switch is part of a fleet that was joined before and not left since.
     AlreadyJoined,
-    /// The name of the fleet is empty, or has a brace in it.
+    /// Two quotas, two limits or two switches were given.
+    GivenTwice,
+    /// The name of the fleet is empty, has more than 128 bytes, or has a brace in it.
     InvalidName,
 }
 
 impl Display for JoinError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::InvalidName => "can't join the fleet: expected a name that is not empty and has no braces",
+            Self::InvalidName => "can't join the fleet: expected a name of 1 to 128 bytes without braces",
+            Self::GivenTwice => "can't join the fleet: its quota, limit or switch is given twice; give it one of each",
             Self::NoRuntime => "can't join the fleet: call `join` on a tokio runtime",
             Self::AlreadyJoined => {
-                "can't join the fleet: its quota has joined a fleet already; give each fleet one of its own"
+                "can't join the fleet: its quota, limit or switch has joined a fleet already; give each fleet a separate one"
             }
         })
     }
@@ -192,9 +215,12 @@ impl Membership {
 
 /// The task. When it is dropped, with its runtime, the process goes on alone.
 struct Task<S> {
+    /// Dropped before the member, whose parts it names, and after `drop` has used them.
+    _joined: Joined,
     member: Member,
     store: S,
     status: watch::Sender<FleetStatus>,
+    joined_at: Timestamp,
 }
 
 impl<S: Store> Task<S> {
@@ -212,6 +238,9 @@ impl<S: Store> Task<S> {
                     return;
                 }
                 Next::Leave => {
+                    if TokioTimer.now().saturating_since(self.joined_at) < AT_ONCE {
+                        crate::events::membership_dropped(self.member.fleet());
+                    }
                     let _ = self.call(true).await;
                     return;
                 }
@@ -279,9 +308,6 @@ impl<S> Drop for Task<S> {
     fn drop(&mut self) {
         self.member.end(TokioTimer.now());
         self.publish();
-        if let Some(quota) = self.member.quota_of() {
-            quota.set_joined(false);
-        }
     }
 }
 

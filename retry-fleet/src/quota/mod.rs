@@ -81,8 +81,6 @@ pub struct FleetQuota {
     low: AtomicU32,
     /// Whether a retry was refused since the fleet last had enough.
     is_dry: AtomicBool,
-    #[cfg(feature = "tokio")]
-    is_joined: AtomicBool,
     pub(crate) wake: Wake,
     #[cfg(feature = "test")]
     alone: TokenBucket,
@@ -115,8 +113,6 @@ impl FleetQuota {
             asked: AtomicU32::new(0),
             low: AtomicU32::new(0),
             is_dry: AtomicBool::new(false),
-            #[cfg(feature = "tokio")]
-            is_joined: AtomicBool::new(false),
             wake: Wake::new(),
             #[cfg(feature = "test")]
             alone: TokenBucket::new(capacity),
@@ -170,12 +166,6 @@ impl FleetQuota {
     /// Returns whether this is the first membership of the quota.
     pub(crate) fn take_first(&self) -> bool {
         self.is_first.swap(false, Ordering::Relaxed)
-    }
-
-    /// Sets whether the quota is part of a fleet that was joined. Returns whether that is a change.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn set_joined(&self, is_joined: bool) -> bool {
-        self.is_joined.swap(is_joined, Ordering::AcqRel) != is_joined
     }
 
     pub(crate) const fn stock(&self) -> &Stock {

@@ -20,7 +20,7 @@ const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls
 
 /// The state of fleets in Redis 6.2 or later, or in Valkey.
 ///
-/// The state of a fleet is the hash `retry-fleet:{NAME}`, and its switch is the key `retry-fleet:{NAME}:off`. The README of
+/// The state of a fleet is the hash `retry-fleet:1:{NAME}`, and its switch is the key `retry-fleet:{NAME}:off`. The README of
 /// this crate describes their fields and lifetimes. A call is one run of a script (`EVALSHA`), so the user of the store needs
 /// the permission for `EVALSHA` and `EVAL` and for the commands of the script on these keys.
 ///

@@ -43,10 +43,20 @@ end
 -- The time of the store goes on with its clock. If that was set back, no time has passed since the last call.
 local time = redis.call('TIME')
 local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local now = math.min((h.now or clock) + math.max(0, clock - (h.clock or clock)), most)
+local now = (h.now or clock) + math.max(0, clock - (h.clock or clock))
+-- The year 2248. Later times are no times.
+if now > 2 ^ 43 then now = clock end
 h.now, h.clock, h.members, h.held = now, clock, h.members or 0, h.held or 0
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
+-- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured or granted any more.
+if h.version > 2 ^ 51 then h.version = 0 end
+if h.cut > h.version then h.cut = 0 end
+if h.stepped > now then h.stepped = now end
+if h.offered_until > now + 1000 then h.offered_until = 0 end
+if h.capacity and h.capacity > 4294967295 then h.capacity = nil end
+if (h.capacity_until or 0) > now + 86400000 then h.capacity_until = now end
+h.waiting = math.min(h.waiting, 4294967295)
 
 -- A member: until, given, returned, holds, accepted, rejected, demand, time of its last call, entry, known 1/0.
 local function parse(text)
@@ -129,7 +139,9 @@ if has_quota then
   if capacity == h.capacity then
     h.capacity_until = m[1]
   elseif now > (h.capacity_until or 0) then
-    h.balance, h.capacity, h.capacity_until = h.balance + capacity - h.capacity, capacity, m[1]
+    -- A lower capacity makes no debt.
+    h.balance = math.max(math.min(h.balance, 0), h.balance + capacity - h.capacity)
+    h.capacity, h.capacity_until = capacity, m[1]
   end
   local is_current = arg(28) == m[9] or (arg(28) == 0 and m[10] == 0)
   if is_current then

@@ -42,7 +42,7 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn new(fleet: &str) -> Self {
-        Self { hash: format!("retry-fleet:{{{fleet}}}"), switch: format!("retry-fleet:{{{fleet}}}:off") }
+        Self { hash: format!("retry-fleet:1:{{{fleet}}}"), switch: format!("retry-fleet:{{{fleet}}}:off") }
     }
 }
 

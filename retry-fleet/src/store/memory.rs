@@ -213,7 +213,9 @@ impl State {
         if capacity == quota.capacity {
             quota.until = until;
         } else if self.now > quota.until {
-            *quota = Quota { capacity, until, balance: quota.balance + capacity - quota.capacity };
+            // A lower capacity makes no debt.
+            let balance = (quota.balance + capacity - quota.capacity).max(quota.balance.min(0));
+            *quota = Quota { capacity, until, balance };
         }
         let is_current = asked.entry == member.entry || asked.entry == 0 && !member.is_known;
         if is_current {

@@ -95,6 +95,52 @@ fn each_warning_comes_once_until_its_opposite() {
     assert_eq!(warnings.take(), ["store_back"]);
 }
 
+// Rule F31.
+#[test]
+fn a_membership_that_is_dropped_at_once_and_a_fleet_of_one_are_said() {
+    let warnings = Warnings::default();
+    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(warnings.clone()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let join = || {
+        let store = Answering(MemoryStore::new(), Arc::new(Mutex::new(true)));
+        Fleet::new("oders", store).quota(Arc::new(FleetQuota::new(1_000))).join().unwrap()
+    };
+    runtime.block_on(async {
+        for (time, leaves, expected) in [
+            (10, false, vec!["membership_dropped"]),
+            (10, true, vec![]),
+            (2_000, false, vec![]),
+            (59_000, true, vec![]),
+            (200_000, true, vec!["stays_alone"]),
+        ] {
+            let membership = join();
+            tokio::time::sleep(Duration::from_millis(time)).await;
+            if leaves {
+                membership.leave().await;
+            } else {
+                drop(membership);
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            assert_eq!(warnings.take(), expected, "{time} ms, {leaves}");
+        }
+    });
+
+    // A process that others have left is not one whose fleet has another name.
+    let (mut store, mut other) = (MemoryStore::new(), Process::new("other", FleetQuota::new(1_000), 0));
+    let mut process = Process::new("process", FleetQuota::new(1_000), 0);
+    let mut call = |process: &mut Process, now, leaves| {
+        let call = process.member.call(at(now), leaves);
+        process.answered(now, &store.call(now, &call));
+    };
+    call(&mut other, 1, false);
+    call(&mut process, 1, false);
+    call(&mut other, 2, true);
+    for second in 1..200 {
+        call(&mut process, 1_000 * second, false);
+    }
+    assert_eq!(warnings.take(), [""; 0]);
+}
+
 /// A recorder that keeps the last value of each gauge of the fleet `orders`.
 #[derive(Clone, Default)]
 struct Gauges(Arc<Mutex<BTreeMap<String, f64>>>);

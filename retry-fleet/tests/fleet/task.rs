@@ -1,7 +1,7 @@
 //! A member that runs on tokio, in virtual time.
 
-use retry_core::RetryQuota;
 use retry_core::time::StdTimer;
+use retry_core::{PacedRetryStrategy, RetryQuota};
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError};
@@ -142,13 +142,53 @@ async fn a_quota_joins_one_fleet_only() {
     drop(first);
 }
 
+// Rule F32.
+#[tokio::test(start_paused = true)]
+async fn a_limit_and_a_switch_join_one_fleet_only_too() {
+    let fleet = || Fleet::new("orders", Shared::default());
+    let (limit, switch) = (Arc::new(PacedRetryStrategy::new()), Arc::new(FleetSwitch::new(|_| {})));
+    for _ in 0..2 {
+        let first = fleet().limit(Arc::clone(&limit)).switch(Arc::clone(&switch)).join().unwrap();
+        let outcomes = [
+            fleet().limit(Arc::clone(&limit)).join(),
+            fleet().switch(Arc::clone(&switch)).join(),
+            // What is refused frees nothing.
+            fleet().quota(quota()).switch(Arc::clone(&switch)).join(),
+        ];
+        for outcome in outcomes {
+            assert_eq!(outcome.unwrap_err(), JoinError::AlreadyJoined);
+        }
+        first.leave().await;
+    }
+    assert!(fleet().limit(limit).switch(switch).join().is_ok());
+}
+
+// Rule F32.
+#[tokio::test(start_paused = true)]
+async fn a_part_that_is_given_twice_is_an_error() {
+    let fleet = || Fleet::new("orders", Shared::default());
+    let limit = || Arc::new(PacedRetryStrategy::new());
+    let switch = || Arc::new(FleetSwitch::new(|_| {}));
+    for twice in [
+        fleet().quota(quota()).quota(quota()),
+        fleet().limit(limit()).limit(limit()),
+        fleet().switch(switch()).switch(switch()),
+    ] {
+        let error = twice.join().unwrap_err();
+        assert_eq!(error, JoinError::GivenTwice);
+        let expected = "can't join the fleet: its quota, limit or switch is given twice; give it one of each";
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
 #[test]
 fn without_a_runtime_joining_is_an_error() {
     let error = Fleet::new("orders", Shared::default()).join().unwrap_err();
     assert_eq!(error.to_string(), "can't join the fleet: call `join` on a tokio runtime");
-    for name in ["", "a}b", "{a"] {
+    for name in ["", "a}b", "{a", &"n".repeat(129)] {
         assert_eq!(Fleet::new(name, Shared::default()).join().unwrap_err(), JoinError::InvalidName);
     }
+    assert_eq!(Fleet::new("n".repeat(128), Shared::default()).join().unwrap_err(), JoinError::NoRuntime);
 }
 
 // Rule F5.

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 /// A deadline that a silent store does not meet.
 const SOON: Duration = Duration::from_millis(100);
-pub(crate) const HASH: &str = "retry-fleet:{orders}";
+pub(crate) const HASH: &str = "retry-fleet:1:{orders}";
 
 /// A call with all parts.
 pub(crate) fn whole_call() -> Call {

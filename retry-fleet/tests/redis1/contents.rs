@@ -3,9 +3,12 @@
 use crate::connection::{HASH, call, whole_call};
 use crate::server::{PATIENCE, RedisServer};
 use redis::Commands;
-use retry_fleet::Store;
+use retry_core::PacedRetryStrategy;
+use retry_core::time::Timestamp;
 use retry_fleet::protocol::{Call, LimitCall, QuotaCall};
 use retry_fleet::redis1::RedisStore;
+use retry_fleet::{FleetQuota, Member, Store};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -19,17 +22,87 @@ async fn another_type_under_the_key_is_an_error_that_names_the_key() {
         let mut other = redis::cmd(command);
         let _: () = other.arg(HASH).arg("text").query(&mut direct).unwrap();
         let error = call(&mut store).await.unwrap_err().to_string();
-        assert!(error.contains(r#"the key "retry-fleet:{orders}""#) && error.contains("expected a hash"), "{error}");
+        assert!(error.contains(r#"the key "retry-fleet:1:{orders}""#) && error.contains("expected a hash"), "{error}");
         let _: () = direct.del(HASH).unwrap();
         call(&mut store).await.unwrap();
         let _: () = direct.del(HASH).unwrap();
     }
     // Any type under the key of the switch means off.
-    let _: () = direct.lpush(format!("{HASH}:off"), "text").unwrap();
+    let _: () = direct.lpush("retry-fleet:{orders}:off", "text").unwrap();
     assert!(!call(&mut store).await.unwrap().retries_enabled);
     let mut turn = whole_call();
     turn.off_for = Some(Duration::ZERO);
     assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
+}
+
+// Rule F33.
+#[tokio::test]
+async fn versions_of_the_protocol_do_not_touch_each_others_state() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let others = ["retry-fleet:{orders}", "retry-fleet:0:{orders}", "retry-fleet:2:{orders}"];
+    let fields = [("epoch", "another"), ("now", "1"), ("m:other", "an entry of another form")];
+    for key in others {
+        direct.hset_multiple::<_, _, _, ()>(key, &fields).unwrap();
+    }
+    for _ in 0..20 {
+        assert_eq!(call(&mut store).await.unwrap().members, 1);
+    }
+    for key in others {
+        let left: std::collections::BTreeMap<String, String> = direct.hgetall(key).unwrap();
+        assert_eq!(left, fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into(), "{key}");
+    }
+}
+
+// Rule F28.
+#[tokio::test]
+async fn numbers_that_are_too_large_or_do_not_fit_are_repaired_within_a_minute() {
+    let server = RedisServer::start(&[]);
+    let mut direct = server.client().get_connection().unwrap();
+    let mut store = RedisStore::from(server.client());
+    let fields =
+        ["now", "clock", "version", "offered_until", "stepped", "counted", "cut", "waiting", "satisfied", "capacity"];
+    let mut failures = Vec::new();
+    for field in fields.into_iter().chain(["capacity_until", "members"]) {
+        for value in ["1000000000000", "4000000000000000", "4294967295"] {
+            let _: () = redis::cmd("FLUSHALL").query(&mut direct).unwrap();
+            let mut members = ["p1", "p2"].map(|name| {
+                let member = Member::new("orders", name, Timestamp::START);
+                member.quota(Arc::new(FleetQuota::new(1_000))).limit(Arc::new(PacedRetryStrategy::new()))
+            });
+            let mut version = 0;
+            for second in 0..70 {
+                let _: () = direct.hincr(HASH, "now", 1_000).unwrap();
+                if second == 9 {
+                    let _: () = direct.hset(HASH, field, value).unwrap();
+                }
+                if second == 60 {
+                    version = direct.hget(HASH, "version").unwrap();
+                }
+                for member in &mut members {
+                    let now = Timestamp::START.saturating_add(Duration::from_secs(second));
+                    // A step is posted by a second call.
+                    for _ in 0..2 {
+                        let call = member.call(now, false);
+                        member.answered(now, &store.call("orders", &call).await.unwrap());
+                    }
+                }
+            }
+            let names = ["members", "capacity", "waiting", "satisfied", "cut"];
+            let numbers: Vec<u64> = direct.hmget(HASH, &names).unwrap();
+            let (now, clock, steps): (u64, u64, u64) = direct.hmget(HASH, &["now", "clock", "version"]).unwrap();
+            let status = members.each_ref().map(Member::status);
+            let is_good = numbers == [2, 1_000, 0, 0, 0]
+                && now < 10 * clock
+                && steps.wrapping_sub(version) == 10
+                && status.iter().all(|status| (0..=944).contains(&status.balance) && status.share == Some(50.0));
+            if !is_good {
+                failures.push(format!("{field} = {value}: {numbers:?}, {now}, {version} to {steps}, {status:?}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 // Rules F11, F28.

@@ -10,7 +10,7 @@ use retry_fleet::store::MemoryStore;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const HASH: &str = "retry-fleet:{orders}";
+const HASH: &str = "retry-fleet:1:{orders}";
 /// More than all entries together.
 const ALL: u32 = 1_000;
 

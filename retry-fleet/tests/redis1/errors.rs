@@ -91,7 +91,7 @@ async fn an_answer_of_another_form_is_an_error_that_names_the_key_and_the_field(
         let server = FakeServer::start(answer.clone()).await;
         let mut store = RedisStore::open(&server.url()).unwrap();
         let error = call(&mut store).await.unwrap_err().to_string();
-        assert!(error.contains(r#""retry-fleet:{orders}""#) && error.contains(&expected), "{answer:?}: {error}");
+        assert!(error.contains(r#""retry-fleet:1:{orders}""#) && error.contains(&expected), "{answer:?}: {error}");
     }
 }
 

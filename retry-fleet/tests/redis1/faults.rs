@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const PROCESSES: usize = 8;
 const CAPACITY: u32 = 10_000;
-const HASH: &str = "retry-fleet:{orders}";
+const HASH: &str = "retry-fleet:1:{orders}";
 /// Longer than a process waits before it goes on alone.
 const LONG: Duration = Duration::from_millis(4_500);
 const SHORT: Duration = Duration::from_secs(1);

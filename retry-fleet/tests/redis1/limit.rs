@@ -154,7 +154,7 @@ fn wait_until_shared(service: &Service, processes: &[usize], what: &str) {
 fn processes_share_a_limit_while_they_are_killed_and_stopped_and_the_store_restarts_empty() {
     let (service, mut store) = (Service::start(), RedisServer::start(&[]));
     let state = |store: &RedisServer, field: &str| -> Option<usize> {
-        store.client().get_connection().unwrap().hget("retry-fleet:{orders}", field).unwrap()
+        store.client().get_connection().unwrap().hget("retry-fleet:1:{orders}", field).unwrap()
     };
     let began = Instant::now();
     let mut processes: Vec<_> = (0..PROCESSES)

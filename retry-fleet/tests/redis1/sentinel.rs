@@ -69,7 +69,7 @@ async fn the_store_follows_the_master_that_the_sentinel_names() {
     let epoch = call(&mut store).await.unwrap().epoch;
     let mut direct = replica.connect().await;
     let started = Instant::now();
-    while redis::cmd("EXISTS").arg("retry-fleet:{orders}").query_async::<u8>(&mut direct).await.unwrap() == 0 {
+    while redis::cmd("EXISTS").arg("retry-fleet:1:{orders}").query_async::<u8>(&mut direct).await.unwrap() == 0 {
         assert!(started.elapsed() < PATIENCE, "the replica does not know the state");
         std::thread::sleep(Duration::from_millis(50));
     }

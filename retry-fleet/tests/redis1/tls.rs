@@ -20,7 +20,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 const CAPACITY: u32 = 280;
 const COST: u32 = 14;
-const HASH: &str = "retry-fleet:{orders}";
+const HASH: &str = "retry-fleet:1:{orders}";
 const PASSWORD: &str = "pass-w0rd";
 
 /// A certificate and its key, in PEM.
