@@ -9,9 +9,9 @@ use std::fmt;
 
 /// The error of a call: an error `E` of the client, a time limit that was exceeded, or with reqwest an error response.
 ///
-/// `From<TimedOut>` makes the options `attempt_timeout`, `max_time` and `deadline` work, for which a client's own error is
-/// not enough. Each module of a client names this type for its own error, and gives it a `From` of that error, which
-/// classifies it. So `?` works, and no policy is needed:
+/// It implements `From<TimedOut>`, which the options `attempt_timeout`, `max_time` and `deadline` need, and which a
+/// client's own error lacks. The module of each client has an alias of this type for the client's error, and a `From` of
+/// that error, which classifies it. So `?` works, and no policy is needed:
 ///
 /// ```
 /// # #[cfg(feature = "redis1")]
@@ -47,7 +47,7 @@ pub(crate) enum Cause<E> {
 impl<E> ClientError<E> {
     /// Creates the error of a call that failed with an error of the client.
     ///
-    /// For an error of a client with a module, `From` does it.
+    /// For a client with a module, use `From` instead.
     ///
     /// ```
     /// use retry_clients::ClientError;
@@ -103,7 +103,7 @@ impl<E: fmt::Display> fmt::Display for ClientError<E> {
     }
 }
 
-/// The message is that of the cause, so the source is the source of the cause.
+/// The message is the message of the cause, so the source is the source of the cause.
 impl<E: Error + 'static> Error for ClientError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         if let Cause::Client(error) = &self.cause { error.source() } else { None }
@@ -119,7 +119,7 @@ macro_rules! of_client {
         #[doc = concat!("The error of a call of ", $client, ": the client's own error, or a time limit that was exceeded.")]
         ///
         /// A function with `max_time`, `deadline` or `attempt_timeout` returns it in place of the client's own error.
-        /// `?` converts that one, and classifies it by the [table](self).
+        /// `?` converts the client's error, and classifies it by the [table](self).
         pub type ClientError = $crate::ClientError<$error>;
 
         impl From<$error> for ClientError {

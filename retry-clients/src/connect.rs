@@ -1,4 +1,4 @@
-//! What it means that a client was still connecting.
+//! The classification of errors that occur while a client connects.
 
 use retry_core::RetrySafety;
 use retry_core::classify::{Classification, chain};
@@ -14,7 +14,7 @@ const UNSENT: Classification = Classification::new(RetrySafety::Yes);
 
 fn known(link: &(dyn Error + 'static)) -> Option<Classification> {
     match link.downcast_ref::<io::Error>()?.kind() {
-        // Rustls reports that TLS failed. A certificate that was refused once is refused again.
+        // Rustls reports that TLS failed. A certificate that was rejected once is rejected again.
         io::ErrorKind::InvalidData => Some(Classification::new(RetrySafety::No)),
         io::ErrorKind::TimedOut => Some(UNSENT.with_timeout()),
         _ => None,

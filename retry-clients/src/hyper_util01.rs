@@ -7,7 +7,7 @@
 //! | Is it an error of hyper? | as in [`hyper1`] |||
 //! | Any other error, such as a URI without a host | no | | other |
 //!
-//! A URI whose scheme the connector does not support is a failure to connect, too, and is retried in vain.
+//! A URI whose scheme the connector does not support is a failure to connect, too, and is retried without success.
 
 use crate::http::ResponsePolicy;
 use crate::{connect, hyper1};

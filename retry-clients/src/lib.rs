@@ -1,4 +1,4 @@
-//! What the errors of known clients mean for retries, for [`retry_core`].
+//! Classification of the errors of known clients, for [`retry_core`].
 //!
 //! | client | feature and module | error |
 //! |---|---|---|
@@ -27,23 +27,23 @@
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
 //! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). Of reqwest, reqwest-middleware and hyper-util |
 //! | `transaction`, `TransactionError` | for a transaction of `PostgreSQL`, in the two modules that have them: they know whether COMMIT had been sent |
-//! | a table | to look up the verdict on each error, the reason for it, and how it was observed |
+//! | a table | to look up the classification of each error, the reason for it, and how it was observed |
 //!
-//! The verdict *yes* means that nothing was acted upon, or that a repetition does no harm; *maybe* means that the request
-//! may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it `idempotent` or
-//! `idempotent = false`, or with a policy, `.idempotent(true)` or `.idempotent(false)`.
+//! In the column *safe*, *yes* means that the request was not acted upon, or that a repetition does no harm; *maybe*
+//! means that the request may have been acted upon. Whether a *maybe* is retried is up to the operation: mark it
+//! `idempotent` or `idempotent = false`, or with a policy, `.idempotent(true)` or `.idempotent(false)`.
 //!
-//! Each policy is a [`ChainPolicy`](retry_core::ChainPolicy), which judges an error of any type by its chain of sources. It
-//! also knows I/O errors and the timeouts of retry-core and tokio.
+//! Each policy is a [`ChainPolicy`](retry_core::ChainPolicy), which classifies an error of any type by its chain of
+//! sources. It also knows I/O errors and the timeouts of retry-core and tokio.
 //!
 //! A client's own error can't be made from a [`TimedOut`](retry_core::TimedOut), so a function with `max_time`, `deadline` or
 //! `attempt_timeout` returns the [`ClientError`] of the module in its place, and needs no policy:
 //! `#[retryable(strategy = CACHE, idempotent, max_time = "2s")] async fn get(..) -> Result<String, redis1::ClientError>`.
 //! It can also return an `anyhow::Error` or the like, with the same policy as above.
 //!
-//! [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client by one line. For a stack of
-//! `tower` layers around a client of reqwest or hyper-util, `RetryLayer` of `retry_core::tower` does, with the
-//! `response_policy` of the client.
+//! With one line, [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client. For a stack of `tower`
+//! layers around a client of reqwest or hyper-util, use `RetryLayer` of `retry_core::tower` with the `response_policy`
+//! of the client.
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!

@@ -15,17 +15,17 @@
 //! | Was it another I/O error? | maybe | | other | its kind is not in [`classify::io`](retry_core::classify::io) | |
 //! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
 //!
-//! redis has its own verdict, `RedisError::retry_method`. It tells how to get a working connection, and not whether
-//! the command was executed, so it is not used here.
+//! redis has a classification of its errors, `RedisError::retry_method`. It is not used here, because it says how to
+//! get a working connection, and not whether the command was executed.
 //!
 //! # Use
 //!
 //! A `MultiplexedConnection` stays broken after its connection broke. For retries, use a `ConnectionManager`, which
 //! connects again, or connect within the attempt. A `ConnectionManager` retries connecting by itself, with its own
 //! backoff. Switch this off by `ConnectionManagerConfig::set_number_of_retries(0)`, so that the retries do not multiply.
-//! A cluster connection follows `MOVED` and `ASK` and has retries of its own, too.
+//! A cluster connection follows `MOVED` and `ASK`, and also retries by itself.
 //!
-//! Mark your writes: a timeout does not tell whether an INCR was counted.
+//! Mark your writes: after a timeout, an INCR may or may not have been executed.
 //!
 //! ```
 //! use redis::{RedisError, RedisResult};
@@ -41,7 +41,7 @@
 //! #   Ok(key.to_owned())
 //! }
 //!
-//! // An INCR must not be counted twice: only what was not executed is retried.
+//! // An INCR must not be executed twice, so it is retried only if it was not executed.
 //! #[retryable(strategy = CACHE, policy = redis1::policy().idempotent(false))]
 //! async fn count(key: &str) -> RedisResult<u64> {
 //!     // One attempt: `connection.clone().incr(key, 1).await`.

@@ -6,7 +6,7 @@ use retry_core::RetrySafety;
 use retry_core::classify::{Classification, chain};
 use std::error::Error;
 
-/// The answers of an error to the questions that decide.
+/// The properties of an error that determine its classification.
 pub(crate) struct Answers {
     pub(crate) is_connect: bool,
     pub(crate) is_timeout: bool,

@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! In your own error type, the field has an attribute: `#[retry(transparent)]` for a [`ClientError`], and
+//! In your own error type, write an attribute on the field: `#[retry(transparent)]` for a [`ClientError`], and
 //! `#[retry(with = reqwest012::classify)]` for a `reqwest::Error`.
 //!
 #![doc = include_str!("reqwest.md")]

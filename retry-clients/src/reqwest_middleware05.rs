@@ -2,7 +2,7 @@
 //!
 //! # One line for a client
 //!
-//! With [`RetryMiddleware`], all requests of a client are retried, and its calls stay as they are:
+//! With [`RetryMiddleware`], all requests of a client are retried, and the code that makes them does not change:
 //!
 //! ```
 //! use reqwest_middleware::ClientBuilder;
@@ -16,28 +16,29 @@
 //! # }
 //! ```
 //!
-//! - **Method.** A request that may have been acted upon is sent again if its method is idempotent, as GET and PUT are, and not
-//!   if it is a POST or a PATCH. A request that was not acted upon is sent again with each method, after a 429 for example.
-//!   [`idempotent_with`](RetryMiddleware::idempotent_with) decides in place of the method, for example by an idempotency key,
-//!   which [`before_attempt`](RetryMiddleware::before_attempt) can add.
+//! - **Method.** A request that may have been acted upon is sent again if its method is idempotent, as GET and PUT are, and
+//!   not if it is a POST or a PATCH. A request that was not acted upon, for example after a 429, is sent again whatever its
+//!   method is. [`idempotent_with`](RetryMiddleware::idempotent_with) replaces this rule, for example by a check for an
+//!   idempotency key, which [`before_attempt`](RetryMiddleware::before_attempt) can add.
 //! - **Outcome.** The caller gets the last response, whatever its status, as from reqwest. `error_for_status`, or
-//!   [`error_for_response`](reqwest013::ResponseExt), makes an error of it.
+//!   [`error_for_response`](reqwest013::ResponseExt), turns it into an error.
 //! - **Waits.** A retry waits at least as long as a `Retry-After` asks for.
 //! - **Request body.** A request whose body is a stream can't be cloned, and is sent once.
 //! - **Response body.** It is read as part of the attempt if its length is known and at most 64 KiB, so that a request is sent
 //!   again if its answer breaks off. [`read_bodies`](RetryMiddleware::read_bodies) changes that.
-//! - **Other middleware.** What is added after it takes part in each attempt, and what is added before it sees one request.
+//! - **Other middleware.** Middleware that is added after it runs in each attempt, and middleware that is added before it
+//!   sees one request.
 //! - **Time.** `timeout` of reqwest's `ClientBuilder` limits each attempt, and [`max_time`](RetryMiddleware::max_time) the
 //!   whole request.
 //!
-//! Leave the middleware of the crate `reqwest-retry` out, and set `retry(reqwest::retry::never())` on reqwest's client,
-//! because their retries multiply with those of this one. So do the retries of a `#[retryable]` function around the client.
+//! Retries in layers multiply. So remove the middleware of the crate `reqwest-retry`, set `retry(reqwest::retry::never())`
+//! on reqwest's client, and don't call the client in a `#[retryable]` function.
 //!
 //! # Errors
 //!
-//! The error of reqwest-middleware hides the error inside from a chain of sources, so the policy of [`reqwest013`] finds only the sources of that
-//! error. A timeout, a status and an unknown host, for example, have no source that tells what they are, and are not
-//! retried. The functions of this module look inside:
+//! The error of reqwest-middleware hides the error inside it from a chain of sources, so the policy of [`reqwest013`] finds
+//! only the sources of the inner error. A timeout, a status and an unknown host, for example, have no source that identifies
+//! them, and are not retried. The functions of this module look inside:
 //!
 //! | error | classification |
 //! |---|---|
@@ -48,7 +49,7 @@
 //!
 //! # In a retried function
 //!
-//! Without the middleware, a function makes the calls, and its attempt includes what it does with the answer:
+//! Without the middleware, a function sends the requests, and its attempt includes the handling of the answer:
 //!
 //! ```
 //! use reqwest_middleware::ClientWithMiddleware;
@@ -63,8 +64,8 @@
 //! }
 //! ```
 //!
-//! Your own error middleware is classified by one more line. It is hidden as well, so the function gets the error
-//! around it:
+//! The error of your own middleware is classified by one more line. It is hidden as well, so the function gets the
+//! error around it:
 //!
 //! ```
 //! use reqwest_middleware::Error;

@@ -8,8 +8,8 @@ use std::io;
 /// Classifies an I/O error of the standard library's resolver: nothing was sent, so a retry is safe. Returns `None` for
 /// any other link.
 ///
-/// The error has no kind of its own. So it is known by its message, or on Windows by the code of the system. If the system
-/// call behind it failed, it has that call's error and is not known.
+/// The error has no separate kind. So it is recognized by its message, or on Windows by the code of the system. If the
+/// system call behind it failed, it has that call's error and is not recognized.
 pub(crate) fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
     let error: &io::Error = link.downcast_ref()?;
     let is_unresolved = match error.raw_os_error() {

@@ -1,7 +1,7 @@
 //! The errors of tonic 0.14: [`tonic::Status`].
 //!
-//! Tonic reports errors of its own as statuses, too, so a code alone does not tell whether the server ever saw the call.
-//! The sources of the status tell it. The first question that is answered with yes decides:
+//! Tonic also reports its own errors as statuses, so a code alone does not show whether the server ever saw the call.
+//! The sources of the status show it. The first question that is answered with yes decides:
 //!
 //! | question | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
@@ -12,11 +12,11 @@
 //! | Did the server's timeout strike? It answers CANCELLED with the text `Timeout expired`, which is tonic's own. | maybe | timeout | other | the server may have acted | `Server::timeout`, and `Request::set_timeout`, which both sides enforce |
 //! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
 //!
-//! Two things that a server can send count, too:
+//! A server can also send:
 //!
-//! - The delay in a `google.rpc.RetryInfo` or in the metadata `grpc-retry-pushback-ms`; the longer one, if there are
-//!   both. With a delay, `RESOURCE_EXHAUSTED` is throttling.
-//! - A `grpc-retry-pushback-ms` that is negative, malformed or there twice: no retry ([`grpc_pushback`]).
+//! - A delay in a `google.rpc.RetryInfo` or in the metadata `grpc-retry-pushback-ms`. If both are there, the longer one
+//!   is used. With a delay, `RESOURCE_EXHAUSTED` is throttling.
+//! - A `grpc-retry-pushback-ms` that is negative, malformed or repeated: then there is no retry ([`grpc_pushback`]).
 //!
 //! [`otlp`] is the same with the codes as OpenTelemetry reads them.
 //!
@@ -45,8 +45,8 @@
 //! }
 //! ```
 //!
-//! `Endpoint::connect` fails with a `tonic::transport::Error`, which [`policy`] judges by its sources. A channel that
-//! was made by `connect_lazy` connects in the first call, and again after the connection broke, so its errors are
+//! `Endpoint::connect` fails with a `tonic::transport::Error`, which [`policy`] classifies by its sources. A channel
+//! that was made by `connect_lazy` connects in the first call, and again after the connection broke, so its errors are
 //! statuses.
 //!
 //! Attempts that stream a request start the stream again, so make the stream within the attempt.
@@ -69,8 +69,8 @@ pub fn classify(status: &Status) -> Classification {
     }
 }
 
-/// Classifies a status as [`classify()`] does, but reads the codes by [`classify::otlp`]. An error without an answer of
-/// the server is safe to retry unless TLS failed, because telemetry may be sent twice.
+/// Classifies a status as [`classify()`] does, but reads the codes by [`classify::otlp`]. If the server did not answer,
+/// a retry is safe unless TLS failed, because telemetry may be sent twice.
 ///
 /// Use it for exporters of telemetry only.
 pub fn otlp(status: &Status) -> Classification {
@@ -94,7 +94,7 @@ pub const fn policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(link)
 }
 
-/// Returns the [`policy`] for exporters of telemetry, which judges as [`otlp`] does.
+/// Returns the [`policy`] for exporters of telemetry, which classifies as [`otlp`] does.
 pub const fn otlp_policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(otlp_link)
 }

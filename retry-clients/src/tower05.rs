@@ -1,9 +1,9 @@
 //! A retry quota as the [`Budget`] of tower 0.5, for retry loops that belong to another library.
 //!
 //! [`QuotaBudget`] lets tower's own retry layer pay from the quota of a strategy, so that both kinds of retries share one
-//! limit. If you are free to choose, take `RetryLayer` of `retry_core::tower` instead. A budget does not learn what failed,
-//! so each retry costs the same. It gets nothing back for a retry that is dropped before it is sent, and it does not hold
-//! first requests back.
+//! limit. If you are free to choose, take `RetryLayer` of `retry_core::tower` instead. A budget does not know the error, so
+//! each retry costs the same. A retry that is dropped before it is sent is not refunded, and first requests are not
+//! limited.
 //!
 //! ```
 //! use retry_clients::tower05::QuotaBudget;
@@ -83,7 +83,7 @@ impl<Q: RetryQuota> QuotaBudget<Q> {
 }
 
 impl<Q: RetryQuota> Budget for QuotaBudget<Q> {
-    /// Tells the quota of a success, with the refund. The loop of tower does not say whether it was a retry.
+    /// Reports a success to the quota, with the refund. The loop of tower does not say whether it was a retry.
     fn deposit(&self) {
         self.quota.first_succeeded(self.refund);
     }

@@ -14,9 +14,9 @@ use std::fmt;
 /// |---|---|---|
 /// | before COMMIT was sent | as the error itself says, but *yes* in place of *maybe*: the transaction was rolled back | of the error |
 /// | as the answer to COMMIT: a conflict, such as 40001 | yes | conflict |
-/// | as the answer to COMMIT: any other SQLSTATE that is *no* by [`known_sqlstate`], but for those of the classes 08 and XX | no | of the SQLSTATE |
+/// | as the answer to COMMIT: any other SQLSTATE that is *no* by [`known_sqlstate`], except the classes 08 and XX | no | of the SQLSTATE |
 /// | in place of an answer to COMMIT, or with any other SQLSTATE | maybe: the [outcome is unknown](TransactionError::is_outcome_unknown) | |
-/// | at a time that nobody knows: outside of `transaction`, or a time limit that cut the attempt | as the error itself says | of the error, without any if *maybe* |
+/// | at an unknown time: outside of `transaction`, or a time limit that cut the attempt | as the error itself says | of the error, or none if *maybe* |
 ///
 /// A *maybe* has neither a class nor a fault here, so only an operation that is marked `idempotent` retries it. Without a
 /// mark, no transaction is carried out twice.
@@ -29,7 +29,7 @@ pub struct TransactionError<E> {
 impl<E> TransactionError<E> {
     /// Creates the error of an attempt that failed before its transaction sent COMMIT.
     ///
-    /// Use it for what an attempt does before it calls `transaction`, such as connecting.
+    /// Use it for steps before the call of `transaction`, such as connecting.
     pub fn before_commit(error: impl Into<E>) -> Self
     where
         E: RetryInfo,
@@ -52,8 +52,8 @@ impl<E> TransactionError<E> {
     pub(crate) fn of_commit(error: E, answer: Option<&str>) -> Self {
         let certain = answer.and_then(|code| {
             let verdict = known_sqlstate(code)?;
-            // A lost race and a refused transaction were rolled back. The other codes are words of a proxy, of a server
-            // that stops, or of one that fails.
+            // A lost race and a refused transaction were rolled back. The other codes come from a proxy, from a server
+            // that stops, or from a server that fails.
             let refused =
                 verdict.is_retry_safe() == RetrySafety::No && !code.starts_with("08") && !code.starts_with("XX");
             (verdict.is_conflict() || refused).then_some(verdict)
@@ -61,7 +61,7 @@ impl<E> TransactionError<E> {
         Self { error, verdict: certain.unwrap_or(OUTCOME_UNKNOWN) }
     }
 
-    /// Creates an error of which nobody knows whether COMMIT had been sent.
+    /// Creates an error for which it is not known whether COMMIT had been sent.
     pub(crate) fn at_any_time(error: E, verdict: Classification) -> Self {
         let verdict = if verdict.is_retry_safe() == RetrySafety::Maybe { OUTCOME_UNKNOWN } else { verdict };
         Self { error, verdict }
@@ -91,7 +91,7 @@ impl<E> TransactionError<E> {
     }
 }
 
-/// Without a fault, because an operation without a mark retries what the server is to blame for.
+/// Without a fault, because an operation without a mark retries server faults.
 const OUTCOME_UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
 
 impl<E: From<TimedOut>> From<TimedOut> for TransactionError<E> {
@@ -109,7 +109,7 @@ impl<E: fmt::Display> fmt::Display for TransactionError<E> {
     }
 }
 
-/// The message has that of the error, so the source is the source of the error.
+/// The message includes the message of the error, so the source is the source of the error.
 impl<E: Error + 'static> Error for TransactionError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()

@@ -15,17 +15,18 @@
 //! | `Protocol` | maybe | | other | the answer is not HTTP, but the request may have been acted upon |
 //! | any other | no | | other | the same request fails again |
 //!
-//! Observed with ureq 3.5.1 and rustls against servers on the loopback interface, by `tests/clients/ureq3.rs`; from the
-//! docs of ureq are the rows of `HostNotFound`, `ConnectionFailed` and `ConnectProxyFailed`.
+//! Observed with ureq 3.5.1 and rustls against servers on the loopback interface, by `tests/clients/ureq3.rs`. The rows
+//! of `HostNotFound`, `ConnectionFailed` and `ConnectProxyFailed` come from the docs of ureq.
 //!
-//! - **Name resolution.** Ureq returns the I/O error of the resolver, which has no kind of its own. It is known by the
-//!   message of the standard library. Your own resolver may have another one, which is then not retried.
+//! - **Name resolution.** Ureq returns the I/O error of the resolver, which has no separate kind. It is recognized by
+//!   the message of the standard library. The error of your own resolver may have another message, and is then not
+//!   retried.
 //! - **Redirects.** Ureq follows them. Then a failure to resolve or to connect may be that of the target of a redirect, after the first
 //!   server has acted upon the request. Where that matters, set `max_redirects(0)`.
 //! - **Retry-After.** `StatusCode` has no headers. To keep them, set `http_status_as_error(false)` and classify the
 //!   response by [`http::response`], as below. (There is no `error_for_response` for ureq: it would keep the URL, and
 //!   `get_uri` panics for a response that is not ureq's own.)
-//! - **Retries.** Ureq has none of its own.
+//! - **Retries.** Ureq does not retry.
 //!
 //! ```
 //! use retry_clients::ureq3;

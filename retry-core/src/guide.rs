@@ -17,13 +17,14 @@
 //!
 //! # A quota that needs no number
 //!
-//! How large should a quota be? A fixed one of 100 retries is right for one process with some hundred requests per second. With
-//! 1,000 processes it is 1,000 times as large, and a server that stalled stays down. With one process, failures of 30 % that have
-//! nothing to do with each other empty it, though retries would help. So [`EvidenceQuota`](crate::quota::EvidenceQuota) takes its
-//! size from its own traffic: the attempts of 1 5/8 seconds. These sizes add up to that of one quota, whatever the number of
-//! processes. And it asks whether retries help: one that succeeds gives back two. So retries pay for themselves while more than
-//! half of all attempts succeed, and end by themselves on a server that sheds load, where each retry displaces another request. A
-//! timeout is the one failure that shows congestion, so it is judged more strictly.
+//! How large should a quota be? A fixed size of 100 retries is right for one process with a few hundred requests per second.
+//! With 1,000 processes it is 1,000 times as large, and a server that stalled stays down. With one process, failures of 30 %
+//! that have nothing to do with each other empty it, though retries would help. So
+//! [`EvidenceQuota`](crate::quota::EvidenceQuota) takes its size from its own traffic: the attempts of 1 5/8 seconds. These
+//! sizes add up to that of one quota, whatever the number of processes. And it asks whether retries help: one that succeeds
+//! gives back two. So retries pay for themselves while more than half of all attempts succeed, and end by themselves on a
+//! server that sheds load, where each retry displaces another request. A timeout is the one failure that shows congestion, so
+//! the rule for its retry is stricter.
 //!
 //! # Tokens
 //!
@@ -54,8 +55,8 @@
 //! would be granted long before their attempts, and sends would bunch up after the backoffs.
 //!
 //! A limiter answers with a wait, and the operation asks again after it. The adaptive strategy never answers with more
-//! than 100 ms, because its rate can change at any time, and a long wait that was computed at an old rate could be far
-//! too long. Waiting is free: an operation is charged when it gets its permission. If operations were charged when they
+//! than 100 ms, because its rate can change at any time, and a wait that was computed at an old rate could be far too
+//! long. Waiting is free: an operation is charged when it gets its permission. If operations were charged when they
 //! start to wait, the balance would fall further and further, and the operations at the end of the queue would starve.
 //! Your own limiter can wake its waiting operations early through a [`LazyWaker`](crate::strategy::LazyWaker).
 //!
@@ -84,9 +85,9 @@
 //!
 //! A caller of a function with the attribute that needs the report asks for it with `on_end = |report| ..`. It is a closure
 //! with access to the arguments, so the function can take a place for the answer, `ended: &mut Option<RetryError>`. Nothing
-//! changes for callers and functions that don't ask. The other ways were: a return type of `Report<Result<..>>`, but then the
-//! body returns another type than the signature says; a variable of a given name, but the body that could read it is
-//! over by then; and an observer, but it is shared by calls that run at the same time and does not get the outcome.
+//! changes for callers and functions that don't ask. The alternatives were: a return type of `Report<Result<..>>`, but then
+//! the body returns another type than the signature says; a variable of a given name, but the body that could read it has
+//! ended by then; and an observer, but it is shared by calls that run at the same time and does not get the outcome.
 //!
 //! # Errors with an unknown effect
 //!

@@ -86,8 +86,8 @@
 //! | `observe::metrics::install` | metrics, with the feature `metrics` |
 //! | `test::begin` | a guard for tests, with the feature `test` |
 //!
-//! The modules have the other items. [`guide`] explains the design decisions, and `docs/diagnostics.md` in the repository
-//! each compile error of the macros.
+//! The modules contain the other items. [`guide`] explains the design decisions, and `docs/diagnostics.md` in the
+//! repository each compile error of the macros.
 //!
 //! # Where to keep a strategy
 //!

@@ -10,7 +10,7 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Runs a stage, and returns its result if it reported no mistake. So no mistake can be forgotten.
+    /// Runs a stage, and returns its result if it reported no mistake. So no mistake is lost.
     pub(crate) fn collect<T>(stage: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, syn::Error> {
         let mut diagnostics = Self { errors: Vec::new() };
         let result = stage(&mut diagnostics);
@@ -30,7 +30,7 @@ impl Diagnostics {
         self.errors.len()
     }
 
-    /// Reports a mistake at the tokens that make it.
+    /// Reports a mistake at the tokens that cause it.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.errors.push(syn::Error::new_spanned(tokens, message));
     }
@@ -40,7 +40,7 @@ impl Diagnostics {
         self.errors.push(syn::Error::new(Span::call_site(), message));
     }
 
-    /// Returns what a parser read, or reports its error.
+    /// Returns the result of a parser, or reports its error.
     pub(crate) fn ok<T>(&mut self, parsed: syn::Result<T>) -> Option<T> {
         parsed.map_err(|error| self.errors.push(error)).ok()
     }

@@ -12,9 +12,9 @@ pub(crate) struct OptionTable<O: 'static> {
     pub(crate) subject: &'static str,
     /// The options that it takes, by name.
     pub(crate) options: &'static [(&'static str, O)],
-    /// The option that a value is probably meant for if it stands alone.
+    /// The option that a value without a name is probably meant for.
     pub(crate) main: Option<&'static str>,
-    /// Options that belong elsewhere, and where.
+    /// Options that belong on other items, and the names of these items.
     pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// Words of other libraries, and what to write instead.
     pub(crate) synonyms: &'static [(&'static str, &'static str)],

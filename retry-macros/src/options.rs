@@ -23,8 +23,8 @@ impl ToTokens for Written {
     }
 }
 
-/// Returns the options in all attributes of an item, without unknown and repeated ones, and whether there was
-/// anything that is not an option of the table.
+/// Returns the options in all attributes of an item, without unknown and repeated ones, and whether there was anything
+/// else.
 pub(crate) fn read<O: Copy>(
     lists: impl IntoIterator<Item = TokenStream>,
     table: &OptionTable<O>,
@@ -109,7 +109,7 @@ fn is_false(meta: &Meta) -> bool {
 }
 
 impl Written {
-    /// Reports an option with a value, if it takes none.
+    /// Reports a value of an option that takes none.
     pub(crate) fn flag(&self, diagnostics: &mut Diagnostics) {
         if !matches!(self.meta, Meta::Path(_)) {
             diagnostics.error(self, format!("`{0}` takes no value; write `{0}` alone", self.name));
@@ -121,7 +121,7 @@ impl Written {
         matches!(self.meta, Meta::Path(_))
     }
 
-    /// Reports an option with a value if it marks a field, since the field holds the value.
+    /// Reports a value of an option that marks a field, because the field holds the value.
     pub(crate) fn mark(&self, constant: &str, diagnostics: &mut Diagnostics) {
         if !self.is_bare() {
             diagnostics.error(
@@ -151,7 +151,7 @@ impl Written {
         }
     }
 
-    /// Returns the expression after `=`, of which there must be one, as in this example.
+    /// Returns the expression after `=`, which is required, as in this example.
     pub(crate) fn expr(&self, example: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
         let value = self.value().cloned();
         if value.is_none() {
@@ -187,7 +187,7 @@ impl Written {
         None
     }
 
-    /// Returns `true` for an option without a value, else the `true` or `false` after `=`.
+    /// Returns `true` for an option without a value, otherwise the `true` or `false` after `=`.
     pub(crate) fn boolean(&self, diagnostics: &mut Diagnostics) -> Option<bool> {
         match (&self.meta, self.value()) {
             (Meta::Path(_), _) => Some(true),

@@ -47,7 +47,7 @@ pub(crate) fn rename(tokens: TokenStream, name: &str, new: &Ident) -> TokenStrea
     tokens.into_iter().map(renamed).collect()
 }
 
-/// Returns a name that the code of the user can't see.
+/// Returns a name that the user's code can't see.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(&format!("__{name}"), Span::mixed_site())
 }

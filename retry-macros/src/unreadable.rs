@@ -6,7 +6,8 @@ use crate::tokens::source;
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
-/// Reports what is wrong with a list: each `name: value`, else a value without a name, else the error of the parser.
+/// Reports what is wrong with a list: each `name: value`, or otherwise a value without a name, or otherwise the error
+/// of the parser.
 pub(crate) fn explain<O>(list: TokenStream, error: syn::Error, table: &OptionTable<O>, diagnostics: &mut Diagnostics) {
     let parts = parts(list);
     // Other names before a colon are those of a closure's arguments.

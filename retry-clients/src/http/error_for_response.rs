@@ -21,12 +21,13 @@ pub trait ResponseExt: Response {
     ///
     /// Unlike the client's own `error_for_status`, the error keeps the headers, so that a `Retry-After` has an effect,
     /// and the beginning of the body. By default it reads at most 16 KiB of the body, and for at most one second. If the
-    /// body is longer, slower or cut short, the error has what arrived. Where the rest of a body is not read, its
-    /// connection is not used again.
+    /// body is longer, slower or cut short, the error has the part that arrived. If the rest of a body is not read, its
+    /// connection is not reused.
     ///
     /// # Panics
     ///
-    /// When an error response arrives and the runtime of tokio has no timers: the body is read with a timeout.
+    /// Panics if an error response arrives and the runtime of tokio has no timers, because the body is read with a
+    /// timeout.
     fn error_for_response(self) -> ErrorForResponse<Self> {
         ErrorForResponse { response: self, body_limit: BODY_LIMIT, body_timeout: BODY_TIMEOUT, classify: None }
     }
@@ -34,7 +35,7 @@ pub trait ResponseExt: Response {
 
 impl<R: Response> ResponseExt for R {}
 
-/// The check that [`ResponseExt::error_for_response`] returns. It is done when this is awaited.
+/// The check that [`ResponseExt::error_for_response`] returns. It runs when this is awaited.
 #[derive(Debug)]
 #[must_use = "the response is checked when this is awaited"]
 pub struct ErrorForResponse<R> {
@@ -59,7 +60,7 @@ impl<R> ErrorForResponse<R> {
 
     /// Sets a function that classifies the error, in place of
     /// [`classify::http::response`](retry_core::classify::http::response). It is called once, when the body has been read, and
-    /// the error has its answer everywhere.
+    /// its answer is used everywhere.
     ///
     /// Use it for services that put an error code into the body, such as those for
     /// [language models](retry_core::classify::llm):
@@ -118,7 +119,7 @@ async fn check<R: Response>(check: ErrorForResponse<R>) -> Result<R, ClientError
     }
     let headers = std::mem::take(response.headers_mut());
     let mut error = ErrorResponse::new(status, response.url(), headers);
-    // If the time is up, the error keeps what has arrived, as it does if the body is cut short.
+    // If the time is up, the error keeps the part that has arrived, as it does if the body is cut short.
     _ = tokio::time::timeout(body_timeout, read(&mut response, &mut error.parts.body, body_limit)).await;
     if let Some(classify) = classify {
         error.verdict = classify(&error);

@@ -97,7 +97,7 @@ impl fmt::Debug for ErrorResponse {
     }
 }
 
-/// Shows the status and the URL. The query is left out, because it may hold secrets, and the body, because it is foreign
+/// Shows the status and the URL. The query is left out because it may hold secrets, and the body because it is foreign
 /// text of any length.
 impl fmt::Display for ErrorResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! What the error of a request knows about HTTP.
+//! The HTTP part of a request's error.
 
 use super::ErrorResponse;
 use crate::ClientError;
@@ -20,8 +20,8 @@ impl<E> ClientError<E> {
     /// Takes the method of the request into account: if it is [idempotent](idempotent_method), a *maybe* becomes a
     /// *yes*.
     ///
-    /// Errors and responses don't tell the method. Use this in a function that is called with different ones; otherwise
-    /// the option `idempotent` of the function is simpler.
+    /// Errors and responses don't contain the method. Use this in a function that is called with different methods;
+    /// otherwise the option `idempotent` of the function is simpler.
     #[must_use]
     pub fn for_method(mut self, method: &Method) -> Self {
         self.verdict = self.verdict.idempotent(idempotent_method(method.as_str()));

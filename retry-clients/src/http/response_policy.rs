@@ -60,7 +60,7 @@ impl<K> ResponsePolicy<K> {
     ///
     /// # Panics
     ///
-    /// When a ninth function is added.
+    /// Panics if a ninth function is added.
     #[must_use]
     pub const fn also(mut self, link: fn(&(dyn Error + 'static)) -> Option<Classification>) -> Self {
         self.errors = self.errors.also(link);
@@ -80,7 +80,7 @@ impl<K> ResponsePolicy<K> {
     /// const PAYMENTS: ResponsePolicy = ResponsePolicy::new().classify_with(advised_response);
     /// ```
     ///
-    /// A layer can't read the body, so a code in it is not seen. For services of
+    /// A layer can't read the body, so a code in the body is ignored. For services of
     /// [language models](retry_core::classify::llm), this policy reads their headers, such as `x-should-retry`:
     ///
     /// ```

@@ -17,12 +17,12 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    /// Returns the response with its body read, if it is to be read. Of a body that turns out to be longer than the limit,
-    /// the rest is left.
+    /// Returns the response with its body read, if the settings ask for it. If the body turns out to be longer than the
+    /// limit, the rest is not read.
     ///
     /// # Errors
     ///
-    /// The body broke, or was too slow for the timeouts of the client.
+    /// Returns an error if the body broke, or was too slow for the timeouts of the client.
     pub(super) async fn read(self, response: Response) -> Result<Response, Error> {
         let Self { limit, unknown } = self;
         let limit = u64::try_from(limit).unwrap_or(u64::MAX);
@@ -46,7 +46,7 @@ impl Bodies {
     }
 }
 
-/// Returns the URL in the form in which a response of the crate `http` holds it, which is private to reqwest.
+/// Returns the URL in the form that a response of the crate `http` stores. That form is private to reqwest.
 fn url(response: &Response) -> http::Extensions {
     let (url, ()) = http::Response::builder().url(response.url().clone()).body(()).unwrap_or_default().into_parts();
     url.extensions

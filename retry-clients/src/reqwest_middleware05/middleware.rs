@@ -86,7 +86,7 @@ impl<S: RetryStrategy> RetryMiddleware<S> {
 
     /// Sets the time limit of each request, all attempts and waits included. The default is no limit.
     ///
-    /// If it is over before there was an outcome, the error is `Error::Middleware` around a [`TimedOut`]. For a limit on
+    /// If it is over before there is an outcome, the error is `Error::Middleware` around a [`TimedOut`]. For a limit on
     /// each attempt, set `timeout` on reqwest's `ClientBuilder` or on the request.
     #[must_use]
     pub fn max_time(mut self, time: Duration) -> Self {
@@ -158,7 +158,7 @@ impl<S: RetryStrategy<Token: Send> + Send + Sync + 'static> Middleware for Retry
     }
 }
 
-/// The middleware that follows and the client, as a service.
+/// The rest of the middleware and the client, as a service.
 #[derive(Clone)]
 struct Rest<'a> {
     next: Next<'a>,
@@ -189,7 +189,7 @@ impl<'a> Service<Request> for Rest<'a> {
     }
 }
 
-/// The error of an attempt: one that can be a time limit.
+/// The error of an attempt, which can be an exceeded time limit.
 struct Failed(Error);
 
 impl From<TimedOut> for Failed {

@@ -1,11 +1,11 @@
 //! The errors of sqlx 0.9: [`sqlx::Error`].
 //!
-//! The verdicts are for an attempt that is a whole transaction, from BEGIN to COMMIT:
+//! The table is for an attempt that is a whole transaction, from BEGIN to COMMIT:
 //!
 //! | error | safe | class | fault | why | observed by |
 //! |---|---|---|---|---|---|
 //! | `Database` with an SQLSTATE | by the code | | | [`classify::known_sqlstate`](retry_core::classify::known_sqlstate) | each row of that table; by contention, locks, a killed session, a replica and a server that stops, and else by `RAISE` |
-//! | `Database` without one, as from `SQLite` | no | | other | the codes of each database are its own: judge them by your function | |
+//! | `Database` without one, as from `SQLite` | no | | other | each database has different codes: classify them with your function | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
 //! | `Io` otherwise | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, a restarted server |
@@ -22,8 +22,8 @@
 //! broke before is safe to retry, and one that broke later is reported as an
 //! [unknown outcome](TransactionError::is_outcome_unknown). Its docs have an example.
 //!
-//! Anywhere else, a connection that breaks during COMMIT may hide a committed transaction, and the table does not know
-//! the phase. So always say whether the transaction may be carried out twice:
+//! With any other database, a connection that breaks during COMMIT may hide a committed transaction, and the table does
+//! not know the phase. So always mark whether the transaction may be carried out twice:
 //!
 //! ```
 //! use retry_clients::sqlx09;
@@ -34,7 +34,7 @@
 //!
 //! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
-//! // Money must not move twice: only what was certainly rolled back is retried, such as a lost
+//! // Money must not move twice: it retries only after a certain rollback, such as after a lost
 //! // race.
 //! #[retryable(strategy = BANK, policy = sqlx09::policy().idempotent(false))]
 //! async fn pay(bank: &impl Bank, from: i32, to: i32, amount: i64) -> Result<(), sqlx::Error> {

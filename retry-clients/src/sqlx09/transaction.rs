@@ -9,8 +9,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 
 /// Begins a transaction, runs the body, and commits, with `PostgreSQL`.
 ///
-/// The body gets the transaction by value. It returns `Ok((transaction, value))`, which hands the transaction back to be
-/// committed. If it returns an error, the transaction is dropped, which rolls it back.
+/// The body gets the transaction by value. It returns `Ok((transaction, value))`, and the transaction is then committed.
+/// If it returns an error, the transaction is dropped, which rolls it back.
 ///
 /// Each attempt runs the body again, so the body must have no effects outside of its transaction: no other transaction,
 /// no request to another service, and no COMMIT as a statement. Mark the function `idempotent` only if the transaction may
@@ -19,15 +19,15 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// An attempt that a time limit cut may have sent its COMMIT, so its outcome is unknown. Let the server limit waits, for
 /// example by `SET LOCAL lock_timeout = '2s'`, whose error is a conflict.
 ///
-/// Any other database is a compile error, because some commit by themselves at some statements.
+/// Any other database is a compile error, because some databases commit by themselves at some statements.
 ///
 /// # Errors
 ///
 /// Returns the error of the first step that failed. The docs of [`TransactionError`](crate::TransactionError) have a table
 /// of how each is classified.
 ///
-/// A body that hides the error of a statement gets no error from its COMMIT, with which `PostgreSQL` then rolls back.
-/// Execute a statement that may fail in a savepoint.
+/// If the body hides the error of a statement, `PostgreSQL` rolls back at COMMIT and reports no error. So execute a
+/// statement that may fail in a savepoint.
 ///
 /// # Examples
 ///
@@ -134,7 +134,8 @@ const fn is_postgresql(database: &str) -> bool {
 }
 
 impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
-    /// An error outside of [`transaction`] is classified by the table of the module: nobody knows whether a COMMIT had been sent.
+    /// An error outside of [`transaction`] is classified by the table of the module: it is not known whether a COMMIT had been
+    /// sent.
     fn from(error: Error) -> Self {
         let verdict = classify(&error);
         Self::at_any_time(error.into(), verdict)

@@ -1,6 +1,6 @@
 //! The errors of tokio-postgres 0.7: [`tokio_postgres::Error`].
 //!
-//! The verdicts are for an attempt that is a whole transaction, from BEGIN to COMMIT. The first question that is answered
+//! The table is for an attempt that is a whole transaction, from BEGIN to COMMIT. The first question that is answered
 //! with yes decides:
 //!
 //! | question | safe | class | fault | why | observed by |
@@ -18,10 +18,10 @@
 //!
 //! # Use
 //!
-//! A connection that broke stays closed. So let a pool hand a connection to each attempt, such as `deadpool-postgres` or
-//! `bb8-postgres`, or connect within the attempt. Their own errors wrap the one of tokio-postgres: label its variant
-//! `#[retry(with = tokio_postgres07::classify)]`, or let [`policy`] judge it by its sources. A pool that timed out has sent nothing,
-//! so this is safe to retry, at the cost of another such wait.
+//! A connection that broke stays closed. So let each attempt take a connection from a pool, such as `deadpool-postgres` or
+//! `bb8-postgres`, or connect within the attempt. The pools' errors wrap the error of tokio-postgres: label its variant
+//! `#[retry(with = tokio_postgres07::classify)]`, or let [`policy`] classify it by its sources. If a pool timed out, nothing
+//! was sent, so a retry is safe, but can wait as long again.
 //!
 //! Let [`transaction`] begin and commit. It knows whether COMMIT had been sent, so a connection that broke before is safe
 //! to retry, and one that broke later is reported as an [unknown outcome](TransactionError::is_outcome_unknown). Its docs

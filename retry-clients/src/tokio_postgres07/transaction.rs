@@ -10,8 +10,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 
 /// Begins a transaction, runs the body, and commits.
 ///
-/// The body gets the transaction by value. It returns `Ok((transaction, value))`, which hands the transaction back to be
-/// committed. If it returns an error, the transaction is dropped, which rolls it back.
+/// The body gets the transaction by value. It returns `Ok((transaction, value))`, and the transaction is then committed.
+/// If it returns an error, the transaction is dropped, which rolls it back.
 ///
 /// Each attempt runs the body again, so the body must have no effects outside of its transaction: no other transaction,
 /// no request to another service, and no COMMIT as a statement. Mark the function `idempotent` only if the transaction may
@@ -25,8 +25,8 @@ pub type TransactionError<E = ClientError> = crate::TransactionError<E>;
 /// Returns the error of the first step that failed. The docs of [`TransactionError`](crate::TransactionError) have a table
 /// of how each is classified.
 ///
-/// A body that hides the error of a statement gets no error from its COMMIT, with which `PostgreSQL` then rolls back.
-/// Execute a statement that may fail in a savepoint.
+/// If the body hides the error of a statement, `PostgreSQL` rolls back at COMMIT and reports no error. So execute a
+/// statement that may fail in a savepoint.
 ///
 /// # Examples
 ///
@@ -106,7 +106,8 @@ fn rolled_back<E: From<Error>>(error: Error) -> crate::TransactionError<E> {
 }
 
 impl<E: From<Error>> From<Error> for crate::TransactionError<E> {
-    /// An error outside of [`transaction`] is classified by the table of the module: nobody knows whether a COMMIT had been sent.
+    /// An error outside of [`transaction`] is classified by the table of the module: it is not known whether a COMMIT had been
+    /// sent.
     fn from(error: Error) -> Self {
         let verdict = classify(&error);
         Self::at_any_time(error.into(), verdict)

@@ -95,7 +95,8 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
     }
 }
 
-/// The [`Share`] trait in this construction: [`Operations`] implements it for each strategy `S` that they share.
+/// The [`Share`] trait in this construction. [`Operations`] implements it for each strategy `S` that operations can
+/// share.
 #[diagnostic::on_unimplemented(
     message = "`{S}` is not shared by the calls that it is for",
     label = "it would be a fresh retry quota for each call",

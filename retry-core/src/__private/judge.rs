@@ -1,4 +1,5 @@
-//! What the expansion of `#[retryable]` names to judge an outcome, and the outcomes that can be judged.
+//! Functions with which the expansion of `#[retryable]` evaluates an outcome, and the outcomes that a policy can
+//! evaluate.
 
 use crate::error::RetryInfo;
 use crate::operation::{Call, OperationOf, OptionalObserver, TimeLimits};
@@ -6,20 +7,20 @@ use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, policy_fn}
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 
-/// Returns what the standard policy makes of an outcome.
+/// Evaluates an outcome by the standard policy.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
 pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
     outcome.judged_by(&StandardRetryPolicy::new())
 }
 
-/// Returns what the standard policy makes of an outcome, knowing whether the operation is idempotent.
+/// Evaluates an outcome by the standard policy of an operation that is idempotent or not.
 #[inline]
 pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirective {
     outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
 }
 
-/// Returns what a policy makes of an outcome. The first unknown error of a function is reported.
+/// Evaluates an outcome by a policy. The first unknown error of a function is reported.
 #[inline]
 pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -33,8 +34,8 @@ where
     call.evaluate(operation, policy, outcome)
 }
 
-/// Returns what a closure makes of an outcome, as [`judge_with`] does. The outcome comes first, so that the closure's
-/// argument needs no type.
+/// Evaluates an outcome by a closure, as [`judge_with`] does. The outcome comes first, so that the closure's argument
+/// needs no type.
 #[inline]
 pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -45,15 +46,15 @@ pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optional
     call.evaluate(operation, &policy_fn(policy), outcome)
 }
 
-/// An outcome that the standard policy can judge. It is [`Fallible`] by definition, so that rustc reports one of the
-/// two.
+/// An outcome that the standard policy can evaluate. It is [`Fallible`] by definition, so that rustc reports only one
+/// of the two.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not tell a failure from a success",
     label = "a retried function returns a `Result`",
     note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
 )]
 pub trait Judged: Fallible {
-    /// What the policy makes of it.
+    /// Returns the policy's directive for this outcome.
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
 }
 

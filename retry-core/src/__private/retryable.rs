@@ -1,5 +1,5 @@
-//! What the expansion of `#[retryable]` names to run attempts: thin functions over [`Call`], where rustc complains of a type that
-//! does not fit once, at the user's tokens.
+//! Functions with which the expansion of `#[retryable]` runs attempts: thin wrappers of [`Call`]. Through them, rustc reports
+//! a wrong type once, at the user's tokens.
 
 pub use crate::operation::{Call, FunctionName, Name, Operation};
 
@@ -16,7 +16,7 @@ use crate::time::{BlockingTimer, Clock, Timer};
 use std::pin::Pin;
 use std::time::Duration;
 
-/// Takes a strategy that an expression made.
+/// Takes a strategy that is the value of an expression.
 #[inline]
 pub fn shared<S, A>(strategy: S) -> A
 where
@@ -25,7 +25,7 @@ where
     Operations::take(strategy)
 }
 
-/// Makes a call whose strategy is a static. A `const` would be a fresh strategy wherever it is named.
+/// Makes a call whose strategy is a static. A `const` would be a new strategy at each use.
 #[inline]
 pub fn call<S: AcceptedStrategy<A>, A: 'static>(name: &'static Name, strategy: &'static S) -> Call<'static, A> {
     Call::new(name, strategy.accept())
@@ -78,7 +78,7 @@ pub fn begin<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     begin_within(call, Unlimited)
 }
 
-/// Begins an operation with limits on its time.
+/// Begins an operation with time limits.
 #[inline]
 pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -123,10 +123,10 @@ pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
     limits.with_long_polling()
 }
 
-/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` is whether the token's delay,
-/// if there is one, is still to be slept.
+/// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` says whether the operation has
+/// not slept the token's delay yet.
 ///
-/// With waits for the delay outside of the loop, as those of closures are, an expansion would be half as long again.
+/// If the delay were slept outside of this loop, as it is for closures, an expansion would be 50 % longer.
 #[expect(clippy::inline_always, reason = "every attempt passes here, and without it nothing of it folds away")]
 #[inline(always)]
 pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
@@ -137,7 +137,7 @@ pub fn wait<'c, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObs
     call.delay_or_wait(operation, is_delayed)
 }
 
-/// Blocks the thread until the attempt is due, or returns what keeps it from being made.
+/// Blocks the thread until the attempt is due, or returns the limit that prevents it.
 #[inline]
 pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -152,7 +152,7 @@ pub fn attempt_blocking<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Begins to keep what the contexts of attempts need.
+/// Creates the state that the contexts of attempts need.
 #[inline]
 pub fn context(operation: &impl Identified) -> ContextState {
     ContextState::new(operation.operation_id())
@@ -192,7 +192,7 @@ pub fn timer<T: AcceptedTimer<A>, A>(timer: &T) -> &A {
     timer.accept()
 }
 
-/// Returns the timer of a static. A `const` would be a fresh timer wherever it is named.
+/// Returns the timer of a static. A `const` would be a new timer at each use.
 #[inline]
 pub fn static_timer<T: AcceptedTimer<A>, A>(timer: &'static T) -> &'static A {
     timer.accept()
@@ -216,7 +216,7 @@ pub fn observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &O) -> &A 
     observer.accept()
 }
 
-/// Returns the observer of a static. A `const` would be a fresh observer wherever it is named.
+/// Returns the observer of a static. A `const` would be a new observer at each use.
 #[inline]
 pub fn static_observer<O: AcceptedObserver<A> + ?Sized, A: ?Sized>(observer: &'static O) -> &'static A {
     observer.accept()

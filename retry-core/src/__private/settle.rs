@@ -1,4 +1,4 @@
-//! What the expansion of `#[retryable]` names to settle an outcome, and to call `on_retry` and `on_end`.
+//! Functions with which the expansion of `#[retryable]` settles an outcome and calls `on_retry` and `on_end`.
 
 use super::judge::Fallible;
 use crate::observe::{Event, Report};
@@ -8,8 +8,7 @@ use crate::strategy::RetryStrategy;
 use crate::time::{Clock, Timestamp};
 use std::ops::ControlFlow;
 
-/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation, which has
-/// ended.
+/// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which has ended.
 #[cold]
 pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -20,8 +19,8 @@ pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObse
     operation.cut_or_end(call, cut, last)
 }
 
-/// Continues with the outcome of an attempt that was cut, or breaks off with the outcome of the operation, which is
-/// then settled without a directive. For an expansion with `on_retry` or `on_end`.
+/// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which is then
+/// settled without a directive. For an expansion with `on_retry` or `on_end`.
 #[cold]
 pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
@@ -32,8 +31,8 @@ pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     OperationOf::<S, L, O>::cut(cut, last)
 }
 
-/// Tells the strategy what the policy made of an outcome, and returns the outcome if it is final. Otherwise the outcome
-/// is dropped, or kept in `last`.
+/// Passes the policy's directive for an outcome to the strategy, and returns the outcome if it is final. Otherwise the
+/// outcome is dropped, or kept in `last`.
 ///
 /// The directive comes before the operation, because the policy is asked with a reference to the operation.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
@@ -46,7 +45,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     outcome: R,
 ) -> Option<R> {
     let decision = match directive {
-        // A success at the first attempt is most of the calls. After this test, the compiler drops what is for retries.
+        // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
         RetryDirective::Succeed { success } if operation.is_first() => operation.succeed(call, success),
         directive => operation.settle(call, directive, Plain),
     };
@@ -67,7 +66,7 @@ pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     operation.finish(call, decision, last, outcome).break_value()
 }
 
-/// Settles an outcome, as [`settle_to_end`] does, and tells `tell` of a failure, with its event.
+/// Settles an outcome, as [`settle_to_end`] does, and reports a failure with its event to `tell`.
 #[inline]
 pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -83,8 +82,8 @@ pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: 
     operation.finish(call, decision, last, outcome).break_value()
 }
 
-/// Returns the beginning of an operation that begins now. The id is that of the operation or of its contexts, because an
-/// operation without an observer may not keep it.
+/// Returns the beginning of an operation that begins now. The id comes from the operation or from its contexts, because
+/// an operation without an observer may not keep it.
 #[inline]
 pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
@@ -93,7 +92,7 @@ pub fn beginning<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy>(
     call.beginning(operation)
 }
 
-/// Tells the error of an outcome to `tell`. Nothing is told of a success.
+/// Passes the error of an outcome to `tell`. A success is not reported.
 #[inline]
 pub fn tell_failure<R: Fallible>(outcome: &R, tell: impl FnOnce(&R::Error)) {
     if let Some(error) = outcome.error() {

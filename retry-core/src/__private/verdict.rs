@@ -1,4 +1,4 @@
-//! Verdicts on errors: the return types of functions named by `with`, and the types of fields with `safe`.
+//! Classifications by the user: the return types of functions named by `with`, and the types of fields with `safe`.
 
 use crate::classify::Classification;
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
@@ -62,15 +62,15 @@ impl<V: Verdict> Verdict for &V {
     }
 }
 
-/// The answers of a verdict. Each method has the name of the one of [`RetryInfo`], and returns `None` if the verdict
-/// does not give that answer.
+/// The answers of a classification. Each method has the name of a method of [`RetryInfo`], and returns `None` if the
+/// classification does not give that answer.
 #[derive(Clone, Copy, Debug)]
 pub struct PartialClassification {
     safety: Option<RetrySafety>,
     all: Option<Classification>,
 }
 
-/// Returns the answers of a verdict. The expansion reads a verdict only through this function, so that rustc reports a
+/// Returns the answers of a classification. The expansion reads it only through this function, so that rustc reports a
 /// wrong type once.
 #[inline]
 pub fn verdict<V: Verdict>(verdict: &V) -> PartialClassification {
@@ -103,7 +103,7 @@ impl PartialClassification {
         self.all.map(|all| all.is_conflict())
     }
 
-    /// Returns the wait that the server asked for. If it did not ask for one, the verdict gives no answer.
+    /// Returns the wait that the server asked for. If it did not ask for one, there is no answer.
     pub fn retry_after(self) -> Option<Duration> {
         self.all?.retry_after()
     }

@@ -30,7 +30,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct ExponentialBackoff {
-    /// In nanoseconds, as the other bases are.
+    /// In nanoseconds, like the other bases.
     base: u64,
     /// `None` means the ordinary base.
     throttling_base: Option<u64>,
@@ -92,7 +92,7 @@ impl ExponentialBackoff {
         self.cap
     }
 
-    /// Returns a backoff with the same settings. Its random numbers are its own.
+    /// Returns a backoff with the same settings and separate random numbers.
     pub(crate) const fn copy(&self) -> Self {
         Self { jittered: self.jittered.copy(), ..*self }
     }
@@ -102,7 +102,7 @@ impl ExponentialBackoff {
         Self { jittered: self.jittered.seeded_as(&other.jittered), ..*self }
     }
 
-    /// Returns random numbers of the same seed, if there is one.
+    /// Returns random numbers with the same seed, if there is one.
     pub(crate) const fn random_numbers(&self) -> RandomNumbers {
         self.jittered.random_numbers()
     }

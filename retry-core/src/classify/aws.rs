@@ -146,8 +146,8 @@ pub fn is_clock_skew(code: &str) -> bool {
     CLOCK_SKEW_CODES.contains(&bare(code))
 }
 
-/// Returns the status by which a code is judged: the status of the response, or, if that is below 400, the status that
-/// the service documents for this code.
+/// Returns the status by which a code is classified: the status of the response, or, if that is below 400, the status
+/// that the service documents for this code.
 pub(crate) fn documented_status(code: &str, status: u16) -> u16 {
     let documented = || STATUSES_OF_CODES.iter().find(|(listed, _)| *listed == bare(code));
     if status < 400 { documented().map_or(status, |(_, documented)| *documented) } else { status }

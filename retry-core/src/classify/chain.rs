@@ -47,7 +47,7 @@ use std::sync::Arc;
 const MAX_LINKS: usize = 64;
 
 /// Classifies the first known link of a chain by the [table](self). Returns `None` if no link is known: the error is
-/// *unknown*, which your policy can say by [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown).
+/// *unknown*, which your policy can report as [`RetryErrorType::Unknown`](crate::RetryErrorType::Unknown).
 ///
 /// The function takes a reference to [any error](ErrorLike), so it can classify a field of a derived
 /// [`RetryInfo`](macro@crate::RetryInfo). There, `None` leaves the answer to the other attributes:
@@ -66,7 +66,7 @@ const MAX_LINKS: usize = 64;
 /// assert_eq!(JobError("no such table".into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is classified by the policy of the call, a
+/// An error that can't implement `RetryInfo`, such as `anyhow::Error`, is classified by the policy of the operation, a
 /// [`ChainPolicy`](crate::ChainPolicy).
 pub fn known<E, K>(error: &E) -> Option<Classification>
 where

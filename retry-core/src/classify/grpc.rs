@@ -31,7 +31,7 @@ use std::time::Duration;
 /// assert!(grpc(8, delay).is_throttle());
 /// assert_eq!(grpc(8, None).is_retry_safe(), RetrySafety::No);
 ///
-/// // In an error type, where the fields are handed over by reference:
+/// // In an error type, where the fields are passed by reference:
 /// #[derive(RetryInfo)]
 /// #[retry(with = Self::judge)]
 /// struct CallFailed {

@@ -121,9 +121,9 @@ pub(super) mod types {
 
     /// Classifies a response as [`response`] does, and obeys what the server says about a retry.
     ///
-    /// `Stripe-Should-Retry` and `x-should-retry` settle whether the error is retried, in any case of the letters: `false` means
-    /// that it is not, and `true` that it is safe to retry. Class and fault are those of the status. Any other value is
-    /// ignored, and so is a header that occurs twice. If both headers are there and differ, `false` counts.
+    /// `Stripe-Should-Retry` and `x-should-retry` decide whether the error is retried: `false` means that it is not, and
+    /// `true` that it is safe to retry. The case of the letters is ignored. Class and fault come from the status. Any other
+    /// value is ignored, and so is a header that occurs twice. If the two headers differ, `false` is used.
     ///
     /// Any server can send these headers, so use this only for services that document one of them.
     ///
@@ -187,15 +187,16 @@ pub(super) mod types {
         response(status, headers, now).idempotent(idempotent_method(method.as_str()))
     }
 
-    /// Returns the wait that a response asks for. The first of these that is there and not malformed counts:
+    /// Returns the wait that a response asks for, from the first of these that is present and well formed:
     ///
     /// 1. `x-amz-retry-after`, `retry-after-ms` and `x-ms-retry-after-ms`, in [milliseconds](retry_after_millis). If the
-    ///    response has several of them, the longest wait counts, because no retry may come earlier than the server asked.
+    ///    response has several of them, the longest wait is used, because no retry may come earlier than the server
+    ///    asked.
     /// 2. [`Retry-After`](retry_after), in seconds or as a date.
     /// 3. `x-ratelimit-reset` beside `x-ratelimit-remaining: 0`, as [`rate_limit_remaining`] reads them.
     ///
-    /// A header that occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. A point in time counts
-    /// from the `Date` of the response, and from `now` if that is missing or malformed.
+    /// A header that occurs twice is a list (RFC 9110, 5.3), which is malformed here and ignored. The wait until a point
+    /// in time starts at the `Date` of the response, or at `now` if that is missing or malformed.
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
@@ -223,13 +224,13 @@ pub(super) mod types {
 
     /// Returns what a response reports about the rate limit of the server.
     ///
-    /// The first of these headers that is there and not malformed counts: `RateLimit`, `RateLimit-Remaining` and
+    /// It reads the first of these headers that is present and well formed: `RateLimit`, `RateLimit-Remaining` and
     /// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See
     /// [`rate_limit`](super::rate_limit) and [`rate_limit_remaining`] for their values.
     ///
     /// A limit whose `RateLimit-Policy` has a unit (`qu`) other than `requests`, such as `content-bytes`, is ignored. A
-    /// malformed `RateLimit-Policy` is ignored, too. A point in time counts from the `Date` of the response, and from
-    /// `now` if that is missing or malformed.
+    /// malformed `RateLimit-Policy` is ignored, too. The wait until a point in time starts at the `Date` of the
+    /// response, or at `now` if that is missing or malformed.
     ///
     /// ```
     /// # use std::time::SystemTime;

@@ -11,8 +11,8 @@
 //! | any other | no answer | | | the kind alone is not enough to tell |
 //!
 //! *No answer* means `None`. In a [chain](super::chain) the next link is then examined; if no link gives an answer, the
-//! error is not retried. A failed name resolution has no kind of its own, so it gets no answer. Where it is known to be
-//! one, as in the modules of `retry-clients`, it is safe to retry.
+//! error is not retried. A failed name resolution has no separate kind, so it gets no answer. The modules of
+//! `retry-clients` recognize it, and classify it as safe to retry.
 //!
 //! [`std::io::Error`] doesn't implement [`RetryInfo`](crate::RetryInfo), because a missing file and an unreachable
 //! service have the same type. The error type that wraps it decides whether this table applies.
@@ -51,7 +51,7 @@ use std::io::ErrorKind;
 /// assert_eq!(Disconnected(ErrorKind::NotFound.into()).is_retry_safe(), RetrySafety::No);
 /// ```
 ///
-/// Only the kind of the error itself counts. [`chain::known`](super::chain::known) also examines the error inside.
+/// Only the kind of the error itself is examined. [`chain::known`](super::chain::known) also examines the error inside.
 pub fn known(error: &std::io::Error) -> Option<Classification> {
     known_kind(error.kind())
 }

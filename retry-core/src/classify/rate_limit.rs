@@ -20,8 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit(NonZeroU64);
 
-/// Each success carries a report or none, so both are one number. Its upper half is the seconds until the reset, plus one, or
-/// [`UNKNOWN`]. It is never zero.
+/// The report is one number, which is never zero, so that an optional report is as small. Its upper half is the seconds until
+/// the reset, plus one, or [`UNKNOWN`].
 const HALF: u32 = u32::BITS;
 const UNKNOWN: u32 = u32::MAX;
 

@@ -65,7 +65,7 @@ pub fn retry_after_millis(value: &str) -> Option<Duration> {
     number(value).map(Duration::from_millis)
 }
 
-/// Removes the whitespace around a field's value. Only spaces and tabs count as whitespace (RFC 9110, 5.6.3).
+/// Removes the whitespace around a field's value. Whitespace means spaces and tabs only (RFC 9110, 5.6.3).
 fn trim(value: &str) -> &str {
     value.trim_matches([' ', '\t'])
 }

@@ -17,8 +17,8 @@ use crate::error::{ErrorFault, RetrySafety};
 /// |---|---|---|---|---|
 /// | 40001 serialization failure, 40P01 deadlock detected | yes | conflict | other | 13.5: retry the complete transaction |
 /// | 55P03 lock not available | yes | conflict | other | A; beyond 13.5: another transaction held the lock, and the statement did nothing |
-/// | 40003 statement completion unknown, 08007 transaction resolution unknown | maybe | | other | A: nobody knows whether the transaction was committed, so only `idempotent` retries it |
-/// | 08001, 08004 connection not established, 57P03 cannot connect now, 53300 too many connections | yes | | server | A: no session came about |
+/// | 40003 statement completion unknown, 08007 transaction resolution unknown | maybe | | other | A: the transaction may have been committed, so only `idempotent` retries it |
+/// | 08001, 08004 connection not established, 57P03 cannot connect now, 53300 too many connections | yes | | server | A: no session was established |
 /// | 57P05 idle session timeout | yes | | server | A: the session was closed before the transaction began |
 /// | 25006 read-only transaction | yes | | server | A; the server became a replica, and nothing was written: connect again |
 /// | 08000, 08003, 08006 connection broken, 57P01 admin shutdown, 57P02 crash shutdown, 58000, 58030 I/O error, any other `53xxx` (resources) | maybe | | server | A: the transaction may have been committed |

@@ -24,17 +24,17 @@ pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeL
     /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
     /// identifies tokens, so they stay valid, too. Its own settings are not used.
     pub(super) limited: LimitedRetryStrategy<L, B, KindQuota<Q>>,
-    /// What a setting is that a configuration does not set.
+    /// The values of settings that a configuration does not set.
     base: Resolved,
-    /// The settings at the start, which are also those of a test's copy.
+    /// The initial settings, also used for a test's copy.
     start: Arc<Resolved>,
     live: Shared<Live>,
 }
 
 /// The settings in effect.
 ///
-/// What is needed without a retry is in atomics. They publish no other data, so relaxed ordering suffices: a thread that
-/// reads an old value does what was correct a moment before.
+/// Settings that are needed without a retry are in atomics. They publish no other data, so relaxed ordering suffices: a
+/// thread that reads an old value does what was correct a moment before.
 #[derive(Debug)]
 struct Live {
     first_refund: AtomicU32,
@@ -59,7 +59,7 @@ impl Live {
     }
 }
 
-/// Returns the time that strategies see by this clock: under a test guard, skipped waits have passed.
+/// Returns the current time of this clock as strategies see it: under a test guard, it includes skipped waits.
 fn now(clock: &dyn Clock) -> Timestamp {
     #[cfg(feature = "test")]
     return clock.now().saturating_add(crate::support::session::time_ahead());
@@ -93,20 +93,20 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         Self { limited, base, start, live }
     }
 
-    /// Checks that each setting is one of a part of this strategy.
+    /// Checks that each setting belongs to a part of this strategy.
     pub(super) fn check(&self, config: &RetryConfig) -> Result<(), ConfigError> {
         config.check(&self.base)
     }
 
-    /// Gives the strategy other settings while it runs. A value that is not set in the configuration is that of the
+    /// Gives the strategy other settings while it runs. Values that the configuration does not set come from the
     /// strategy that this one was built on.
     ///
-    /// - **Operations** continue with their tokens, in any mode. From its next failure on, an operation is judged by the new
-    ///   settings. A delay that has begun does not change.
+    /// - **Operations** continue with their tokens, in any mode. The new settings apply from the next failure on. A delay
+    ///   that has begun does not change.
     /// - **The quota** continues. Its balance keeps its proportion to the capacity, rounded down. An empty quota that had a
     ///   capacity stays empty, also if the capacity is 0 for a while. Payments and refunds of other threads are not lost.
-    /// - **A refill** that begins or changes counts from the change on: a period counts by the settings at its end. This is
-    ///   what the clock is for, which is the one of the operations, such as [`TokioTimer`](crate::TokioTimer). It is read once.
+    /// - **A refill** that begins or changes starts at the change: a period is settled by the settings at its end. Only this
+    ///   needs the clock, which is read once. Pass the clock of the operations, such as [`TokioTimer`](crate::TokioTimer).
     /// - **The limiters** continue, too. With the mode `adaptive` or `paced`, new attempts are limited, each by the limiter of
     ///   the mode. An operation that waits for the limiter of another mode leaves it within 100 ms, and is sent or waits for
     ///   the new one. Without its mode, a limiter does not learn. A ramp begins with the first operation in the mode
@@ -164,7 +164,8 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         Ok(())
     }
 
-    /// Sets the section of the quota. It is code of the user, so nothing is locked, and the values may change meanwhile.
+    /// Sets the section of the quota. This runs the user's code, so no lock is held, and the values may change
+    /// meanwhile.
     fn set_section(&self, section: &dyn ConfigSection) {
         loop {
             let settings = self.resolved();
@@ -185,7 +186,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.resolved().settings
     }
 
-    /// Returns the quota of the code. Retries are paid from it, unless there is an
+    /// Returns the quota that was set in code. Retries are paid from it, unless there is an
     /// [`evidence_quota`](ConfiguredStrategy::evidence_quota).
     pub fn quota(&self) -> &Q {
         &self.kind_quota().of_code

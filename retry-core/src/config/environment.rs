@@ -85,16 +85,16 @@ impl RetryConfig {
     ///
     /// | in the file | botocore | here |
     /// |---|---|---|
-    /// | comment behind a value | part of the value | removed if white space precedes it |
+    /// | comment after a value | part of the value | removed if white space precedes it |
     /// | byte order mark | an error | skipped |
     /// | repeated section | an error; the last one if they are written differently, as `[profile a]` and `[profile 'a']` | merged |
     /// | repeated key | an error | the last one is used |
     /// | `[profile default]` above `[default]` | `[default]` is used | `[profile default]` is used, in any order |
-    /// | space in a header | `[ profile a ]` and `[default ]` are no profiles | ignored around the name |
-    /// | space in a name without quotes | `[profile a b]` is no profile | part of the name |
+    /// | space in a header | `[ profile a ]` and `[default ]` are not profiles | ignored around the name |
+    /// | space in a name without quotes | `[profile a b]` is not a profile | part of the name |
     /// | quotes and backslashes inside a name | removed, as in a shell | part of the name, unless quotes enclose all of it |
-    /// | longer word instead of `profile` | `[profiles a]` is the profile `a` | no profile |
-    /// | bracket behind a header | the name ends at the last bracket of the line | it ends at the first one |
+    /// | longer word instead of `profile` | `[profiles a]` is the profile `a` | not a profile |
+    /// | bracket after a header | the name ends at the last bracket of the line | it ends at the first one |
     /// | nested mistake in `[DEFAULT]` | no error if no section uses the value | an error |
     /// | rare separators | U+001C to U+001F are white space; U+0085, U+2028 and the like end a line of a nested value | white space is that of Unicode; only CR and LF end a line |
     ///

@@ -47,7 +47,7 @@ pub(super) enum Problem {
     },
     Unknown {
         key: String,
-        /// The key that may be meant.
+        /// The key that was probably meant.
         suggestion: Option<String>,
         /// The keys of the group.
         expected: String,
@@ -64,7 +64,7 @@ pub(super) enum Problem {
     Repeated(&'static str),
     /// A key that another key of its group needs.
     Missing(&'static str),
-    /// A setting of a part from elsewhere that the strategy does not have.
+    /// A setting of an external part that the strategy does not have.
     NoPart {
         key: &'static str,
         part: &'static str,
@@ -87,7 +87,7 @@ pub(super) struct Chosen {
     pub(super) value: String,
     /// The part: `backoff`, `quota` or `limit`.
     pub(super) part: &'static str,
-    /// What the configuration may say, if anything.
+    /// The values that the configuration may have, if any.
     pub(super) expected: Option<&'static str>,
 }
 
@@ -211,7 +211,7 @@ impl ConfigError {
     }
 
     /// Returns the part of the strategy that was chosen in code and does not have the setting: `backoff`, `quota` or `limit`,
-    /// or the section of a part from elsewhere that the strategy does not have. It is `None` for other errors.
+    /// or the section of an external part that the strategy does not have. It is `None` for other errors.
     pub fn part(&self) -> Option<&'static str> {
         match &*self.problem {
             Problem::Chosen(chosen) => Some(chosen.part),

@@ -1,4 +1,4 @@
-//! Whether the settings of a configuration are settings of the parts that a strategy has.
+//! Checks whether a strategy has the parts that the settings of a configuration belong to.
 
 use super::error::{Chosen, Problem};
 use super::resolved::Resolved;
@@ -6,7 +6,7 @@ use super::{ConfigError, ConfigSource, QuotaKind, RetryConfig, RetryMode};
 use crate::support::InvalidSetting;
 
 impl RetryConfig {
-    /// Checks that each setting is one of a part that `base` has.
+    /// Checks that each setting belongs to a part of `base`.
     pub(super) fn check(&self, base: &Resolved) -> Result<(), ConfigError> {
         self.sections.check(base.section)?;
         for (key, value) in self.set.values() {
@@ -18,7 +18,7 @@ impl RetryConfig {
         Ok(())
     }
 
-    /// Returns why a setting can't be that of `base`, if so.
+    /// Returns why a setting can't apply to `base`, or `None` if it can.
     fn problem_of(&self, key: &'static str, value: &str, base: &Resolved) -> Option<Problem> {
         let chosen = |part, expected| Problem::Chosen(Chosen { key, value: value.to_owned(), part, expected });
         let kind = self.set.quota_kind.or(base.kind);
@@ -44,8 +44,8 @@ impl RetryConfig {
         }
     }
 
-    /// Returns whether the mode contradicts the one that code chose. That of AWS's environment and files never does, because
-    /// code comes before them.
+    /// Returns whether the mode contradicts the mode that code chose. A mode from AWS's environment and files never does,
+    /// because code has priority.
     fn contradicts(&self, chosen: RetryMode) -> bool {
         let is_of_aws = match self.source_of("mode") {
             Some(ConfigSource::Variable(name)) => name == "AWS_RETRY_MODE",

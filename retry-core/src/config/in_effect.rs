@@ -12,7 +12,7 @@ use crate::strategy::{Failure, ForeignToken, RetryError, RetryStrategy, RetryTok
 use crate::time::Clock;
 use std::time::Duration;
 
-/// The backoff in effect: the one of the settings, or else the one that code chose.
+/// The backoff in effect: from the settings, or otherwise the one that code chose.
 struct InEffect<'a, B> {
     settings: Option<&'a ExponentialBackoff>,
     chosen: &'a B,

@@ -34,7 +34,7 @@ pub(super) fn names_in(group: &str) -> Vec<&'static str> {
     names
 }
 
-/// Returns the error of an unknown key of a group, with the key that may be meant.
+/// Returns the error of an unknown key of a group, with the key that was probably meant.
 pub(super) fn unknown(group: &str, name: &str) -> Problem {
     let (key, limit) = (join(group, name), suggest::limit(name));
     let in_group = suggest::most_similar(name, names_in(group), limit).map(|name| join(group, name));

@@ -8,8 +8,8 @@ use crate::limit::{Rejections, SendRate};
 use crate::strategy::{HintLimit, MaxAttempts, Refund};
 use std::time::Duration;
 
-/// Writes what each setting needs, from its row: the field, its type, the method that reads it back, and its keys. The type
-/// says by [`Setting`] how a value is read and written.
+/// Generates the code of each setting from its row: the field, its type, the method that reads it back, and its keys. The
+/// type says by [`Setting`] how a value is read and written.
 macro_rules! settings {
     ($($(#[$doc:meta])+ $field:ident: $type:ty, $getter:ident -> $plain:ty, $($key:literal),+;)+) => {
         /// The settings that are set.

@@ -87,8 +87,8 @@ use sections::Sections;
 ///
 /// # Changing settings while a program runs
 ///
-/// [`ConfiguredStrategy::apply`] gives a running strategy other settings. Its operations, its quota and its limiter go
-/// on.
+/// [`ConfiguredStrategy::apply`] changes the settings of a running strategy. Its operations, its quota and its limiter
+/// continue.
 ///
 /// # Your own configuration file
 ///
@@ -140,8 +140,8 @@ use sections::Sections;
 ///
 /// # The environment
 ///
-/// [`from_environment_prefix`](RetryConfig::from_environment_prefix) reads the same keys from variables of your own, such
-/// as `STORE_RETRY_MAX_ATTEMPTS` and `STORE_RETRY_BACKOFF_BASE`. With the feature `aws-config`, `or_environment` fills in
+/// [`from_environment_prefix`](RetryConfig::from_environment_prefix) reads the same keys from your own variables, such as
+/// `STORE_RETRY_MAX_ATTEMPTS` and `STORE_RETRY_BACKOFF_BASE`. With the feature `aws-config`, `or_environment` fills in
 /// the mode and the maximum number of attempts from the variables and the shared config file of AWS. Nothing is read
 /// unless it is called. [`or`](RetryConfig::or) combines sources.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -151,7 +151,7 @@ pub struct RetryConfig {
     sections: Sections,
 }
 
-/// A fixed factor of a jitter is from 0 to 1, so it is equal to itself.
+/// A fixed factor of a jitter is from 0 to 1, never NaN, so it is equal to itself.
 impl Eq for RetryConfig {}
 
 impl RetryConfig {
@@ -174,7 +174,7 @@ impl RetryConfig {
     /// ```
     #[must_use]
     pub fn or(self, mut other: Self) -> Self {
-        // A setting of code here has no origin, and must not get that of the other one.
+        // A setting of code here has no origin, and must not get the origin of the other one.
         for (key, _) in self.set.values() {
             other.origins.forget(key);
         }
@@ -201,8 +201,8 @@ impl RetryConfig {
         self.set.values().map(|(key, value)| (key, value.into_text()))
     }
 
-    /// Returns the source of the setting with this key, or `None` if it is not set. A value that was read, and that code
-    /// then sets once more, can still count as read.
+    /// Returns the source of the setting with this key, or `None` if it is not set. If code sets a value that was read
+    /// to the same value again, the source does not change.
     ///
     /// ```
     /// use retry_core::RetryConfig;
@@ -228,13 +228,15 @@ impl RetryConfig {
 
     /// Creates a new strategy. `base` supplies the values that are not set here.
     ///
-    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is no
-    /// setting. Parts that it was given in code are kept: its backoff, its quota and its limit. Their settings are set, if
-    /// they have them:
+    /// `base` can be a preset such as [`StandardRetryStrategy::aws_2_1()`], or a strategy with a name, which is not a
+    /// setting. Its backoff, its quota and its limiter are kept if code chose them. The configuration sets these settings
+    /// of them:
     ///
-    /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](crate::ExponentialBackoff), also by a pointer;
-    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`](crate::TokenBucket), also by a pointer. A
-    ///   bucket by a pointer may be that of other strategies, too: it is changed while it is in use, and not by a preset;
+    /// - the keys `backoff.*`, if the backoff is an [`ExponentialBackoff`](crate::ExponentialBackoff) or a pointer to
+    ///   one;
+    /// - `quota.capacity` and `quota.refill`, if the quota is a [`TokenBucket`](crate::TokenBucket) or a pointer to one.
+    ///   A bucket behind a pointer may be shared with other strategies: it is changed while it is in use, but never by a
+    ///   preset;
     /// - `quota.kind`, if the quota is a bucket that is not behind a pointer;
     /// - the keys `paced.*`, except in an [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy).
     ///
@@ -258,8 +260,8 @@ impl RetryConfig {
     ///
     /// # Errors
     ///
-    /// Returns an error if a part of `base` has no such setting, or if the mode is not that of its limit. A mode from the
-    /// environment or the shared config file of AWS is not an error: code comes before them.
+    /// Returns an error if a part of `base` has no such setting, or if the mode contradicts its limiter. A mode from the
+    /// environment or the shared config file of AWS is not an error, because code has priority.
     pub fn build_on<S: ConfigBase>(&self, base: S) -> Result<ConfiguredOn<S>, ConfigError> {
         let mut limited = base.into_limited();
         self.check(&Resolved::of(&mut limited))?;

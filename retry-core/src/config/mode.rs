@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 /// The kind of strategy that a [`RetryConfig`](crate::RetryConfig) creates.
 ///
-/// A mode is formatted as `standard`, `adaptive`, `paced` or `off`. Parsing is that of AWS's environment and files: it ignores the
-/// case and surrounding white space, and accepts `legacy`, which older config files contain, as another name of
-/// `standard`. It refuses `paced` and `off`, which are words of this library's own settings.
+/// A mode is formatted as `standard`, `adaptive`, `paced` or `off`. Parsing follows AWS's environment and files: it ignores
+/// the case and surrounding white space, and accepts `legacy`, which older config files contain, as another name of
+/// `standard`. It rejects `paced` and `off`, which only this library's own settings have.
 ///
 /// ```
 /// use retry_core::config::RetryMode;

@@ -1,4 +1,4 @@
-//! The limiter of a configured strategy: that of its mode, which can change.
+//! The limiter of a configured strategy, which depends on its mode.
 
 use super::RetryMode;
 use super::parts::ConfigLimiter;
@@ -19,7 +19,7 @@ use crate::time::{Clock, Timestamp};
 pub struct ModeLimiter {
     adaptive: AdaptiveLimiter,
     paced: PacedLimiter,
-    /// The limit at the start, which is also that of a test's copy.
+    /// The initial limit, also used for a test's copy.
     start: u8,
     /// One of the constants below. It publishes no other data, so relaxed ordering suffices: a thread that reads an old value
     /// does what was correct a moment before.
@@ -42,7 +42,7 @@ const fn limit_of(mode: RetryMode) -> u8 {
     }
 }
 
-/// What an operation holds of the limiter of the mode in which its attempt began.
+/// The place of an operation in the limiter of the mode in which its attempt began.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum ModePlace {
@@ -74,7 +74,7 @@ impl ModePlace {
         }
     }
 
-    /// Returns whether no limiter need be asked, whatever the mode is now.
+    /// Returns whether no limiter needs to be asked, whatever the mode is now.
     #[inline]
     const fn is_granted(&self) -> bool {
         match self {
@@ -86,7 +86,7 @@ impl ModePlace {
 }
 
 impl ModeLimiter {
-    /// Creates the limiters, of which none is in use.
+    /// Creates the limiters. None of them is in use.
     pub(super) fn new(random: RandomNumbers) -> Self {
         let (adaptive, paced) = (AdaptiveLimiter::new(), PacedLimiter::stretching_by(random));
         Self { adaptive, paced, start: NONE, limit: Shared::new(AtomicU8::new(NONE)) }
@@ -214,7 +214,8 @@ impl SendLimiter for ModeLimiter {
         }
     }
 
-    /// The limiter of the attempt's mode learns, and after a change the limiter of the new mode, too, whose terms apply.
+    /// The limiter of the attempt's mode learns. After a change, the limiter of the new mode learns too, and its terms
+    /// apply.
     fn failed(&self, place: &mut ModePlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
         let throttled = place.throttled();
         let mut terms = self.learn_failure(place, failure, clock);

@@ -1,4 +1,4 @@
-//! Where settings were read, for errors that are found when they are used.
+//! The sources of settings, for errors that are found when the settings are used.
 
 use super::error::ConfigSource;
 
@@ -9,7 +9,7 @@ pub(super) struct Origins(Vec<Origin>);
 #[derive(Clone, Debug)]
 struct Origin {
     key: &'static str,
-    /// The value as it is written. If the setting has another value, it was set anew, in code.
+    /// The value as it is written. If the setting has another value, code has changed it.
     value: String,
     source: ConfigSource,
     section: String,
@@ -32,13 +32,13 @@ impl Origins {
         }
     }
 
-    /// Adds the sources of settings that are used where these do not set them.
+    /// Adds the sources of settings that these do not set.
     pub(super) fn or(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Forgets the source of a setting, which is now that of the code.
+    /// Forgets the source of a setting that code has set.
     pub(super) fn forget(&mut self, key: &str) {
         self.0.retain(|origin| origin.key != key);
     }

@@ -1,4 +1,4 @@
-//! What a configured strategy has of the mode `paced`.
+//! The settings and methods of a configured strategy for the mode `paced`.
 
 use super::ConfiguredStrategy;
 use super::parts::ConfigLimiter;
@@ -25,19 +25,19 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
         self.resolved().pace().rejections
     }
 
-    /// Returns the limit on sends per second in the mode `paced`, if one is told.
+    /// Returns the limit on sends per second in the mode `paced`, if one is set.
     pub fn paced_max_rate(&self) -> Option<f64> {
         self.resolved().pace().max_rate.map(SendRate::get)
     }
 
-    /// Returns the rate at which the ramp begins in the mode `paced`, in sends per second, if it is told.
+    /// Returns the rate at which the ramp begins in the mode `paced`, in sends per second, if it is set.
     pub fn paced_initial_rate(&self) -> Option<f64> {
         self.resolved().pace().initial_rate.map(SendRate::get)
     }
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q> {
-    /// Sends at a rate that comes from elsewhere, while the mode is `paced`; see
+    /// Sends at an external rate, while the mode is `paced`; see
     /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
     pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         self.limited.limiter().paced().pace_at(rate, is_cut, clock)
@@ -45,7 +45,7 @@ impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q> {
 }
 
 impl<B: BackoffStrategy, Q: RetryQuota> ConfiguredStrategy<B, Q, PacedLimiter> {
-    /// Sends at a rate that comes from elsewhere; see
+    /// Sends at an external rate; see
     /// [`PacedRetryStrategy::pace_at`](crate::PacedRetryStrategy::pace_at).
     pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
         self.limited.pace_at(rate, is_cut, clock)

@@ -1,4 +1,4 @@
-//! The parts of strategies that code chose, as far as a configuration sets them.
+//! The parts that code chose for a strategy, and whose settings a configuration can change.
 
 use super::{ConfiguredStrategy, ModeLimiter, RetryMode};
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
@@ -38,7 +38,7 @@ pub trait ConfigBase: SealedBase {
     fn into_limited(self) -> LimitedRetryStrategy<Self::Limiter, Self::Backoff, Self::Quota>;
 }
 
-/// The strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) makes of an `S`.
+/// The strategy that [`RetryConfig::build_on`](crate::RetryConfig::build_on) creates from an `S`.
 ///
 /// ```
 /// use retry_core::config::ConfiguredOn;
@@ -113,11 +113,11 @@ pub trait ConfigLimiter: SendLimiter {
     #[doc(hidden)]
     fn pace(&self) -> Option<PaceSettings>;
 
-    /// Sets what the limiter begins with.
+    /// Sets the initial settings of the limiter.
     #[doc(hidden)]
     fn start_with(&mut self, mode: RetryMode, pace: PaceSettings);
 
-    /// Takes over other settings while the limiter is in use.
+    /// Changes the settings while the limiter is in use.
     #[doc(hidden)]
     fn change(&self, mode: RetryMode, pace: PaceSettings, now: Timestamp);
 }

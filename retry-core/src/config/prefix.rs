@@ -1,4 +1,4 @@
-//! Environment variables with a prefix of the program's own.
+//! Environment variables with a prefix that the program chooses.
 
 use super::error::Problem;
 use super::keys::KEYS;
@@ -56,7 +56,7 @@ impl RetryConfig {
     {
         let mut reader = Reader::default();
         for (name, value) in variables {
-            // A name that is not Unicode has no such prefix, because it is not a name of ours.
+            // A name that is not Unicode is skipped: no key has such a name.
             let Ok(name) = name.into().into_string() else { continue };
             let value = value.into();
             let Some(rest) = name.strip_prefix(prefix).filter(|_| !value.is_empty()) else { continue };

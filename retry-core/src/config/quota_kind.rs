@@ -28,8 +28,8 @@ impl QuotaKind {
         }
     }
 
-    /// Checks that a quota of this kind has the setting with this key. One by evidence only knows whether a retry after a
-    /// conflict costs something.
+    /// Checks that a quota of this kind has the setting with this key. The only setting of a quota by evidence is whether
+    /// a retry after a conflict costs something.
     pub(super) fn check(self, key: &'static str, value: &str) -> Result<(), Problem> {
         let is_of_quota = key.starts_with("quota.") && !matches!(key, "quota.kind" | "quota.costs.conflict");
         match self {
@@ -43,8 +43,8 @@ impl QuotaKind {
     }
 }
 
-/// The quota of a configured strategy: the one of the code, unless the configuration has chosen one by evidence in place of
-/// the bucket that nobody chose.
+/// The quota of a configured strategy: a quota by evidence, if the configuration chose it in place of the default bucket,
+/// and otherwise the quota of the code.
 #[derive(Debug)]
 pub(super) struct KindQuota<Q> {
     pub(super) of_code: Q,

@@ -1,4 +1,4 @@
-//! All settings of a strategy: those of a configuration, and below them those of the strategy that it is built on.
+//! All settings of a strategy: those of a configuration, and the rest from the strategy that it is built on.
 
 use super::parts::ConfigLimiter;
 use super::{QuotaKind, RetryConfig, RetryMode, RetryPreset};
@@ -12,7 +12,7 @@ use crate::strategy::{
 use crate::support::ConfigSection;
 use std::time::Duration;
 
-/// All settings of a strategy. What is `None` belongs to a part that code chose and that has no such settings.
+/// All settings of a strategy. A field is `None` if it belongs to a part that code chose and that has no such settings.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) mode: RetryMode,
@@ -23,7 +23,7 @@ pub(super) struct Resolved {
     pub(super) bucket: Option<BucketSettings>,
     /// The kind of the quota, or `None` if code chose the quota.
     pub(super) kind: Option<QuotaKind>,
-    /// Whether the strategy was built, so that the kind of its quota stays.
+    /// Whether the strategy was built. Then the kind of its quota can't change.
     pub(super) is_running: bool,
     pub(super) pace: Option<PaceSettings>,
     /// The name of the section of the quota, and its values.
@@ -71,14 +71,14 @@ impl Resolved {
         }
     }
 
-    /// Notes that the strategy was built with a quota of this kind.
+    /// Records that the strategy was built with a quota of this kind.
     pub(super) fn run_with(&mut self, kind: Option<QuotaKind>) {
         self.is_running = true;
         self.kind = kind;
         self.bucket = self.bucket.filter(|_| kind != Some(QuotaKind::Evidence));
     }
 
-    /// Returns these settings, with those of the configuration in place of them.
+    /// Returns these settings, overridden by those of the configuration.
     pub(super) fn configured_by(&self, config: &RetryConfig) -> Self {
         let preset = config.set.preset.map(RetryPreset::strategy);
         let settings = preset.as_ref().map_or(self.settings, StandardRetryStrategy::settings);

@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// The settings of a [`ScopedRetryStrategy`] of [configured strategies](ConfiguredStrategy): for all scopes, and for single
-/// ones, which take what they do not set from those for all.
+/// scopes, which inherit the settings for all.
 ///
 /// ```
 /// use retry_core::config::{ConfiguredStrategy, ScopedRetryConfig};
@@ -64,14 +64,14 @@ where
     Q: RetryQuota + 'static,
     L: ConfigLimiter + 'static,
 {
-    /// Gives all scopes other settings while they are in use, and those that come later; see
-    /// [`ConfiguredStrategy::apply`]. A value that is not set for a scope is that of the strategy that the map makes for it.
+    /// Changes the settings of all scopes, those in use and later ones; see [`ConfiguredStrategy::apply`]. Values that are
+    /// not set for a scope come from the strategy that the map makes for it.
     ///
     /// # Errors
     ///
     /// Returns an error in the same cases as [`RetryConfig::build_on`], for the scopes in use and those that the settings
-    /// name. Then nothing changes. A scope that comes later, and whose parts do not have one of the settings for all, keeps
-    /// those of the code.
+    /// name. Then nothing changes. If a later scope has a part without one of the settings for all, it keeps the settings
+    /// of the code.
     pub fn apply(
         &self,
         config: ScopedRetryConfig<K>,
@@ -82,7 +82,7 @@ where
         }
         self.try_for_each(|key, strategy| strategy.check(&config.of(key)))?;
         self.configure(Arc::new(move |key, strategy: &ConfiguredStrategy<B, Q, L>| {
-            // The scopes that can be known were checked. For others, nobody takes the error.
+            // All known scopes were checked. For later ones, there is no caller that could get the error.
             let _ = strategy.apply(&config.of(key), &clock);
         }));
         Ok(())
@@ -101,8 +101,8 @@ mod read {
     use std::str::FromStr;
 
     impl<K: Eq + Hash + FromStr> ScopedRetryConfig<K> {
-        /// Reads the settings from a section of a file, as [`RetryConfig::from_file_section`] does. `scopes` is the name of the
-        /// group that has a group of settings for each key:
+        /// Reads the settings from a section of a file, as [`RetryConfig::from_file_section`] does. `scopes` is the name of
+        /// the group that contains a group of settings for each key:
         ///
         /// ```
         /// use retry_core::config::ScopedRetryConfig;

@@ -1,9 +1,9 @@
-//! Sections of parts from elsewhere.
+//! Sections of external parts.
 
 use super::error::Problem;
 use super::{ConfigError, ConfigSource};
 
-/// The settings of parts from elsewhere.
+/// The settings of external parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sections(Vec<Entry>);
 
@@ -66,8 +66,8 @@ mod read {
     use std::path::PathBuf;
 
     impl RetryConfig {
-        /// Reads the settings from a section of a file, as [`from_file_section`](RetryConfig::from_file_section) does, and in it
-        /// the sections of these parts; see [`ConfigSection`]. The parts are not changed until the settings are used.
+        /// Reads the settings from a section of a file, as [`from_file_section`](RetryConfig::from_file_section) does, and the
+        /// sections of these parts in it; see [`ConfigSection`]. The parts are not changed until the settings are used.
         ///
         /// # Errors
         ///

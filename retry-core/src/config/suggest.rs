@@ -1,6 +1,6 @@
-//! The name that a misspelled name may stand for.
+//! Suggestions for misspelled names.
 
-/// Returns how many characters of a name may be wrong, so that another one is still suggested.
+/// Returns how many characters of a name may be wrong for another name to be suggested.
 pub(super) fn limit(name: &str) -> usize {
     name.chars().count().div_ceil(3)
 }

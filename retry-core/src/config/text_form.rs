@@ -32,7 +32,7 @@ impl Serialize for RetryConfig {
     }
 }
 
-/// Values with keys that are relative to a group, those of one inner group behind each other.
+/// Values with keys that are relative to a group. The values of an inner group are consecutive.
 struct Group<'a>(Vec<(&'static str, &'a Value)>);
 
 impl Serialize for Group<'_> {

@@ -60,7 +60,7 @@ pub(super) trait Setting: Copy {
     /// Returns the value for the public interface.
     fn plain(self) -> Option<Self::Plain>;
 
-    /// Reads the text of a key. `before` is what another key has set, or an earlier appearance of this one.
+    /// Reads the text of a key. `before` is the value of another key, or of an earlier occurrence of this one.
     fn read(before: Option<Self>, key: &'static str, text: &str) -> Result<Self, Problem> {
         match before {
             None => Ok(Self::parse(key, text)?),

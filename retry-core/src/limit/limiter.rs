@@ -7,17 +7,17 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The part of a strategy that decides when an attempt may be sent, and learns from what the server answers.
+/// The part of a strategy that decides when an attempt may be sent, and learns from the server's answers.
 ///
 /// A [`LimitedRetryStrategy`](crate::strategy::LimitedRetryStrategy) combines a limiter with the other parts:
 /// [`AdaptiveLimiter`](super::AdaptiveLimiter), [`PacedLimiter`](super::PacedLimiter),
-/// [`ConcurrencyLimiter`](super::ConcurrencyLimiter), or one of your own. A pair of limiters
-/// is a limiter, and so is a pointer to one, by which strategies share it.
+/// [`ConcurrencyLimiter`](super::ConcurrencyLimiter), or your own limiter. A pair of limiters is a limiter, and so is a
+/// pointer to a limiter, through which strategies share it.
 ///
 /// # Places
 ///
-/// An operation has one *place*, which holds its position in the queue and its permission to send. It owns what it holds,
-/// because nothing of the strategy is borrowed while an attempt runs.
+/// An operation has one *place*, which holds its position in the queue and its permission to send. It borrows nothing,
+/// because no part of the strategy is borrowed while an attempt runs.
 ///
 /// The methods are called in this order:
 ///
@@ -35,8 +35,8 @@ use std::time::Duration;
 ///
 /// # Examples
 ///
-/// A limiter that leaves a pause between two sends. The example `own_limiter` in the repository has slots that come
-/// back.
+/// A limiter that leaves a pause between two sends. The example `own_limiter` in the repository has slots that are
+/// returned.
 ///
 /// ```
 /// use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
@@ -86,7 +86,7 @@ use std::time::Duration;
 ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), Spaced(Mutex::new(None)));
 /// ```
 pub trait SendLimiter: Debug {
-    /// What an operation holds of the limiter.
+    /// The place of an operation in the limiter.
     type Place: Debug;
 
     /// Returns the place of an operation that begins now. It holds no permission yet.
@@ -94,44 +94,44 @@ pub trait SendLimiter: Debug {
 
     /// Returns whether [`ask`](SendLimiter::ask) must be called before the attempt is sent. The default is `true`.
     ///
-    /// This is asked before each attempt. A limiter that does not limit at present, or that knows by the place that the
-    /// permission was given already, saves the reading of the clock and its lock by `false`. So take no lock here.
+    /// This is called before each attempt. If sends are not limited at present, or if the place already has the
+    /// permission, `false` saves a reading of the clock and the limiter's lock. So take no lock here.
     fn must_ask(&self, place: &Self::Place) -> bool {
         let _ = place;
         true
     }
 
-    /// Asks for the permission to send an attempt, and puts it into the place.
+    /// Asks for the permission to send an attempt, and stores it in the place.
     ///
     /// Returns [`Ready::Now`] if the attempt may be sent, or how long to wait before this is asked again. To end the wait
     /// early, store a [waker](LazyWaker::waker), return an upper bound, and wake the waker when the answer changes, after the
-    /// lock is released. If `waker` is `None`, the wait can't end early. A place that has its permission is told
+    /// lock is released. If `waker` is `None`, the wait can't end early. For a place that already has its permission, return
     /// [`Ready::Now`] again.
     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready;
 
-    /// Takes the permission back for a while: the attempt is not sent yet, because the other limiter of a pair lets it wait. It
-    /// is asked for again.
+    /// Takes the permission back for a while: the attempt is not sent yet, because the other limiter of a pair lets it wait.
+    /// The operation asks for the permission again.
     ///
     /// The default calls [`release`](SendLimiter::release). A limiter with a queue keeps the operation's turn.
     fn put_back(&self, place: &mut Self::Place) {
         self.release(place);
     }
 
-    /// Returns whether a failure of this class is a rejection, by which the limiter learns that too much was sent. The default
-    /// is throttling.
+    /// Returns whether a failure of this class is a rejection, from which the limiter learns that too much was sent. By
+    /// default, throttling is a rejection.
     fn rejects(&self, error_type: RetryErrorType) -> bool {
         error_type == RetryErrorType::Throttling
     }
 
-    /// Learns from a success. The place is dropped after it. The default does nothing.
+    /// Learns from a success. The place is then dropped. The default does nothing.
     fn succeeded(&self, place: &mut Self::Place, success: &Success, clock: &dyn Clock) {
         let _ = (place, success, clock);
     }
 
-    /// Learns from a failure. The permission is used up, so the place becomes that of the next attempt, without one.
+    /// Learns from a failure. The permission is used up, so the place is for the next attempt, without a permission.
     ///
-    /// Returns the terms of a retry without backoff and cost, or `None` for a retry on the terms of the strategy. Whether there
-    /// is a retry is decided after it, so the place may be dropped next.
+    /// Returns the terms of a retry without backoff and cost, or `None` for a retry on the terms of the strategy. The strategy
+    /// decides afterwards whether there is a retry, so the place may be dropped next.
     fn failed(&self, place: &mut Self::Place, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid>;
 
     /// Returns the number of attempts of the operation up to now that do not count against its maximum. The default is 0. A
@@ -141,8 +141,8 @@ pub trait SendLimiter: Debug {
         0
     }
 
-    /// Gives back what was taken for an attempt that was not sent, and leaves the queue. The place can be asked for again. The
-    /// default does nothing.
+    /// Gives back what was taken for an attempt that was not sent, and leaves the queue. The operation can ask again with this
+    /// place. The default does nothing.
     fn release(&self, place: &mut Self::Place) {
         let _ = place;
     }
@@ -153,7 +153,7 @@ pub trait SendLimiter: Debug {
     }
 }
 
-/// A failed attempt, as far as a limiter learns from it.
+/// What a limiter learns from a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailedSend {
@@ -164,7 +164,7 @@ pub enum FailedSend {
         error_type: RetryErrorType,
         /// The wait that the server asks for, as the settings of the strategy limit it. Zero if it asks for none.
         wait: Duration,
-        /// Whether the wait is longer than the strategy allows. Then there is no retry.
+        /// Whether the wait is longer than the strategy allows. If so, there is no retry.
         is_too_long: bool,
     },
     /// The attempt failed in another way, so the server had accepted it.
@@ -180,10 +180,10 @@ pub enum FailedSend {
 pub struct Unpaid {
     /// The delay, or `None` if the server asks for a longer wait than the strategy allows. Then there is no retry.
     pub delay: Option<Duration>,
-    /// Whether the time of the operation for such retries is over. Then there is none. Without an end, an operation whose
-    /// attempts are all rejected would never return.
+    /// Whether the operation's time for such retries is over. If so, there is no retry. Without this limit, an operation
+    /// whose attempts are all rejected would never return.
     pub is_over: bool,
-    /// Whether other operations wait longer than the strategy allows, for the first time.
+    /// Whether, for the first time, other operations wait longer than the strategy allows.
     pub(crate) holds_too_long: bool,
 }
 
@@ -193,14 +193,14 @@ impl Unpaid {
         Self { delay: Some(delay), is_over: false, holds_too_long: false }
     }
 
-    /// Sets whether the time of the operation for such retries is over.
+    /// Sets whether the operation's time for such retries is over.
     #[must_use]
     pub const fn over(self, is_over: bool) -> Self {
         Self { is_over, ..self }
     }
 }
 
-/// Pointers to limiters forward to them, and so have the same places.
+/// Pointers to limiters forward to them, and have the same places.
 macro_rules! forward_limiter {
     ($($pointer:ty),+) => {$(
         impl<L: SendLimiter + ?Sized> SendLimiter for $pointer {

@@ -1,4 +1,4 @@
-//! Limits on sends: when an attempt may be sent, which a limiter learns from what the server answers.
+//! Limits on sends: a limiter decides when an attempt may be sent, and learns from the server's answers.
 //!
 //! ```
 //! use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! What a limiter changes for a bulk copy:
+//! The effect of a limiter on a bulk copy:
 //!
 #![doc = include_str!("../../docs/copy.svg")]
 

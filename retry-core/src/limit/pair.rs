@@ -77,7 +77,7 @@ impl<A: SendLimiter, B: SendLimiter> SendLimiter for (A, B) {
 }
 
 impl FailedSend {
-    /// Returns the failure as one of the limiters of a pair sees it, which may take other failures for rejections.
+    /// Returns the failure as one limiter of a pair sees it. The two can treat different failures as rejections.
     fn seen_by(self, limiter: &impl SendLimiter) -> Self {
         match self {
             Self::Rejected { error_type, .. } if !limiter.rejects(error_type) => Self::Otherwise,

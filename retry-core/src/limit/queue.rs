@@ -22,7 +22,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(1);
 /// queue that may be asked with a ticket must not be replaced by a new one.
 pub(super) type Ticket = NonZeroU64;
 
-/// The first ticket of a waiter. Those in front of all waiters count down from it.
+/// The first ticket of a waiter. The tickets in front of all waiters count down from it.
 const FIRST: Ticket = NonZeroU64::new(1 << 63).unwrap();
 
 /// The arithmetic below a [`SendQueue`]: how many sends are available, and when the next ones are.
@@ -70,20 +70,20 @@ pub(super) fn time_for(sends: f64, rate: f64) -> Duration {
 /// While a waiter is expected to ask, the waiters behind it do not take its send. A waiter can be late:
 ///
 /// - If it is late when its send becomes available, the send is kept for it, and the waiters behind it continue with
-///   the sends that come in after that. So they wait for it only once, and it gets its send whenever it asks, however
+///   the sends that come in after that. So they wait for it only once, and it gets its send as soon as it asks, however
 ///   slow it is. Only one send is kept at a time, and for [`KEEP`] at most.
 /// - If it is later than the grace period (see [`GRACE`]) and no send is kept for it, it is passed over until it asks.
 ///   It keeps its place.
 ///
-/// Except for the kept send, nothing is taken from the limit before a send is granted. So a waiter that goes away only
-/// has to give up its place.
+/// Except for the kept send, nothing is taken from the limit before a send is granted. So a waiter that leaves only has
+/// to give up its place.
 ///
 /// # Costs
 ///
 /// A waiter finds its place, and so the number of waiters ahead, by binary search. Two things take time in proportion
-/// to the number of waiters: a waiter that joins or leaves in the middle of the list, which happens if it was passed
-/// over or goes away, and the search for late waiters. The search is made when one of them may be later than the grace
-/// period: if all are in time, about once in each grace period, and never more often than once in [`SEARCH_INTERVAL`].
+/// to the number of waiters: a waiter that joins or leaves in the middle of the list, because it was passed over or
+/// gives up, and the search for late waiters. The search runs when a waiter may be later than the grace period: if all
+/// are in time, about once in each grace period, and never more often than once in [`SEARCH_INTERVAL`].
 #[derive(Debug)]
 pub(super) struct SendQueue<L> {
     limit: L,
@@ -205,7 +205,7 @@ impl<L: SendSupply> SendQueue<L> {
         }
     }
 
-    /// Gives up a place. If `is_granted`, it also gives back a send that was granted and not made.
+    /// Gives up a place. If `is_granted`, it also gives back a granted send that was not made.
     pub(super) fn give_up(&mut self, ticket: Option<Ticket>, is_granted: bool) {
         self.leave(ticket);
         if is_granted {
@@ -213,8 +213,8 @@ impl<L: SendSupply> SendQueue<L> {
         }
     }
 
-    /// Gives back a send that was granted and is not made yet. Its operation asks again, in front of those that were never
-    /// granted one. Until then, others may take the send, as if the operation had been passed over.
+    /// Gives back a granted send that is not made yet. Its operation asks again, in front of the operations that were
+    /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
     pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>) {
         self.limit.give_back();
         self.front_ticket = Ticket::new(self.front_ticket.get() - 1).unwrap_or(Ticket::MIN);
@@ -226,7 +226,7 @@ impl<L: SendSupply> SendQueue<L> {
         self.expected.iter().map(|waiter| waiter.ticket).take(usize::try_from(waiters).unwrap_or(usize::MAX))
     }
 
-    /// Returns whether a waiter need not wait if this many sends are available.
+    /// Returns whether a waiter is sent without a wait if this many sends are available.
     pub(super) fn is_due(&self, ticket: Ticket, sends: u32) -> bool {
         let (ahead, is_expected) = self.place(Some(ticket));
         self.kept.is_some_and(|kept| kept.ticket == ticket)
@@ -266,7 +266,7 @@ impl<L: SendSupply> SendQueue<L> {
     }
 
     /// Removes the waiters that are later than the grace period, so that they are passed over until they ask. The grace period
-    /// is that of the rate now, which may have changed since the waiters were told when to ask.
+    /// follows from the current rate, which may have changed since the waiters got their waits.
     #[cold]
     fn pass_over_the_late(&mut self, now: Timestamp) {
         let grace = self.limit.interval().max(GRACE);

@@ -7,8 +7,8 @@ use std::task::{Wake, Waker};
 
 /// A source of a [`Waker`] for a strategy; see [`RetryStrategy::ready`](crate::RetryStrategy::ready).
 ///
-/// The waker is only created if the strategy asks for it, because an attempt that may be sent at once needs none. When
-/// driving a strategy by hand, create a `LazyWaker` from your own waker: `LazyWaker::from(&waker)`.
+/// The waker is only created if the strategy asks for it, because an attempt that may be sent immediately needs none.
+/// When driving a strategy by hand, create a `LazyWaker` from your own waker: `LazyWaker::from(&waker)`.
 #[derive(Debug)]
 pub struct LazyWaker<'w>(Source<'w>);
 

@@ -51,12 +51,12 @@ pub enum EventKind {
     },
     /// An attempt begins.
     AttemptStarted,
-    /// Nothing classified the error of the attempt, so it is not retried: its class is
-    /// [`RetryErrorType::Unknown`]. This event is a warning. There is one for the first such error of each function, by the
-    /// name of the operation, and for at most 256 functions in a process. It precedes the
-    /// [`AttemptFailed`](EventKind::AttemptFailed), which every such error has.
+    /// The error of the attempt is not classified, so it is not retried: its class is [`RetryErrorType::Unknown`]. This
+    /// event is a warning. It is reported for the first such error of each function, by the name of the operation, and for
+    /// at most 256 functions in a process. It precedes the [`AttemptFailed`](EventKind::AttemptFailed), which every such
+    /// error has.
     ///
-    /// The line to write is a link in the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`; see
+    /// To classify such errors, add a link to the policy, as in `ChainPolicy::new().also(chain::typed::<MyError>)`; see
     /// [`ChainPolicy::also`](crate::ChainPolicy::also).
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     UnknownError {
@@ -82,7 +82,7 @@ pub enum EventKind {
         delay_source: DelaySource,
         /// The level of the quota after the retry was paid for; `None` if the strategy has no quota.
         quota: Option<u32>,
-        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
@@ -105,7 +105,7 @@ pub enum EventKind {
         error_type: Option<RetryErrorType>,
         /// The level of the quota; `None` if the strategy has no quota.
         quota: Option<u32>,
-        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.
@@ -119,7 +119,7 @@ pub enum EventKind {
         recorded: bool,
         /// The level of the quota after the success; `None` if the strategy has no quota.
         quota: Option<u32>,
-        /// What the quota does at present; `None` if the strategy has no quota, or one that only knows its level, such as a
+        /// The state of the quota at present; `None` if the strategy has no quota, or one that only knows its level, such as a
         /// [`TokenBucket`](crate::TokenBucket).
         quota_mode: Option<QuotaMode>,
         /// The limit on sends per second after this event; `None` if the strategy has no limit at present.

@@ -36,12 +36,12 @@
 //!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave it no class. `unknown` means
 //!   that nothing classified the error, so it was not retried.
 //!
-//! All of them are bounded, except the names of scopes: each key that was ever used stays in memory and with the recorder,
-//! also after its scope was evicted. So use [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only for
-//! keys that are bounded themselves.
+//! The number of values is bounded, except for the names of scopes: each key that was ever used stays in memory and in the
+//! recorder, even after its scope was evicted. So use
+//! [`ScopedRetryStrategy::named_by`](crate::ScopedRetryStrategy::named_by) only if the number of keys is bounded.
 //!
-//! An operation that is dropped before its end has no outcome. It counts in `retry_attempts_total`,
-//! `retry_failed_attempts_total` and `retry_retries_total` only.
+//! An operation that is dropped before its end has no outcome. It appears only in `retry_attempts_total`,
+//! `retry_failed_attempts_total` and `retry_retries_total`.
 //!
 //! # Costs
 //!
@@ -101,7 +101,7 @@ pub struct MetricsObserver {
 
 impl MetricsObserver {
     /// Creates an observer. It registers metrics with the recorder that is installed at the first event of an operation,
-    /// and keeps to that recorder.
+    /// and keeps using that recorder.
     pub const fn new() -> Self {
         Self { is_described: OnceLock::new(), series: Handles::new() }
     }
@@ -220,7 +220,7 @@ fn describe_all() {
     });
 }
 
-/// What the gauges of a strategy show.
+/// The values of the gauges of a strategy.
 struct Levels {
     quota: Option<u32>,
     quota_mode: Option<QuotaMode>,
@@ -254,7 +254,8 @@ struct Series {
     failed_attempts: Handles<&'static str, Counter>,
     /// By the class of the failure.
     retries: Handles<&'static str, Counter>,
-    // The gauges are registered with their first value. Otherwise they would show 0 for what a strategy does not have.
+    // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
+    // strategy does not have.
     quota_level: OnceLock<Gauge>,
     quota_mode: OnceLock<Gauge>,
     send_rate: OnceLock<Gauge>,

@@ -36,13 +36,13 @@
 //! | `refused` | the strategy refused the initial token | warn | `reason` |
 //! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
-//! | `unknown_error` | nothing classified the error of the attempt, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
+//! | `unknown_error` | the error of the attempt is not classified, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
 //! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
 //!
-//! A quota that runs dry warns by itself, with the fields `strategy`, if the strategy has a name, and `capacity`:
+//! Quotas and limiters also warn, with the fields `strategy`, if the strategy has a name, and `capacity` for a quota:
 //!
 //! | event | meaning | level |
 //! |---|---|---|
@@ -134,8 +134,8 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///
 /// # Observers that are chosen at run time
 ///
-/// Pointers to observers are observers, also to a `dyn Observer`. So is an `Option`: with `None`, no event is built. A
-/// component that may be given an observer has a field such as `Option<Arc<dyn Observer + Send + Sync>>`.
+/// Pointers to observers are observers, including pointers to a `dyn Observer`. So is an `Option`: with `None`, no
+/// event is built. A component with an optional observer has a field such as `Option<Arc<dyn Observer + Send + Sync>>`.
 ///
 /// ```
 /// use retry_core::{Observer, RetryInfo, retryable};
@@ -211,7 +211,7 @@ macro_rules! forward_observer {
 
 forward_observer!(&O, Box<O>, Arc<O>);
 
-/// An observer that may be absent. `None` is interested in no operation, so no event is built for it.
+/// An optional observer. `None` is interested in no operation, so no event is built for it.
 impl<O: Observer> Observer for Option<O> {
     #[inline]
     fn is_interested(&self, operation: &'static str) -> bool {

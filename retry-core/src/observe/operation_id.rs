@@ -6,20 +6,20 @@ use std::fmt;
 #[cfg(any(feature = "tracing", feature = "global-observer"))]
 use std::sync::atomic::{AtomicU64 as UnsharedAtomic, Ordering};
 
-/// The id of an operation, for use as an idempotency key or an invocation id. Events, contexts and `tracing` have the
-/// same one.
+/// The id of an operation, for use as an idempotency key or an invocation id. Events, contexts and `tracing` show the
+/// same id.
 ///
-/// Ids are random 128-bit numbers, so they are unique across processes and machines. There are two exceptions, in which a
-/// program calls [`reseed`](crate::reseed) at its start. A forked process that continues with the memory of its parent
+/// Ids are random 128-bit numbers, so they are unique across processes and machines. There are two exceptions. In both,
+/// call [`reseed`](crate::reseed) when the program starts. A forked process that continues with the memory of its parent
 /// would generate the same ids as the parent. On `wasm32-unknown-unknown` the standard library has no source of random
-/// numbers, so programs would have the same ids there.
+/// numbers, so programs would generate the same ids there.
 ///
 /// The text form is a UUID of version 4 (RFC 9562), such as `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 ///
 /// The order of ids, which makes them keys of a map, has no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-// The number of the operation in this process. The random number is computed from it when it is asked for, because most
-// observers never ask.
+// The number of the operation in this process. The random number is computed from it on demand, because most observers
+// never need it.
 pub struct OperationId(u64);
 
 impl OperationId {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The report of one operation: its outcome, and how it came about.
 ///
-/// [`Retry::report`](crate::Retry::report) returns a report. In the attribute, `on_end = |report| ..` gets one, whose outcome
-/// is a reference.
+/// [`Retry::report`](crate::Retry::report) returns a report. In the attribute, `on_end = |report| ..` gets a report whose
+/// outcome is a reference.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "test"), non_exhaustive)]
 pub struct Report<R> {

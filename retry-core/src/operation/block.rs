@@ -72,7 +72,7 @@ struct StandingClock {
 }
 
 impl StandingClock {
-    /// Counts a wait after which the clock shows this time. Returns whether it was the last one that is allowed.
+    /// Counts a wait after which the clock shows this time. Returns whether it was the last allowed one.
     fn is_exhausted_at(&mut self, now: Timestamp) -> bool {
         if self.latest == Some(now) {
             self.waits += 1;

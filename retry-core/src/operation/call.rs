@@ -94,7 +94,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         *self.name
     }
 
-    /// Begins the observation of an operation.
+    /// Starts observing an operation.
     #[inline]
     pub(super) fn observe(self) -> Observed<O::State> {
         let observer = self.observer;
@@ -118,12 +118,12 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
-    /// Returns whether anybody gets a warning: an observer, or the subscriber of `tracing`.
+    /// Returns whether an observer or the subscriber of `tracing` gets warnings.
     pub(super) fn is_warning_wanted(observed: &Observed<O::State>) -> bool {
         observed.global.is_interested() || O::beginning(&observed.own).is_some() || trace::is_warning_wanted()
     }
 
-    /// Returns the beginning of an operation that begins now.
+    /// Returns the id and the start time of an operation that begins now.
     #[inline]
     pub(crate) fn beginning(self, operation: &impl Identified) -> Beginning {
         Beginning::new(operation.operation_id(), self.timer().now())
@@ -209,11 +209,11 @@ pub trait OptionalObserver: sealed::Sealed {
     #[doc(hidden)]
     fn by_ref(&self) -> Self::Ref<'_>;
 
-    /// Begins the observation of an operation.
+    /// Starts observing an operation.
     #[doc(hidden)]
     fn begin(&self, operation: Name, clock: &impl Clock) -> Self::State;
 
-    /// Returns the beginning of the operation, if the observer is interested in it.
+    /// Returns the id and the start time of the operation, if the observer is interested in it.
     #[doc(hidden)]
     fn beginning(state: &Self::State) -> Option<&Beginning>;
 

@@ -1,9 +1,9 @@
-//! What the driver of an operation adds when it settles an outcome.
+//! The part of a driver that settles an outcome.
 
 use super::Beginning;
 use crate::observe::Event;
 
-/// What a driver knows about an attempt, and who gets the events of its failure besides the observers.
+/// A driver's knowledge about an attempt, and its hook for the events of a failure.
 ///
 /// It is a type parameter of the steps that settle an outcome, so that a driver that adds nothing costs nothing.
 pub trait Driver {

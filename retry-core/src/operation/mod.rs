@@ -1,4 +1,4 @@
-//! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. Its
+//! The state machine of one retried call. It decides how long to wait, when to make an attempt, and when to return. A
 //! driver sleeps and runs the body.
 //!
 //! The drivers are the loop that the attribute writes, the runs of closures in `retry`, and the futures in `tower`.

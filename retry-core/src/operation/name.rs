@@ -63,14 +63,14 @@ impl FunctionName {
 /// Returns the name of a method from the path of a closure in it: `module::Type::method`, or
 /// `<module::Type as module::Trait>::method`, without generic arguments.
 ///
-/// Returns `None` for a function that is not a method, which is recognized by its parent: modules and functions are not
-/// capitalized, as types are. Also returns `None` for a path in a form that current versions of rustc do not write.
+/// Returns `None` for a function that is not a method. Its parent shows this: types are capitalized, modules and
+/// functions are not. Also returns `None` for a path in a form that current versions of rustc do not write.
 fn method_name(path: &str, plain: &str) -> Option<String> {
     let path = without_arguments(path);
     // The path up to the last segment so far, and that segment.
     let (mut parent, mut function) = (String::new(), "");
     let mut segments = split(&path, "::").into_iter();
-    // The segment of the static ends the path of the function.
+    // The path of the function ends before the segment of the static.
     for segment in segments.by_ref().take_while(|segment| *segment != STATIC) {
         let inner = segment.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
         // An impl outside of its type's module is written as `module::<impl module::Type>::method`.

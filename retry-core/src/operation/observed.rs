@@ -1,10 +1,10 @@
-//! The observers of an operation: that of its call, and that of the process.
+//! The observers of an operation: the call's observer and the process's observer.
 
 use super::Name;
 use crate::observe::Event;
 use crate::time::{Clock, Timestamp};
 
-/// The observers of an operation, `N` being the state of the call's own one.
+/// The observers of an operation. `N` is the state of the call's own observer.
 #[derive(Debug)]
 pub(super) struct Observed<N> {
     pub(super) own: N,

@@ -1,4 +1,4 @@
-//! What follows from the outcome of an attempt: another attempt, or the end of the operation.
+//! Settles the outcome of an attempt: another attempt follows, or the operation ends.
 
 use super::driver::{Driver, Plain};
 use super::release::{ReleaseGuard, TokenState};
@@ -9,7 +9,7 @@ use crate::time::Clock;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// What follows from an outcome.
+/// The next step after an outcome.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Decision {
     /// Another attempt follows.
@@ -68,7 +68,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         L::cut(cut, || L::take(last))
     }
 
-    /// Tells the strategy and the observers the policy's directive for an outcome, and returns what follows.
+    /// Passes the policy's directive for an outcome to the strategy and the observers, and returns the next step.
     #[inline]
     pub(crate) fn settle<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
@@ -120,7 +120,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         Decision::Stop { attempts, reason: None }
     }
 
-    /// Settles a success of an attempt that was not sent. The service did not succeed, so there is nothing to record.
+    /// Settles a success of an attempt that was not sent. The service was not called, so there is nothing to record.
     #[cold]
     fn succeed_unsent<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
@@ -176,8 +176,8 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         }
     }
 
-    /// Lets a long poll wait this long before it returns. The operation continues as if an attempt followed, which is then
-    /// prevented. Returns the reason if there is no time to wait.
+    /// Lets a long poll wait this long before it returns. The operation continues as if an attempt followed, but the
+    /// attempt is then prevented. Returns the reason if there is no time to wait.
     #[cold]
     fn hold_poll<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
@@ -197,9 +197,9 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         Ok(())
     }
 
-    /// Ends an operation whose time is over, or that waited because the quota refused a retry. The policy does not judge
-    /// its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns nothing and
-    /// refunds nothing.
+    /// Ends an operation whose time is over, or that waited because the quota refused a retry. The policy does not
+    /// evaluate its outcome again, and the strategy does not get the token of an attempt that was cut, so it learns
+    /// nothing and refunds nothing.
     #[cold]
     fn time_is_over<S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
@@ -207,7 +207,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         driver: impl Driver,
     ) -> Decision {
         let (attempts, (reason, error_type), was_sent) = (self.attempts(), self.limits.end(), driver.was_sent());
-        // Without a guard: the attempt of a token that the operation still holds was sent, or the driver releases it.
+        // No guard is needed: if the operation still holds a token, its attempt was sent, or the driver releases it.
         let reason = self.stop(call, error_type, attempts, reason, driver);
         if !was_sent {
             self.release(call);

@@ -81,7 +81,7 @@ impl<F: Future, S: Future<Output = ()>, C: Copy + Unpin> Future for Attempt<'_, 
         if let Some(cut) = deadline.over() {
             return Poll::Ready(Err(cut));
         }
-        // The body comes before the sleep: if both are ready, the outcome counts.
+        // The body is polled before the sleep: if both are ready, the outcome is used.
         if let Poll::Ready(outcome) = body.as_mut().poll(context) {
             return Poll::Ready(Ok(outcome));
         }

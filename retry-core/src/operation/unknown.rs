@@ -57,7 +57,7 @@ fn is_first(function: &'static str) -> bool {
                 return false;
             }
             let mut warned = warned.write().unwrap_or_else(PoisonError::into_inner);
-            // Another thread may have been faster.
+            // Another thread may have added it meanwhile.
             let is_first = !is_settled(&warned);
             if is_first {
                 warned.push(function);

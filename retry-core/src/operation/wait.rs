@@ -15,8 +15,8 @@ use std::time::Duration;
 /// A wait of an operation.
 ///
 /// `G` protects the token: if the wait is dropped before it is over, a [`ReleaseGuard`] gives up the next attempt and releases
-/// the token. It borrows the strategy only while the operation waits. A driver that can't borrow has no guard, and
-/// releases the token itself.
+/// the token. It borrows the strategy only while the operation waits. A driver that can't borrow the strategy has no guard,
+/// and releases the token itself.
 #[must_use = "futures do nothing unless polled"]
 pub struct Waiting<G, Z> {
     /// This field comes before the sleep, so that it is dropped first.
@@ -136,8 +136,8 @@ impl<'c, S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'c,
         Some(Wait::new(operation, self.strategy, &self.timer(), wait))
     }
 
-    /// Returns the next wait of either kind. `is_delayed` is whether the token's delay, if there is one, is still to be
-    /// slept.
+    /// Returns the next wait of either kind. `is_delayed` says whether the operation has not slept the token's delay
+    /// yet.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     pub(crate) fn delay_or_wait<L: TimeLimits>(
@@ -184,7 +184,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the length and the reason of the next wait for a limiter, or `None` if the attempt is due or will not be
     /// made.
     ///
-    /// The path of an attempt without limiter is inlined. The rest is cold.
+    /// The path of an attempt without a limiter is inlined. The rest is cold.
     #[expect(clippy::inline_always, reason = "on the path of each attempt, and folds away only if it is inlined")]
     #[inline(always)]
     pub(super) fn next_wait<L: TimeLimits>(self, operation: &mut OperationOf<S, L, O>) -> Option<(Duration, Reason)> {
@@ -264,7 +264,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 }
 
 /// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one. A skipped
-/// wait counts against the time limits as well.
+/// wait is subtracted from the time limits as well.
 ///
 /// A wait that the strategy can end early is not skipped, because its length is only a bound.
 #[inline]

@@ -1,4 +1,4 @@
-//! The policy for errors of any type, which are judged by their chain of sources.
+//! The policy for errors of any type, which are classified by their chain of sources.
 
 use super::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
 use crate::classify::Classification;
@@ -16,12 +16,12 @@ const MAX_ADDED: usize = 8;
 /// of a client library.
 ///
 /// The first known link of the error's [chain](chain#links) decides, as with [`chain::known`]. `Ok` is a success.
-/// [`also`](ChainPolicy::also) makes more links known. What [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) means
+/// [`also`](ChainPolicy::also) adds more known links. What [`RetrySafety::Maybe`](crate::RetrySafety::Maybe) means
 /// depends on [`idempotent`](ChainPolicy::idempotent). The crate `retry-clients` has a policy of this type for each client
 /// that it knows.
 ///
-/// An error without a known link is final, and of the class [`RetryErrorType::Unknown`]. The first one of each function is
-/// a [warning](crate::EventKind::UnknownError) with its text. To make it known, add a function with
+/// An error without a known link is final, and has the class [`RetryErrorType::Unknown`]. The first one of each function
+/// causes a [warning](crate::EventKind::UnknownError) with its text. To classify it, add a function with
 /// [`also`](ChainPolicy::also); for an error that must not be retried, the function returns
 /// `Some(Classification::new(RetrySafety::No))`.
 ///
@@ -85,8 +85,8 @@ impl<K> ChainPolicy<K> {
     ///
     /// # Panics
     ///
-    /// When a ninth function is added. In a `const` or a `static`, this is a compile error. One function can ask several
-    /// others: `|link| first(link).or_else(|| second(link))`.
+    /// Panics if a ninth function is added; in a `const` or a `static` this is a compile error. One function can ask
+    /// several others: `|link| first(link).or_else(|| second(link))`.
     #[must_use]
     pub const fn also(mut self, link: fn(&(dyn Error + 'static)) -> Option<Classification>) -> Self {
         let mut free = 0;
@@ -108,8 +108,8 @@ impl<K> ChainPolicy<K> {
     /// Adds a function that classifies the whole error. It is asked before the links of the chain, and returns `None` for
     /// an error that it leaves to them. Call this last.
     ///
-    /// Use it for what the owner of an error knows and the chain does not show. The context of an `anyhow::Error` or an
-    /// `eyre::Report` is such a case: only their own `downcast_ref` finds it by its type.
+    /// Use it for information that the owner of an error has and the chain does not show. An example is the context of
+    /// an `anyhow::Error` or an `eyre::Report`: only their own `downcast_ref` finds it by its type.
     ///
     /// ```
     /// use anyhow::Context;

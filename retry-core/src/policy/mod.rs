@@ -5,7 +5,7 @@
 //!
 //! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
 //!
-//! // An `anyhow::Error` says nothing about retries, so a policy looks at its chain of sources.
+//! // An `anyhow::Error` does not implement `RetryInfo`, so a policy examines its chain of sources.
 //! #[retryable(strategy = STORE, policy = ChainPolicy::new().idempotent(true))]
 //! async fn read(path: &str) -> anyhow::Result<String> {
 //!     Ok(std::fs::read_to_string(path)?)
@@ -43,7 +43,7 @@ pub enum RetryErrorType {
     ClientSide,
     /// Any other failure, with another or unknown fault.
     Other,
-    /// Nothing classified the error, so it is not retried. The first one of each function is a
+    /// The error is not classified, so it is not retried. The first one of each function causes a
     /// [warning](crate::EventKind::UnknownError).
     ///
     /// [`ChainPolicy`] gives this class to an error without a known link. Your policy can do the same, by
@@ -135,7 +135,7 @@ impl RetryDirective {
         Self::Fail { error_type, retry_after: None }
     }
 
-    /// Returns whether nothing classified the error, and so it is not retried.
+    /// Returns whether the error is not classified, and so not retried.
     #[inline]
     pub(crate) const fn is_unknown(&self) -> bool {
         matches!(self, Self::Fail { error_type: Some(RetryErrorType::Unknown), .. })
@@ -159,7 +159,7 @@ impl RetryDirective {
         }
     }
 
-    /// Sets what the server reported about its rate limit. For a failure this is a no-op.
+    /// Sets the server's report about its rate limit. For a failure this is a no-op.
     ///
     /// ```
     /// use retry_core::classify::http::{RateLimit, rate_limit};
@@ -197,14 +197,14 @@ pub struct Success {
 }
 
 impl Success {
-    /// Sets what the server reported about its rate limit.
+    /// Sets the server's report about its rate limit.
     #[must_use]
     pub const fn with_rate_limit(mut self, rate_limit: Option<RateLimit>) -> Self {
         self.rate_limit = rate_limit;
         self
     }
 
-    /// Returns what the server reported about its rate limit, if anything.
+    /// Returns the server's report about its rate limit, if there is one.
     pub const fn rate_limit(&self) -> Option<RateLimit> {
         self.rate_limit
     }

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 200;
 /// Returns the texts of the error and of its sources.
 ///
 /// The texts come from code that may never have run before, because a final error need not be displayed. So they are
-/// bounded, and a panic in them ends the text and nothing else.
+/// bounded, and a panic in this code only ends the text.
 ///
 /// The text is never freed, so that events can be copied freely. There are as many texts as warnings.
 #[cold]
@@ -38,9 +38,9 @@ fn write_links(text: &mut String, error: &(dyn Error + 'static)) {
             text.push_str(", caused by: ");
         }
         let start = text.len();
-        // An error of `Display` ends the text of its link, as the bound does.
+        // An error of `Display` ends the text of its link, like the bound.
         let _ = write!(Bounded { text, left: MAX_BYTES, is_full: false }, "{link}");
-        // An error that forwards its text to its source says nothing new.
+        // An error that forwards its text to its source adds nothing.
         if index > 0 && text[start..] == text[previous.clone()] {
             text.truncate(end);
         } else {

@@ -122,8 +122,8 @@ impl Balance {
         }
     }
 
-    /// Changes the capacity and the refill. Periods that have ended are settled by the refill before. The caller notes the
-    /// new level once it holds no lock, because a subscriber may be told of it.
+    /// Changes the capacity and the refill. Periods that have ended are settled by the refill before. The caller reports
+    /// the new level after it has released all locks, because a subscriber may receive it.
     ///
     /// A retry that was refused may have another cost after the change, if `costs_change`, or never be paid for, if the
     /// capacity changes. So a full bucket has then recovered from the refusal, and can warn again.
@@ -137,7 +137,7 @@ impl Balance {
         let mut rare = self.rare();
         let due = now.map_or(0, |now| rare.due(now));
         let before = self.level().capacity();
-        // With a capacity of 0 there is no proportion, so the level before it is kept for the next change.
+        // With a capacity of 0 there is no proportion, so the former level is kept for the next change.
         let kept = rare.before_zero.take();
         let settled = Cell::new(Level::full(0));
         self.change(Ordering::Acquire, |level| {

@@ -26,7 +26,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct TokenBucket {
-    /// The capacity and the refill at the start, which are also those of a test's copy.
+    /// The initial capacity and refill, also used for a test's copy.
     capacity: u32,
     refill: Option<Refill>,
     balance: Shared<Balance>,
@@ -107,10 +107,9 @@ impl TokenBucket {
     /// Changes the capacity and the refill while the bucket is in use.
     ///
     /// The balance keeps its proportion to the capacity, rounded down, in one step with the change. So a payment or a
-    /// refund of another thread counts either before the change, in proportion, or after it, in full. Under a test
-    /// guard that sets the capacity, that one is kept. A period of the refill counts by the settings at its end; without a
-    /// time, no period is settled. Call
-    /// [`note_change`](TokenBucket::note_change) afterwards, without a lock.
+    /// refund of another thread is made either before the change, in proportion, or after it, in full. A capacity that a
+    /// test guard sets is kept. A period of the refill is settled by the settings at its end; without a time, no period is
+    /// settled. Call [`note_change`](TokenBucket::note_change) afterwards, without a lock.
     pub(crate) fn reconfigure(
         &self,
         capacity: u32,
@@ -122,12 +121,12 @@ impl TokenBucket {
         self.with_balance(|balance| balance.reconfigure(Self::limit(capacity), refill, now, costs_change));
     }
 
-    /// Warns that the bucket has recovered, if a change of its settings let it.
+    /// Warns that the bucket has recovered, if a change of its settings has this effect.
     pub(crate) fn note_change(&self) {
         self.with_balance(Balance::note_change);
     }
 
-    /// Returns the capacity in effect: the one that a test guard sets, or else this one.
+    /// Returns the capacity in effect: the one that a test guard sets, or otherwise this one.
     #[inline]
     fn limit(capacity: u32) -> u32 {
         #[cfg(feature = "test")]

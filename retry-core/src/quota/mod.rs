@@ -1,4 +1,4 @@
-//! Quotas: the limit on the retries of all calls together, which protects a server that is in trouble.
+//! Quotas: the limit on the retries of all calls together, which protects an overloaded server.
 //!
 //! ```
 //! use retry_core::{EvidenceRetryStrategy, RetryQuota, StandardRetryStrategy};
@@ -35,11 +35,11 @@ use std::sync::Arc;
 /// # Your own quota
 ///
 /// The methods without a default are enough for a quota that counts amounts: [`try_acquire`](RetryQuota::try_acquire),
-/// [`refund`](RetryQuota::refund) and [`available`](RetryQuota::available). A strategy calls four others, which say what
-/// happened and by default end up in these: [`pay`](RetryQuota::pay) after a failure,
-/// [`give_back`](RetryQuota::give_back) for a retry that was not sent,
-/// [`first_succeeded`](RetryQuota::first_succeeded) and [`retry_succeeded`](RetryQuota::retry_succeeded). Implement them
-/// for a quota that judges by what happened, such as whether retries help:
+/// [`refund`](RetryQuota::refund) and [`available`](RetryQuota::available). A strategy calls four others, which report
+/// what happened and by default call these: [`pay`](RetryQuota::pay) after a failure,
+/// [`give_back`](RetryQuota::give_back) for a retry that was not sent, [`first_succeeded`](RetryQuota::first_succeeded)
+/// and [`retry_succeeded`](RetryQuota::retry_succeeded). Implement them for a quota that learns from what happened,
+/// such as whether retries help:
 ///
 /// ```
 /// use retry_core::time::StdTimer;
@@ -87,7 +87,7 @@ pub trait RetryQuota {
     /// Pays for a retry after a failure of this class. Returns what was taken, which the token of the retry keeps, or
     /// `None` if the retry must not be made. Then nothing was taken.
     ///
-    /// `cost` is what the settings of the strategy say for this class. The default takes it with
+    /// `cost` is the cost in the settings of the strategy for this class. The default takes it with
     /// [`try_acquire`](RetryQuota::try_acquire).
     #[inline]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
@@ -95,46 +95,46 @@ pub trait RetryQuota {
         self.try_acquire(cost, clock).then_some(cost)
     }
 
-    /// Gives back what was paid for a retry that was not sent. Nothing was learned from it. The default calls
+    /// Gives back the payment for a retry that was not sent. The quota must learn nothing from it. The default calls
     /// [`refund`](RetryQuota::refund).
     #[inline]
     fn give_back(&self, paid: u32) {
         self.refund(paid);
     }
 
-    /// Notes that an operation succeeded at its first attempt. `refund` is what the settings of the strategy give back for
-    /// it. The default calls [`refund`](RetryQuota::refund).
+    /// Records that an operation succeeded at its first attempt. `refund` is the refund in the settings of the strategy.
+    /// The default calls [`refund`](RetryQuota::refund).
     #[inline]
     fn first_succeeded(&self, refund: u32) {
         self.refund(refund);
     }
 
-    /// Notes that a retry succeeded. `paid` is what was paid for it: 0 for one that the quota was not asked for, such as a
-    /// throttled attempt of [`PacedRetryStrategy`](crate::PacedRetryStrategy). `refund` is what the settings of the
-    /// strategy give back for it. The default calls [`refund`](RetryQuota::refund).
+    /// Records that a retry succeeded. `paid` is the amount that was paid for it: 0 if the quota was not asked, as for a
+    /// throttled attempt of [`PacedRetryStrategy`](crate::PacedRetryStrategy). `refund` is the refund in the settings of
+    /// the strategy. The default calls [`refund`](RetryQuota::refund).
     #[inline]
     fn retry_succeeded(&self, paid: u32, refund: u32) {
         let _ = paid;
         self.refund(refund);
     }
 
-    /// Returns whether a success at the first attempt would change nothing now. Then a strategy need not note it. The
+    /// Returns whether a success at the first attempt would change nothing now. Then a strategy need not record it. The
     /// default is `false`.
     #[inline]
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Returns what the quota does at present, for events and metrics. The default is `None`, which means that only
+    /// Returns the state of the quota at present, for events and metrics. The default is `None`, which means that only
     /// [`available`](RetryQuota::available) is known.
     fn mode(&self) -> Option<QuotaMode> {
         None
     }
 
-    /// Notes that a retry of the named strategy was refused, because this quota could not pay `cost`.
+    /// Records that a retry of the named strategy was refused, because this quota could not pay `cost`.
     ///
-    /// A strategy calls it directly after the refusal, with the cost that its settings say. [`TokenBucket`] warns by it that it ran dry. The default does
-    /// nothing.
+    /// A strategy calls it directly after the refusal, with the cost in its settings. A [`TokenBucket`] then warns that it ran
+    /// dry. The default does nothing.
     fn note_refusal(&self, cost: u32, strategy: Option<&str>) {
         let _ = (cost, strategy);
     }
@@ -145,12 +145,13 @@ pub trait RetryQuota {
         None
     }
 
-    /// Returns the hook for its own section in the file of a configuration. The default is `None`, which means no section.
+    /// Returns the hook for the quota's own section in the file of a configuration. The default is `None`, which means no
+    /// section.
     fn section(&self) -> Option<&dyn ConfigSection> {
         None
     }
 
-    /// Returns the bucket if the quota owns it, to set what it begins with.
+    /// Returns the bucket if the quota owns it, to set its initial values.
     #[doc(hidden)]
     fn as_own_bucket(&mut self) -> Option<&mut TokenBucket> {
         None

@@ -1,14 +1,14 @@
-//! What a quota does at present.
+//! The state of a quota at present.
 
-/// What a [quota](super::RetryQuota) does at present, for events and metrics. The order is that of an operator's concern.
+/// The state of a [quota](super::RetryQuota) at present, for events and metrics. Later variants are more severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum QuotaMode {
     /// Nothing is missing.
     Full,
-    /// Retries are paid for, and what they cost is not yet given back.
+    /// Retries are paid for, and their cost is not yet given back.
     Spending,
-    /// A timeout showed congestion not long ago, so the quota pays for fewer retries of timeouts.
+    /// A recent timeout showed congestion, so the quota pays for fewer retries of timeouts.
     Congested,
     /// The latest retry was refused, because too much is missing.
     Exhausted,

@@ -40,7 +40,7 @@ use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, StdTimer};
 use std::any::type_name;
 
-/// Creates a call that retries an async closure, as its policy and strategy decide.
+/// Creates a call that retries an async closure. Its policy and strategy decide whether and when.
 ///
 /// Nothing is called before [`run`](Retry::run) or [`report`](Retry::report). Each attempt then calls the closure again
 /// and awaits the future that it returns. The last outcome is returned unchanged.
@@ -91,15 +91,15 @@ use std::any::type_name;
 ///
 /// # One strategy for all calls
 ///
-/// A strategy that is made in each call has a full quota in each call, which protects nothing, so an owned strategy is
-/// refused. Three forms of the same mistake have the types of correct code and compile:
+/// A strategy that each call creates has a full quota in each call and protects nothing, so an owned strategy does not
+/// compile. Three forms of the same mistake have the types of correct code and compile:
 ///
 /// - `retry(&StandardRetryStrategy::new(), ..)` and `retry(Arc::new(StandardRetryStrategy::new()), ..)`, with a strategy that
 ///   is made on the spot,
 /// - `retry(&CONST, ..)`, where `CONST` is a `const` instead of a `static`. Clippy reports it as
 ///   `borrow_interior_mutable_const`, and the constant itself as `declare_interior_mutable_const`.
 ///
-/// In all of them, each call retries as if it were the only one. Use a `static`, or a field of something that lives as long as
+/// With all of them, each call retries as if it were the only one. Use a `static`, or a field of a value that lives as long as
 /// the client.
 pub fn retry<S, F, Fut>(strategy: S, attempt: F) -> Retry<S, F>
 where

@@ -219,7 +219,7 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// Sets the deadline of the whole call: an [`Instant`](std::time::Instant) of the standard library or of tokio, or
     /// a [`Timestamp`].
     ///
-    /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one counts. A deadline in
+    /// The deadline is as hard as [`max_time`](Retry::max_time). If both are set, the earlier one applies. A deadline in
     /// the past leaves one poll. The [timer](Retry::timer) must count from the origin of the library's clocks, as described at
     /// [`Clock`](crate::Clock): a clock that starts at zero never reaches an `Instant`.
     ///
@@ -297,15 +297,15 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
         self.within(limits)
     }
 
-    /// Adds long polling, for a call that a loop repeats as long as the program runs, such as the receiving of messages.
+    /// Adds long polling, for a call that a loop repeats as long as the program runs, such as receiving messages.
     ///
     /// If the quota can't pay for a retry, the call returns its error immediately, and a loop around it calls again immediately.
     /// With long polling, the call first waits for the delay that the retry would have had. The reason is still
     /// [`RetryError::QuotaExhausted`](crate::RetryError::QuotaExhausted), and nothing is taken from the quota. Successes
     /// and all other failures return immediately. A [`max_time`](Retry::max_time) cuts the wait.
     ///
-    /// The last outcome is kept while the call waits, so its future is `Send` only if the outcome is. A strategy of your
-    /// own says how long to wait, by [`RetryStrategy::refused_delay`](crate::RetryStrategy::refused_delay).
+    /// The last outcome is kept while the call waits, so its future is `Send` only if the outcome is. Your own strategy
+    /// determines the wait with [`RetryStrategy::refused_delay`](crate::RetryStrategy::refused_delay).
     ///
     /// ```
     /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};

@@ -19,8 +19,8 @@ where
     L: LimitsOn<F::Outcome>,
     P: RetryPolicy<F::Outcome>,
 {
-    // With the bounds at the methods, rustc would report an outcome that can't be judged once for the method, once for its
-    // future and once for the `.await`.
+    // With the bounds at the methods, rustc would report an outcome that the policy can't evaluate three times: for the
+    // method, for its future and for the `.await`.
 
     /// Runs the attempts and returns the last outcome.
     pub fn run(self) -> impl Future<Output = F::Outcome> {
@@ -162,7 +162,7 @@ where
         Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
     }
 
-    /// Lets the policy and the strategy decide what follows from an attempt, and stores the state for the next attempt.
+    /// Lets the policy and the strategy decide whether another attempt follows, and stores the state for it.
     #[inline]
     fn conclude(
         &mut self,

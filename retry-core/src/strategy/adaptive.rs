@@ -11,8 +11,8 @@ use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStra
 ///
 /// Until a request is throttled, the strategy behaves like the standard strategy and measures the rate of responses.
 /// After that, it limits the rate of all sends, including first attempts. Each throttling cuts the limit below the
-/// measured rate, and between throttlings the limit grows along a curve. Operations that wait are served in the order
-/// in which they came.
+/// measured rate, and between throttlings the limit grows along a curve. Waiting operations are served first come,
+/// first served.
 ///
 /// Create one static for each resource that is throttled separately. If two resources shared a strategy, the throttling
 /// of one would slow down the other.
@@ -71,7 +71,7 @@ impl Default for AdaptiveRetryStrategy {
 }
 
 impl<B, Q> AdaptiveRetryStrategy<B, Q> {
-    /// Creates a limiter over a standard strategy with settings of your own.
+    /// Creates a limiter over a standard strategy with your settings.
     ///
     /// ```
     /// use retry_core::{AdaptiveRetryStrategy, StandardRetryStrategy};

@@ -8,9 +8,9 @@ use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStra
 /// The [standard strategy](StandardRetryStrategy) with a limit on the number of requests in flight, which it learns from
 /// rejections.
 ///
-/// Use it for a job against a server that takes a number of requests at a time, however long each one takes: a pool of
-/// workers, a limit on concurrent executions. Against a limit on requests per second, use the
-/// [paced strategy](crate::PacedRetryStrategy). For a server with both limits, or if more clients share a limit than it takes
+/// Use it for jobs on a server that handles a fixed number of requests at a time, however long each one takes: a pool of
+/// workers, a limit on concurrent executions. Against a limit on requests per second, use the [paced
+/// strategy](crate::PacedRetryStrategy). For a server with both limits, or if more clients share a limit than it allows
 /// requests, use [both limiters](LimitedRetryStrategy::with_limiter).
 ///
 /// Create one static for each limit.
@@ -33,21 +33,21 @@ use crate::strategy::{LimitedRetryStrategy, LimitedRetryToken, StandardRetryStra
 ///
 /// # The window
 ///
-/// The number of requests that may be in flight is a window, as that of TCP. It begins at 10.
+/// The number of requests that may be in flight is a window, as in TCP. It begins at 10.
 ///
-/// - While it is used up, each success adds one, so it doubles in the time of a request. After the first rejection, as many
-///   successes as the window has add one.
-/// - A rejection sets it to 0.95 of the number of requests that were in flight besides, which the server had taken. What was
-///   sent before the last rejection was known does not count. If nothing was accepted between two rejections, the second
-///   one halves it.
+/// - While it is used up, each success adds one, so it doubles in the time of a request. After the first rejection, a whole
+///   window of successes adds one.
+/// - A rejection sets it to 0.95 of the number of the other requests in flight, which the server had accepted. Rejections of
+///   requests that were sent before the last rejection was known are ignored. If nothing was accepted between two
+///   rejections, the second one halves the window.
 /// - At a window of one, all sends pause after a rejection, for up to 50 ms, and twice as long after each further one in a row, up
 ///   to 5 s, or as long as the server asks for.
 ///
 /// A rejected attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and has a
-/// [time limit of its own](ConcurrencyLimiter::max_throttled_time).
+/// [separate time limit](ConcurrencyLimiter::max_throttled_time).
 ///
-/// A slot comes back when its attempt ends, also if its future is dropped, it panics, or its time is up. Then the operation that
-/// has waited longest is woken.
+/// A slot is returned when its attempt ends, even if its future is dropped, it panics, or its time is up. Then the operation
+/// that has waited longest is woken.
 ///
 /// # Costs
 ///
@@ -72,7 +72,7 @@ impl Default for ConcurrencyRetryStrategy {
 }
 
 impl<B, Q> ConcurrencyRetryStrategy<B, Q> {
-    /// Creates a limiter over a standard strategy with settings of your own. For settings of the limiter, use
+    /// Creates a limiter over a standard strategy with your settings. For settings of the limiter, use
     /// [`with_limiter`](LimitedRetryStrategy::with_limiter):
     ///
     /// ```

@@ -10,7 +10,7 @@ use std::fmt;
 pub enum RetryError {
     /// The policy decided that a retry would not help or is not safe.
     NotRetryable,
-    /// The request can't be cloned, so it can't be sent again. Only the layer for `tower` has such requests.
+    /// The request can't be cloned, so it can't be sent again. Only the layer for `tower` returns this.
     NotRepeatable,
     /// Retries are switched off; see [`set_retries_enabled`](crate::set_retries_enabled) and
     /// [`without_retries`](crate::without_retries).
@@ -27,7 +27,7 @@ pub enum RetryError {
     QuotaExhausted,
     /// The token was issued by another strategy.
     ForeignToken,
-    /// The strategy refused the retry for its own reason, or it refused the initial token.
+    /// The strategy refused the retry for another reason, or it refused the initial token.
     Refused,
 }
 

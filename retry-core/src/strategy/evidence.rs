@@ -6,9 +6,9 @@ use crate::quota::EvidenceQuota;
 
 /// The [standard strategy](StandardRetryStrategy) with a quota that needs no number, an [`EvidenceQuota`].
 ///
-/// Start with it, unless you must act as the AWS SDKs do. Everything but the quota is as in [`StandardRetryStrategy`], and all
-/// of its settings can be set, except the costs of retries and the refunds: the quota ignores them. A cost of 0, which is
-/// that of a conflict, stays free.
+/// Start with it, unless you must behave like the AWS SDKs. Everything but the quota is as in [`StandardRetryStrategy`],
+/// including the settings. But the quota ignores the costs of retries and the refunds, except that a cost of 0, the default
+/// for conflicts, stays free.
 ///
 /// ```
 /// use retry_core::EvidenceRetryStrategy;

@@ -94,8 +94,7 @@ impl Failure {
         self.retries_enabled
     }
 
-    /// Returns whether the attempt was sent. An attempt of a `tower` service that failed before the service took its request
-    /// was not.
+    /// Returns whether the attempt was sent. It was not if a `tower` service failed before it took the request.
     ///
     /// If it was not sent, a strategy gives back what was taken for the attempt, as in
     /// [`release`](crate::RetryStrategy::release), before it decides on the next attempt. It learns nothing from the

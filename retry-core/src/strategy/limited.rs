@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The [standard strategy](StandardRetryStrategy) with a [limiter](SendLimiter) of sends.
 ///
 /// [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy), [`PacedRetryStrategy`](crate::PacedRetryStrategy) and
-/// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and they describe the
-/// limiters. Name it itself for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
+/// [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy) are this strategy with one limiter each, and their pages
+/// describe the limiters. Use this type directly for [your own limiter, or for two](LimitedRetryStrategy::with_limiter).
 ///
 /// # Driving it by hand
 ///
@@ -34,7 +34,7 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy, limit::PacedLimiter};
     ///
     /// static READS: PacedRetryStrategy = PacedRetryStrategy::new();
-    /// // Writes count against the same limit, and have their own quota.
+    /// // Writes use the same limit, and have their own quota.
     /// static WRITES: LimitedRetryStrategy<&PacedLimiter> =
     ///     LimitedRetryStrategy::with_limiter(StandardRetryStrategy::new(), READS.limiter());
     /// ```
@@ -48,7 +48,7 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     /// use retry_core::limit::PacedLimiter;
     /// use retry_core::strategy::LimitedRetryStrategy;
     ///
-    /// // All calls of an account have a limit, and a table has one of its own.
+    /// // All calls of an account share a limit, and a table has a separate one.
     /// static ACCOUNT: PacedLimiter = PacedLimiter::new();
     /// static TABLE: LimitedRetryStrategy<(PacedLimiter, &PacedLimiter)> =
     ///     LimitedRetryStrategy::with_limiter(
@@ -57,15 +57,15 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     ///     );
     /// ```
     ///
-    /// The first limiter is asked first. If the second one lets the attempt wait, the permission of the first one is
-    /// [put back](SendLimiter::put_back). So an operation that waits holds no permission, and pairs of the same limiters in
-    /// another order don't block each other. Both learn from each outcome. A retry has no backoff and no cost if one of them
-    /// says so, and the longer one of two delays.
+    /// The first limiter is asked first. If the second one lets the attempt wait, the permission of the first one is [put
+    /// back](SendLimiter::put_back). So an operation that waits holds no permission, and pairs of the same limiters in
+    /// another order don't block each other. Both learn from each outcome. If one of them grants a retry without backoff and
+    /// cost, the retry has none. If both set a delay, the longer one is used.
     pub const fn with_limiter(standard: StandardRetryStrategy<B, Q>, limiter: L) -> Self {
         Self { standard, limiter }
     }
 
-    /// Replaces the quota by one that is made of it.
+    /// Replaces the quota by one that is made from it.
     pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> LimitedRetryStrategy<L, B, R> {
         LimitedRetryStrategy { standard: self.standard.map_quota(map), limiter: self.limiter }
     }
@@ -132,8 +132,8 @@ impl<L: SendLimiter> RetryToken for LimitedRetryToken<L> {
 }
 
 impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, B, Q> {
-    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while it
-    /// runs.
+    /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they were
+    /// changed while it runs.
     #[inline]
     pub(crate) fn judge(
         &self,
@@ -195,7 +195,7 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         self.standard.delay_of(settings, backoff, &token.standard, failure, uncounted)
     }
 
-    /// Lets the limiter learn from a success. Returns the token for the quota, which gets nothing back yet.
+    /// Lets the limiter learn from a success. Returns the token for the quota, which is not refunded yet.
     #[inline]
     pub(crate) fn learn_success(
         &self,

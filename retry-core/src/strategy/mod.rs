@@ -185,8 +185,8 @@ pub trait RetryStrategy {
         None
     }
 
-    /// Returns what the retry quota does at present, for events. The default is `None`, which means that only the level is
-    /// known.
+    /// Returns the state of the retry quota at present, for events. The default is `None`, which means that only the level
+    /// is known.
     fn quota_mode(&self) -> Option<QuotaMode> {
         None
     }
@@ -202,7 +202,7 @@ pub trait RetryStrategy {
     }
 }
 
-/// Pointers to strategies forward to them, and so accept each other's tokens.
+/// Pointers to strategies forward to them, so they accept each other's tokens.
 ///
 /// The caller passes `self` besides the expression for the strategy, because of macro hygiene.
 macro_rules! forward_strategy {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The name of a strategy, as events carry it. It distinguishes strategies in metrics and logs.
+/// The name of a strategy in events. It distinguishes strategies in metrics and logs.
 ///
 /// Clones share one text.
 #[derive(Clone)]
@@ -72,12 +72,12 @@ impl fmt::Debug for StrategyName {
 }
 
 thread_local! {
-    /// The name of the scope that decides on this thread. The strategy in it does not know the name, but its quota may have
-    /// to warn.
+    /// The name of the scope that decides on this thread. The strategy in it does not know the name, but its quota needs
+    /// the name for its warnings.
     static SCOPE: RefCell<Option<StrategyName>> = const { RefCell::new(None) };
 }
 
-/// Puts the former name back when a decision is over, even if it panics.
+/// Restores the former name when a decision is over, even if it panics.
 struct Former(Option<StrategyName>);
 
 impl Drop for Former {
@@ -86,8 +86,8 @@ impl Drop for Former {
     }
 }
 
-/// Lets a strategy decide in a scope of this name, if it has one. If scopes are nested, the name of the outer one counts,
-/// which events carry as well.
+/// Lets a strategy decide in a scope of this name, if it has one. If scopes are nested, the name of the outer one is
+/// used, as in events.
 pub(super) fn within_scope<R>(name: Option<&StrategyName>, decide: impl FnOnce() -> R) -> R {
     let name = name.filter(|_| scope().is_none());
     let _former = name.and_then(|name| SCOPE.try_with(|scope| Former(scope.replace(Some(name.clone())))).ok());
@@ -99,7 +99,7 @@ fn scope() -> Option<StrategyName> {
     SCOPE.try_with(|scope| scope.borrow().clone()).ok().flatten()
 }
 
-/// Tells a quota that it refused a retry of the strategy of this name, or of the scope that the strategy is in.
+/// Reports to a quota that it refused a retry of the strategy of this name, or of the scope that contains the strategy.
 #[cold]
 pub(super) fn note_refusal(quota: &impl RetryQuota, cost: u32, strategy: Option<&str>) {
     let scope = scope();

@@ -13,9 +13,9 @@ use std::time::Duration;
 ///
 /// Use it for jobs against a rate limit: it loses nothing, wastes few requests, and takes little longer than the limit
 /// allows. [`AdaptiveRetryStrategy`](crate::AdaptiveRetryStrategy) does the same with the arithmetic of the AWS SDKs, which
-/// is slower to find the limit. `docs/choosing.md` in the repository compares them.
+/// finds the limit more slowly. `docs/choosing.md` in the repository compares them.
 ///
-/// Create one static for each limit: if reads and writes are limited apart, one for each of them.
+/// Create one static for each limit: if reads and writes have separate limits, one for each of them.
 ///
 /// ```
 /// use retry_core::{PacedRetryStrategy, RetryInfo, retryable};
@@ -35,15 +35,14 @@ use std::time::Duration;
 ///
 /// # What it does differently
 ///
-/// - The limit is measured instead of searched: between two rejections, what the server accepted over the time *is* its
-///   limit. [`GoodputEstimator`](crate::limit::GoodputEstimator) describes the rate.
-/// - Sends are spaced evenly, without bursts, and served in the order in which they came.
-/// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, and has a
-///   [time limit of its own](PacedRetryStrategy::max_throttled_time). The quota protects a server that is in trouble, and a
-///   server that throttles protects itself.
-/// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %, at most 5 s. If it is longer than
-///   1.5 s, it holds back the whole strategy, so that the other operations need not get the same answer. Rare probes check
-///   whether the server accepts requests before. A wait that is longer than
+/// - The limit is measured instead of searched: the number of requests that the server accepts between two rejections,
+///   divided by the time, *is* its limit. [`GoodputEstimator`](crate::limit::GoodputEstimator) describes the rate.
+/// - Sends are spaced evenly, without bursts, and served first come, first served.
+/// - A throttled attempt is repeated when its turn comes, without backoff. It takes nothing from the quota, because a
+///   server that throttles protects itself. It has a [separate time limit](PacedRetryStrategy::max_throttled_time).
+/// - A wait that the server asks for is a floor for its operation, and is stretched by up to 10 %, at most 5 s. If it is
+///   longer than 1.5 s, it holds back the whole strategy, because the other operations would get the same answer. Rare probes
+///   check whether the server accepts requests earlier. A wait that is longer than
 ///   [`max_retry_after`](StandardRetryStrategy::max_retry_after) ends the throttled operation. The first attempts of other
 ///   operations wait for its end, because there is no error to return yet; give them a `max_time` if they must not.
 /// - It begins with a [ramp](PacedRetryStrategy::ramp): at first at 100 sends per second, doubling every 0.25 s until the
@@ -52,13 +51,14 @@ use std::time::Duration;
 /// # What the server reports
 ///
 /// If the server reports how many requests remain, the strategy can slow down before a request is rejected. A
-/// [policy](crate::RetryPolicy) passes the report on, by [`RetryDirective::with_rate_limit`](crate::RetryDirective::with_rate_limit).
-/// When less than a third of the most of the last seconds remains, the rate is cut as after a rejection.
-/// 100 clients that share a limit of 500 requests per second get 8 % of their requests rejected without it, and none with it.
+/// [policy](crate::RetryPolicy) passes the report on, by
+/// [`RetryDirective::with_rate_limit`](crate::RetryDirective::with_rate_limit). When fewer requests remain than a third of the
+/// highest number in the last seconds, the rate is cut as after a rejection. 100 clients that share a limit of 500 requests
+/// per second get 8 % of their requests rejected without it, and none with it.
 ///
-/// - Let all clients of a limit read the reports, or none. Those that do give way to those that don't.
+/// - Let all clients of a limit read the reports, or none. Clients that read them give way to clients that don't.
 /// - A server that counts the requests of each second should report the time until the reset as well. Otherwise the end of
-///   each second looks like a warning, and a part of the limit stays unused.
+///   each second looks like a warning, and a part of the limit is not used.
 ///
 /// # Costs
 ///
@@ -84,7 +84,7 @@ impl Default for PacedRetryStrategy {
 }
 
 impl<B, Q> PacedRetryStrategy<B, Q> {
-    /// Creates a limiter over a standard strategy with settings of your own.
+    /// Creates a limiter over a standard strategy with your settings.
     ///
     /// ```
     /// use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
@@ -96,8 +96,8 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
         Self::with_limiter(standard, PacedLimiter::new())
     }
 
-    /// Sets the time after which an operation that is throttled gives up, counted from its first throttled attempt. The default
-    /// is 5 minutes. The longest wait that the server asked for before is added, so that an operation that waits as told gets
+    /// Sets the time after which an operation that is throttled gives up, counted from its first throttled attempt. The
+    /// default is 5 minutes. The longest wait that the server asked for is added, so that an operation that obeys it gets
     /// another attempt.
     ///
     /// It is a time and not a number of attempts, because throttled attempts are cheap and can follow each other quickly. An
@@ -122,13 +122,13 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
         self
     }
 
-    /// Sets which failures are rejections, from which the limit is learnt. The default is [`Rejections::Throttling`].
+    /// Sets which failures are rejections, from which the limit is learned. The default is [`Rejections::Throttling`].
     ///
     /// ```
     /// use retry_core::PacedRetryStrategy;
     /// use retry_core::limit::Rejections;
     ///
-    /// // nginx answers 503 to what is above its `limit_req`.
+    /// // nginx answers 503 to requests above its `limit_req`.
     /// static PROXY: PacedRetryStrategy =
     ///     PacedRetryStrategy::new().rejections(Rejections::ServerErrors);
     /// ```
@@ -142,11 +142,10 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// Sets a limit on sends per second, if you know it. The strategy never sends faster, and learns below it. There is none
     /// unless it is set.
     ///
-    /// From the first one on, sends are spaced evenly, 3 % further apart than the limit says, because some messages arrive
-    /// earlier than others. If requests are rejected all the same, the space grows, up to 40 %. Unused sends are not saved up,
-    /// because the server may allow no burst. If the server has accepted less, or a rate comes
-    /// [from elsewhere](PacedRetryStrategy::pace_at), the lowest of these rates applies. Without the
-    /// [ramp](PacedRetryStrategy::ramp), sends begin at this rate.
+    /// From the first one on, sends are spaced evenly, 3 % further apart than the limit requires, because some messages arrive
+    /// earlier than others. If requests are rejected nevertheless, the space grows, up to 40 %. Unused sends are not saved up,
+    /// because the server may allow no burst. If the learned rate or an [external rate](PacedRetryStrategy::pace_at) is lower,
+    /// the lowest of these rates applies. Without the [ramp](PacedRetryStrategy::ramp), sends begin at this rate.
     ///
     /// ```
     /// use retry_core::PacedRetryStrategy;
@@ -187,22 +186,23 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
         self
     }
 
-    /// Sets the seed by which waits that the server asks for are stretched, so that they are the same in every run. For
-    /// tests.
+    /// Sets the seed of the random part that is added to the waits that the server asks for, so that they are the same
+    /// in every run. For tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.limiter_mut().stretch_by(RandomNumbers::seeded(seed));
         self
     }
 
-    /// Sends at a rate that comes from elsewhere, in sends per second, such as a share of the limit of many processes.
-    /// Returns what the server answered so far, for those who determine the rate. `None` returns to the strategy's own
-    /// estimate, which continues meanwhile. Without the ramp, and before the first rejection, sends are not limited then.
+    /// Sends at an external rate, in sends per second, such as a share of the limit of many processes. Returns the counts
+    /// of the server's answers so far, from which the caller can compute the next rate. `None` returns to the strategy's
+    /// own estimate, which continues meanwhile. Without the ramp, and before the first rejection, sends are not limited
+    /// then.
     ///
-    /// Operations that wait keep their places, also if the limit ends and another rate comes before they ask again.
+    /// Operations that wait keep their places, even if the limit ends and another rate is set before they ask again.
     ///
-    /// If the new rate `is_cut`, because requests were rejected, the rejections of requests that were sent before do not
-    /// count any more.
+    /// If the new rate `is_cut`, because requests were rejected, later rejections of requests that were sent before are
+    /// ignored.
     ///
     /// A rate that is not a positive number is treated as 0.001 sends per second.
     pub fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
@@ -210,7 +210,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     }
 }
 
-/// A strategy whose rate of sends can come from elsewhere, such as a share of the limit of many processes.
+/// A strategy that can send at an external rate, such as a share of the limit of many processes.
 ///
 /// ```
 /// use retry_core::strategy::PacedStrategy;

@@ -11,9 +11,8 @@ pub struct Operations;
 /// for the handles of this library.
 ///
 /// An owned strategy is not shared. If it were created for each call, its quota would be full at the start of each call
-/// and protect nothing. So [`retry()`](crate::retry()) and `strategy = EXPR` require `Operations: Share<S>`, also if the
-/// expression is an argument of the function. Generic
-/// code that passes an `S` on needs the same bound.
+/// and protect nothing. So [`retry()`](crate::retry()) and `strategy = EXPR` require `Operations: Share<S>`, even if the
+/// expression is an argument of the function. Generic code that passes an `S` on needs the same bound.
 ///
 /// (`Operations` implements the trait instead of `S`. For a bound on `S`, rustc would suggest to borrow the strategy in
 /// place, which would not share it either.)

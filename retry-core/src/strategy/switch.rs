@@ -51,8 +51,8 @@ impl Switch {
     }
 }
 
-/// What can switch retries off, in one number, so that a failure reads one number while nothing does: [`OFF`], and for each
-/// living scope [`SCOPE`]. It publishes no other data, so relaxed ordering suffices.
+/// Everything that can switch retries off, in one number, so that a failure usually reads only this number: [`OFF`], and
+/// [`SCOPE`] for each scope in use. It publishes no other data, so relaxed ordering suffices.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
 
 /// The switch of the process is off.
@@ -65,7 +65,7 @@ const SCOPE: usize = 2;
 ///
 /// While retries are off, a failure that would be retried ends its operation with [`RetryError::Disabled`]. Nothing is
 /// taken from the quota, scheduled retries are still sent, and limiters still learn and limit. This also applies to
-/// strategies of your own: if one grants a retry nevertheless, the operation releases its token.
+/// your own strategies: if one grants a retry nevertheless, the operation releases its token.
 ///
 /// To turn off the retries of one strategy, use
 /// [`StandardRetryStrategy::set_enabled`](crate::StandardRetryStrategy::set_enabled). A retry needs both switches to be
@@ -92,7 +92,7 @@ fn are_on_inside() -> bool {
     PROCESS.load(Ordering::Relaxed) & OFF == 0 && !is_inside()
 }
 
-/// A scope without retries that lives. While there is none, failures do not ask whether they are in one.
+/// A scope without retries. While there is none in the process, failures do not check whether they are in one.
 #[derive(Debug)]
 pub(super) struct Living(());
 

@@ -1,4 +1,4 @@
-//! Code whose operations make one attempt each, because its caller retries.
+//! Scopes in which each operation makes one attempt, because the caller retries.
 
 use super::switch::{Inside, Living};
 use std::future::poll_fn;
@@ -21,16 +21,16 @@ impl WithoutRetries {
     }
 }
 
-/// Runs a future in which each operation makes one attempt, because somebody outside retries.
+/// Runs a future in which each operation makes one attempt, because its caller retries.
 ///
 /// Retries in layers multiply: if each of three services makes five attempts, a failure at the last one gets 125 requests.
-/// So retry at one level only. If what retries below can't be changed, or is also called elsewhere, put it into this.
+/// So retry at one level only. Use this if the code that retries below can't be changed, or also has other callers.
 ///
 /// A failure that would be retried ends its operation with [`RetryError::Disabled`](crate::RetryError::Disabled), as while
 /// [retries are switched off](crate::set_retries_enabled): limiters still limit and learn, and nothing is taken from a quota.
 ///
-/// It applies to operations of this library that are polled by this future itself. It does not reach tasks that the future
-/// spawns, other threads, or retries of other libraries. Without such a future in the process, it costs nothing; with one, a
+/// It applies to operations of this library that this future polls. It does not apply to tasks that the future spawns, to
+/// other threads, or to retries of other libraries. Without such a future in the process, it costs nothing; with one, a
 /// failure reads a thread-local variable.
 ///
 /// ```

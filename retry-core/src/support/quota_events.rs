@@ -19,7 +19,7 @@ pub(crate) fn exhausted(strategy: Option<&str>, capacity: u32) {
     tracing::warn!(name: "quota_exhausted", target: "retry_core", strategy, capacity, "the retry quota is exhausted");
 }
 
-/// Warns that a quota which refused a retry has recovered.
+/// Warns that a quota that refused a retry has recovered.
 #[cfg(feature = "tracing")]
 pub(crate) fn recovered(strategy: Option<&str>, capacity: u32) {
     tracing::warn!(name: "quota_recovered", target: "retry_core", strategy, capacity, "the retry quota has recovered");

@@ -75,7 +75,7 @@ fn process_seed() -> u64 {
 /// Returns the random number that belongs to `number` in this process. Different numbers have unrelated random ones.
 pub(crate) fn random_u128(number: u64) -> u128 {
     let added = ADDED.get();
-    // Only what was added is hashed with the number, so that the usual case costs no more.
+    // Only added entropy is hashed with the number, so that the usual case costs no more.
     let half = |half: u64| match added {
         (0, 0) => entropy().hash_one(number << 1 | half),
         added => entropy().hash_one((added, number << 1 | half)),
@@ -86,7 +86,7 @@ pub(crate) fn random_u128(number: u64) -> u128 {
 /// The entropy that was added to that of the process. It is zero until then.
 ///
 /// It publishes no other data, so relaxed ordering suffices. A thread that reads it while another one adds to it may get
-/// a half of each. That is as random. The atomics are never loom's, because the models do not use them.
+/// half of each value, which is as random. The atomics are never loom's, because the models do not use them.
 struct Added {
     low: PlainAtomic,
     high: PlainAtomic,
@@ -123,7 +123,7 @@ impl Added {
 ///   random bits of its host at the start, such as those of `crypto.getRandomValues` in a browser. With the same `entropy`,
 ///   two programs have the same ids.
 ///
-/// Call it before operations begin: the id of an operation that is under way changes. A strategy with its own seed
+/// Call it before operations begin, because it changes the ids of running operations. A strategy with its own seed
 /// (`seed(..)`) is not affected. Under a `test` guard, jitter comes from the seed of the guard.
 ///
 /// ```
@@ -138,7 +138,7 @@ pub fn reseed(entropy: u128) {
     COUNTER.store(half(2), Ordering::Relaxed);
 }
 
-/// Returns what distinguishes this process from others that have the same memory.
+/// Returns a number that distinguishes this process from others with the same memory.
 #[cfg(not(target_family = "wasm"))]
 fn surroundings() -> (u32, Option<std::time::Duration>) {
     use std::time::SystemTime;

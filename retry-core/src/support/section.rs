@@ -1,12 +1,12 @@
-//! The hook by which a part from elsewhere gets a section of a configuration.
+//! The hook by which an external part gets a section of a configuration.
 
 use super::InvalidSetting;
 use std::fmt::Debug;
 
-/// A part of a strategy that comes from elsewhere, and has its own section in the file of a configuration.
+/// An external part of a strategy, with its own section in the file of a configuration.
 ///
-/// The keys of a [`RetryConfig`](crate::RetryConfig) are those of the parts of this library. Those of your own quota, or of another
-/// crate, implements this trait and returns itself from [`RetryQuota::section`](crate::RetryQuota::section). Then:
+/// A [`RetryConfig`](crate::RetryConfig) has keys for the parts of this library. Your own quota, or a quota of another crate,
+/// gets keys by implementing this trait and returning itself from [`RetryQuota::section`](crate::RetryQuota::section). Then:
 ///
 /// 1. `RetryConfig::from_file_section_with` reads the section and [checks](ConfigSection::check) each value, so that an error
 ///    names the file, the key and the value.
@@ -62,6 +62,6 @@ pub trait ConfigSection: Debug {
     /// Returns an error if the value is invalid. Its setting is the key.
     fn check(&self, key: &'static str, value: &str) -> Result<(), InvalidSetting>;
 
-    /// Sets these keys to values that were checked, and the other keys to what they are in code. The part may be in use.
+    /// Sets these keys to values that were checked, and the other keys to their values in code. The part may be in use.
     fn set(&self, values: &[(&'static str, String)]);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The number of sessions that exist in the process. While it is zero, nothing else is looked at.
+/// The number of sessions that exist in the process. While it is zero, nothing else is read.
 ///
 /// Relaxed ordering suffices. A session is counted before any thread enters it, and it stays counted while a thread is
 /// in it. So a thread that is in a session never reads zero.
@@ -69,7 +69,7 @@ impl Session {
         })
     }
 
-    /// Notes that something was done under the session or with its guard.
+    /// Records that something was done under the session or with its guard.
     pub(crate) fn note_use(&self) {
         self.was_used.store(true, Ordering::Relaxed);
     }

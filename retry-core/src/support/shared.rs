@@ -1,4 +1,4 @@
-//! State that operations share, and of which each test has its own copy.
+//! State that operations share. Each test has its own copy.
 
 #[cfg(feature = "test")]
 use super::session::{self, Key};
@@ -55,8 +55,8 @@ impl<T: Send + Sync + 'static> Shared<T> {
     /// Returns the number of the copy that [`with`](Shared::with) would use, or `None` if this thread is under no
     /// guard.
     ///
-    /// Strategies are identified by this number or else by their address. Numbers count from 1 and stay far below the
-    /// addresses of statics and of the heap, so the two do not collide.
+    /// Strategies are identified by this number, or otherwise by their address. Numbers count from 1 and stay far below
+    /// the addresses of statics and of the heap, so the two do not collide.
     #[inline]
     pub(crate) fn number_of_copy(&self, fresh: impl FnOnce() -> T) -> Option<usize> {
         session::copy_of(&self.key, fresh).map(|copy| copy.number)

@@ -111,9 +111,9 @@
 //! - Other threads, and tasks that run on them. On a current-thread runtime, which is the default of `#[tokio::test]`,
 //!   the guard reaches all tasks, but not the threads of `spawn_blocking`. Let other threads and tasks enter the test
 //!   through a [handle](TestGuard::handle).
-//! - Quotas and strategies of your own. They can call [`is_active`]. The clock that they see is ahead by the skipped
+//! - Your own quotas and strategies. They can call [`is_active`]. The clock that they see is ahead by the skipped
 //!   waits.
-//! - Operations that began on the other side of the guard's begin or end: what they hold is not given back.
+//! - Operations that began before the guard and end under it, or the reverse: what they hold is not given back.
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
 mod operation;
@@ -154,12 +154,12 @@ pub fn is_active() -> bool {
 ///
 /// # Panics
 ///
-/// A guard under which nothing happened panics when it is dropped, unless the thread panics already. Its test would wait for
-/// real and share the state of all tests, and still pass: most likely it says `let _ = begin()`, which drops the guard at
-/// once, in place of `let test = begin()` or `let _test = begin()`. A message on stderr would not do, because the output of
-/// a test that passes is not shown.
+/// A guard under which nothing happened panics when it is dropped, unless the thread panics already. Its test would sleep
+/// and share the state of all tests, and still pass. The usual mistake is `let _ = begin()`, which drops the guard
+/// immediately, in place of `let test = begin()` or `let _test = begin()`. A message on stderr would not help, because the
+/// output of a test that passes is not shown.
 ///
-/// A strategy that is driven by hand, a nested guard and a call of [`is_active`] are uses, too. A test that makes no retried
+/// Driving a strategy by hand, a nested guard and a call of [`is_active`] are uses, too. A test that makes no retried
 /// call on purpose asks the guard: `assert!(test.operations().is_empty())`. Each method that takes `&self` is a use.
 #[derive(Debug)]
 #[must_use = "the test ends when the guard is dropped: keep it, as in `let test = retry_core::test::begin();`"]
@@ -205,7 +205,7 @@ impl TestGuard {
     }
 
     /// Sets the seed of the jitter. The default is 0. The seeds in the settings of strategies are not used.
-    /// If several threads draw, the order in which they do decides who gets which delay.
+    /// If several threads draw delays, their order decides which thread gets which delay.
     pub fn seed(self, seed: u64) -> Self {
         lock(&self.session.options).seed = seed;
         self
@@ -324,7 +324,7 @@ impl<F: Future> Future for Wrapped<F> {
 }
 
 impl<F> Drop for Wrapped<F> {
-    /// Drops the future under the test, so that what it gives back goes to the test's strategies.
+    /// Drops the future under the test, so that its refunds go to the test's strategies.
     fn drop(&mut self) {
         let _entered = Entered::new(&self.session);
         self.future = None;

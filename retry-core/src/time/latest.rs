@@ -10,7 +10,7 @@ const MAX_DISORDER: Duration = Duration::from_millis(250);
 
 /// The latest reading of a clock.
 ///
-/// A reading before it is late, and is treated as the latest one. The clock is treated as set back only after successive
+/// An earlier reading is late, and is treated as the latest one. The clock is treated as set back only after successive
 /// readings before the latest one span [`MAX_DISORDER`]. A thread that was preempted, for however long, delivers a
 /// single late reading, and the next reading of any other thread is after the latest one again.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! A timer that tests move by hand.
+//! A timer that tests advance by hand.
 
 use super::{BlockingTimer, Clock, Timer, Timestamp};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A clock and timer that is moved by hand, for tests without an async runtime and for simulations.
+/// A clock and timer that is advanced by hand, for tests without an async runtime and for simulations.
 ///
 /// A `ManualTimer` is a handle: its clones share one clock. The clock starts at [`Timestamp::START`], as the other
 /// clocks of this library do. A sleep completes once [`advance`](ManualTimer::advance) or [`set`](ManualTimer::set) has

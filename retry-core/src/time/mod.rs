@@ -141,7 +141,7 @@ pub trait Clock {
 ///
 /// A timer whose sleeps are ready immediately should advance its own clock by the delay. Otherwise, a limiter asks for
 /// another wait again and again. The operation yields to its executor after each of these waits, so a timeout around it
-/// still works. But it makes no progress, and `max_time` does not end it, because no time passes.
+/// still works. But the operation makes no progress, and `max_time` does not end it, because no time passes.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -184,14 +184,14 @@ pub trait Timer: Clock {
 ///
 /// A timer that returns immediately should advance its own clock by the delay. Otherwise, a limiter asks for another wait
 /// again and again. After 100 waits that ran to their end at the same reading of the clock, the attempt is sent without
-/// the limiter's permission. Waits that the limiter ended early do not count.
+/// the limiter's permission. Waits that the limiter ended early are not counted.
 ///
 /// ```
 /// use retry_core::Clock;
 /// use retry_core::time::{BlockingTimer, StdTimer, Timestamp};
 /// use std::time::Duration;
 ///
-/// /// Blocks as the standard library does, and says so.
+/// /// Blocks as the standard library does, and prints a message.
 /// struct Verbose;
 ///
 /// impl Clock for Verbose {
@@ -277,8 +277,8 @@ pub type DefaultTimer = TokioTimer;
 #[cfg(not(feature = "tokio"))]
 pub type DefaultTimer = EnableTheFeatureTokioOrPassATimer;
 
-/// The default timer without the feature `tokio`. It does not implement [`Timer`]: its name is the advice that the
-/// compiler prints if a timer is needed.
+/// The default timer without the feature `tokio`. It does not implement [`Timer`]. If a timer is needed, the compiler
+/// prints its name, which is the advice.
 #[cfg(not(feature = "tokio"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnableTheFeatureTokioOrPassATimer;

@@ -48,7 +48,7 @@ struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits
     operation: OperationOf<S, L, O>,
     /// State for the function that changes the requests of attempts.
     state: X,
-    /// Whether the token's delay is still to be slept.
+    /// Whether the operation has not slept the token's delay yet.
     is_delayed: bool,
     wait: Option<Waiting<(), T::Sleep>>,
     /// The limit of the attempt that is under way. `None` while the operation waits.
@@ -125,7 +125,7 @@ where
                 let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin) });
                 if limit.deadline.over().is_none() {
                     sender.load(mem::replace(request, clone));
-                    // The sender has it already, so that nothing is taken for sent if this panics.
+                    // The sender has the request already, so a panic here does not make an unsent attempt look sent.
                     if let Some(request) = &mut sender.request {
                         settings.change.change(request, state, operation.attempts(), operation.time_left());
                     }
@@ -162,7 +162,7 @@ where
     L: LimitsOn<Result<Svc::Response, Svc::Error>>,
 {
     fn drop(&mut self) {
-        // An attempt that was not sent gives back what was taken for it. It is sent when the service takes the request.
+        // An attempt that was not sent is refunded. It is sent when the service takes the request.
         if let Stage::Running(Running { operation, limit, .. }) = &mut self.stage
             && (limit.is_none() || !self.sender.is_sent)
         {
@@ -191,7 +191,7 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
     }
 }
 
-/// What became of the request of an attempt.
+/// The result of sending the request of an attempt.
 #[derive(Clone, Copy)]
 struct Sent {
     /// Whether the service took it.

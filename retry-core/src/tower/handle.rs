@@ -54,7 +54,7 @@ impl<S: RetryStrategy + ?Sized> IntoHandle for &'static S {
     }
 }
 
-/// Handles whose types name no lifetime already.
+/// Handles whose types already name no lifetime.
 macro_rules! handles {
     ($([$($generics:tt)*] $handle:ty;)+) => {$(
         impl<$($generics)*> sealed::Sealed for $handle {}

@@ -69,8 +69,8 @@ impl<S, C, A, T, O, L> RetryLayer<S, SamePolicy<StandardRetryPolicy>, C, A, T, O
 }
 
 impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
-    /// Sets the policy, which judges each `Result` of the service. The default is [`StandardRetryPolicy`], which needs an
-    /// error type that implements [`RetryInfo`](trait@crate::RetryInfo).
+    /// Sets the policy, which evaluates each `Result` of the service. The default is [`StandardRetryPolicy`], which needs
+    /// an error type that implements [`RetryInfo`](trait@crate::RetryInfo).
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
@@ -80,7 +80,7 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// # struct Response { status: u16 }
     /// static API: StandardRetryStrategy = StandardRetryStrategy::new();
     ///
-    /// /// Judges the status of a response. No error is retried.
+    /// /// Classifies the status of a response. No error is retried.
     /// fn judge<E>(outcome: &Result<Response, E>) -> RetryDirective {
     ///     match outcome {
     ///         Ok(response) if response.status < 400 => RetryDirective::succeed(),
@@ -104,8 +104,7 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
 
     /// Sets a function that returns the policy of a request. It is called once for each request, before the first attempt.
     ///
-    /// Use it where requests of different kinds pass through one stack, for instance where only some of them may be executed
-    /// twice.
+    /// Use it if requests of different kinds share a stack, for example if only some of them may be executed twice.
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;
@@ -142,8 +141,8 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
         }
     }
 
-    /// Sets a function that may change the request of each attempt, first attempts included. It gets the request as it was
-    /// passed to the service, so that changes do not add up, and the [context](AttemptContext) of the attempt.
+    /// Sets a function that may change the request of each attempt, first attempts included. It gets the original request,
+    /// so that changes do not add up, and the [context](AttemptContext) of the attempt.
     ///
     /// ```
     /// use retry_core::tower::RetryLayer;

@@ -52,22 +52,22 @@
 //! # Outcomes
 //!
 //! The default policy is for error types that implement [`RetryInfo`](trait@crate::RetryInfo). HTTP clients return an error
-//! status as `Ok`, so they need a [policy](RetryLayer::policy) that judges responses too.
+//! status as `Ok`, so they need a [policy](RetryLayer::policy) that classifies responses too.
 //!
 //! # Where the layer belongs
 //!
 //! Each attempt passes through the layers below this one. So a timeout for each attempt belongs below it, or in
 //! [`attempt_timeout`](RetryLayer::attempt_timeout); a timeout for the whole call belongs above it, or in
 //! [`max_time`](RetryLayer::max_time). A concurrency limit below it is not held while a retry waits. A limiter of the
-//! strategy can hold back the first attempt after the service became ready, and what that service reserved stays reserved
-//! meanwhile.
+//! strategy can hold back the first attempt after the service became ready. Meanwhile, what the service reserved for the
+//! request stays reserved.
 //!
 //! # Spawned blocks
 //!
 //! With the strategies that [`RetryLayer::new`] takes, a service can be used in the `async` block of a spawned task, below
 //! any layer. Elsewhere in the stack, a reference such as `observer(&EVENTS)` can fail there with the error
 //! "implementation of .. is not general enough", although it is `'static`: rustc checks such a block as if it did not
-//! know that, and a `Buffer` above the layer requires it. The cures:
+//! know that, and a `Buffer` above the layer requires it. To avoid this:
 //!
 //! - Pass an [`Arc`](std::sync::Arc) in place of the reference, and a function in place of a closure that names a
 //!   `Box<dyn Error>`: `policy_fn(judge)`.
@@ -81,8 +81,8 @@
 //!
 //! # Servers whose callers retry
 //!
-//! [`WithoutRetriesLayer`] around the handlers of a server lets each operation in them make one attempt, so that retries of
-//! its callers and of the server do not multiply.
+//! With [`WithoutRetriesLayer`] around the handlers of a server, each operation in them makes one attempt, so that the
+//! retries of its callers and of the server do not multiply.
 //!
 //! # gRPC
 //!

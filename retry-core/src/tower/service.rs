@@ -8,7 +8,7 @@ use std::mem;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// A service that retries the requests of the service in it. [`RetryLayer`](super::RetryLayer) makes it.
+/// A service that retries the requests of its inner service. [`RetryLayer`](super::RetryLayer) makes it.
 #[derive(Clone, Debug)]
 pub struct RetryService<Svc, S, P, C, A, T, O, L> {
     inner: Svc,
@@ -41,7 +41,7 @@ where
     }
 
     fn call(&mut self, request: Req) -> Self::Future {
-        // Only the service that was polled is ready, so the operation gets that one, and the clone stays here.
+        // Only the service that was polled is ready, so the operation gets it, and the clone stays here.
         let clone = self.inner.clone();
         let ready = mem::replace(&mut self.inner, clone);
         let settings = self.settings.of_request(&request);

@@ -9,7 +9,7 @@ use tower_service::Service;
 
 /// A layer below which each operation makes one attempt: [`without_retries`](crate::without_retries) around each request.
 ///
-/// It is for a server whose callers retry: what the server calls in turn is then tried once for each request that it gets.
+/// Use it for a server whose callers retry: each operation of the server then makes one attempt for each request.
 ///
 /// ```
 /// use retry_core::tower::WithoutRetriesLayer;

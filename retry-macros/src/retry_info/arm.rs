@@ -41,7 +41,7 @@ impl<'a> Arm<'a> {
         Self { krate, method, fields: Vec::new(), needs: Vec::new() }
     }
 
-    /// Returns the first answer, else the last resort.
+    /// Returns the first answer, or otherwise the last resort.
     pub(super) fn answer<T>(mut self, chain: &Chain<'a, T>, word: impl Fn(&T) -> TokenStream) -> Answer<'a> {
         let asked = self.ask_all(&chain.asked);
         let last = match &chain.last {
@@ -210,7 +210,7 @@ pub(super) fn safety(safety: Safety, krate: &Path) -> TokenStream {
     }
 }
 
-/// Returns the answer of the fields, else the constant.
+/// Returns the answer of the fields, or otherwise the constant.
 fn or_constant(asked: Option<TokenStream>, constant: Option<Duration>) -> TokenStream {
     let constant = constant.map(|constant| {
         let (secs, nanos) = (constant.as_secs(), constant.subsec_nanos());

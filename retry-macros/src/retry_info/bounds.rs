@@ -1,8 +1,8 @@
 //! The bounds of a generic error, for the fields that give answers.
 //!
-//! A bound names the type of the field, so that it is independent of how that type implements the trait: `Wrapper<E>:
-//! RetryInfo`. For types that contain each other, such bounds would be circular. Each circle contains a pointer, so
-//! behind a pointer the bound names the parameter instead, if there is only one: `E: RetryInfo` for a
+//! A bound names the type of the field, so that it is independent of how that type implements the trait:
+//! `Wrapper<E>: RetryInfo`. For types that contain each other, such bounds would be circular. Each cycle contains a
+//! pointer, so behind a pointer the bound names the parameter instead, if there is only one: `E: RetryInfo` for a
 //! `Box<Wrapper<E>>`.
 
 use crate::retry_info::model::Model;

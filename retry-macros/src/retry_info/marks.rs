@@ -53,7 +53,7 @@ impl Mark<'_> {
     }
 }
 
-/// Returns the field that an option marks, and reports a second one.
+/// Returns the field that an option marks, and reports a second field.
 pub(super) fn only<'a>(marks: &[Mark<'a>], mend: &str, diagnostics: &mut Diagnostics) -> Option<Mark<'a>> {
     let (first, others) = marks.split_first()?;
     for Mark { option, .. } in others {

@@ -29,7 +29,7 @@ pub(super) enum Says {
 /// All options of a case.
 pub(super) struct Options {
     pub(super) answers: Answers,
-    /// It has precedence over the constant.
+    /// This field has precedence over the constant.
     pub(super) hint: Option<HintField>,
     pub(super) with: Option<With>,
     /// A field that holds whether a retry is safe.

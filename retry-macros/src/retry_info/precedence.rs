@@ -6,7 +6,7 @@
 use crate::retry_info::model::{Answers, Fault, Field, HintField, Options, Safety, Says, With};
 use std::time::Duration;
 
-/// Sources that may have no answer, in order, and the last one, which has.
+/// Sources that may have no answer, in order, and a last one that always has an answer.
 pub(super) struct Chain<'a, T> {
     pub(super) asked: Vec<Asked<'a>>,
     pub(super) last: Last<'a, T>,
@@ -18,7 +18,7 @@ pub(super) enum Asked<'a> {
     Safe(&'a Field),
     /// An error code, with the constant status of the case.
     Code(&'a Field, Option<u16>),
-    /// An error code, else a status with its retry-after hint.
+    /// An error code, or otherwise a status with its retry-after hint.
     Response {
         code: Option<&'a Field>,
         status: &'a Field,
@@ -26,7 +26,7 @@ pub(super) enum Asked<'a> {
     },
     /// An inner error, if there is one.
     Source(&'a Field),
-    /// An inner error, which gives all answers but perhaps the hint.
+    /// An inner error, which gives all answers except perhaps the hint.
     Transparent(&'a Field),
 }
 

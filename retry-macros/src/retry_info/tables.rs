@@ -1,4 +1,4 @@
-//! The options of enums, structs, variants and fields, and the messages for those that belong elsewhere.
+//! The options of enums, structs, variants and fields, and the messages for misplaced options.
 
 use crate::option_table::OptionTable;
 

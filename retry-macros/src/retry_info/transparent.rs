@@ -5,7 +5,7 @@ use crate::options::Written;
 use crate::retry_info::attr::{self, Case, CaseOptions};
 use crate::retry_info::marks::{Marks, only};
 
-/// Reports other options beside `transparent`: they would override the field, or be overridden.
+/// Reports other options beside `transparent`: they would override the field, or the field would override them.
 pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
     let CaseOptions {
         answers: _,
@@ -53,7 +53,7 @@ pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Returns the marked field, else the only field, else the field that is named `source`.
+/// Returns the marked field, or the only field, or the field that is named `source`.
 pub(super) fn transparent_field<'a>(
     case: &'a Case,
     marks: &Marks<'a>,

@@ -33,7 +33,7 @@ impl Argument {
     }
 }
 
-/// The kind of an argument, as far as the signature spells it out.
+/// The kind of an argument, as far as the signature shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lending {
     /// A shared reference, or a binding that may be by reference.
@@ -209,7 +209,7 @@ impl Names {
             (None, _, None, Matched::Value) => Lending::Owned,
             _ => Lending::Shared,
         };
-        // The `mut` of `ref mut` belongs to the borrow.
+        // The `mut` of `ref mut` is part of the borrow.
         let mutability = pattern.mutability.filter(|_| pattern.by_ref.is_none());
         self.arguments.push(Argument {
             ident: pattern.ident.clone(),
@@ -230,8 +230,8 @@ impl<'ast> Visit<'ast> for Names {
         self.bind_name(pattern, Matched::Unknown);
     }
 
-    // Names that are bound inside of these are not names of the pattern. Without these methods, the code of the
-    // visitor for everything in a block would be compiled, too.
+    // Names that are bound inside of these are not names of the pattern. These methods also keep the visitor's code for
+    // blocks from being compiled.
     fn visit_block(&mut self, _: &'ast Block) {}
     fn visit_expr(&mut self, _: &'ast Expr) {}
     fn visit_type(&mut self, _: &'ast Type) {}

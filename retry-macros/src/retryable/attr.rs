@@ -161,7 +161,7 @@ impl Options {
 
 /// The value of `strategy`.
 pub(super) enum Strategy {
-    /// A text, which makes a static for this function.
+    /// A text. The expansion then contains a static for this function.
     Own(Own),
     Expr(Expr),
 }

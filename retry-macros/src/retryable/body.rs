@@ -43,7 +43,7 @@ impl Body {
         self.tail.as_ref().is_none_or(|tail| tail.moves)
     }
 
-    /// Declares a name as `mut` where it is bound last: in a move into the block, else in the signature.
+    /// Declares a name as `mut` where it is bound last: in a move into the block, or otherwise in the signature.
     pub(super) fn declare_mut(&mut self, signature: &mut Signature, ident: &Ident) {
         let moved = self.tail.iter_mut().flat_map(|tail| &mut tail.moved).map(|local| &mut local.pat);
         if !arguments::declare_mut(moved, ident) {

@@ -127,15 +127,15 @@ fn directive(
                 None => quote!(#private::judge(&#result)),
                 Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
             };
-            // Whether the outcome can be judged depends on the return type, too.
+            // Whether the policy can evaluate the outcome depends on the return type, too.
             respan(judged, retried.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, &#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
             let judged = quote_spanned!(policy.span()=> #judge(#call, #operation, &#result, &#policy));
-            // A policy that is made here is dropped before the strategy is told. So a panic of its `Drop` loses no
-            // retry.
+            // A policy that is made here is dropped before the strategy gets the failure. So a panic of its `Drop`
+            // loses no retry.
             let directive = local("directive");
             quote!({ let #directive = #judged; #directive })
         }
@@ -181,7 +181,7 @@ impl Parts<'_> {
         let before = quote! {
             let (#deadline, #sleep) = #private::deadline(#call, &mut #operation);
         };
-        // Before anything else, the attempt is dropped, and with it what it borrows.
+        // The attempt is dropped first, and with it what it borrows.
         let attempt = quote! {
             match #attempted {
                 ::core::result::Result::Ok(#result) => #result,
@@ -233,7 +233,7 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
     let private = quote!(#crate_path::__private);
-    // The hygiene is that of the expansion, so that no lint takes the block for one that the user wrote.
+    // The hygiene is that of the expansion, so that no lint treats the block as the user's code.
     let place = Span::mixed_site().located_at(retried.body.braces);
     // Without a `;`, an `if` at the end of a block would be the value of the block.
     let end = body.is_empty().then(|| quote!(;));

@@ -1,4 +1,4 @@
-//! Time limits: reads them from the options, and writes them into the loop.
+//! Reads time limits from the options, and writes them into the loop.
 
 use crate::diagnostics::Diagnostics;
 use crate::options::Written;

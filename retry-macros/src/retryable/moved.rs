@@ -12,7 +12,8 @@ pub(super) struct Moves {
     pub(super) receiver: Option<Ident>,
 }
 
-/// Takes the moves out of an attempt, because they would use up the arguments. The names that they bind replace those.
+/// Removes the moves from an attempt, because they would use up the arguments. The names that they bind replace the
+/// arguments.
 ///
 /// Only moves before all other statements are taken, so that the order of the rest is kept.
 pub(super) fn take(attempt: &mut Vec<Stmt>, arguments: &mut Vec<Argument>, signature: &Signature) -> Moves {

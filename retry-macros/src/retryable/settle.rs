@@ -36,8 +36,8 @@ pub(super) struct Over {
 }
 
 impl Over {
-    /// The outcome is settled if there is an `on_retry` or an `on_end`, which is thus written once. rustc would report a mistake in
-    /// it once for each copy.
+    /// The outcome is settled if there is an `on_retry` or an `on_end`, so that its code is written once. rustc would report a
+    /// mistake in it once for each copy.
     pub(super) fn new(result: &Ident, is_settled: bool) -> Self {
         if !is_settled {
             return Self { is_settled, setup: TokenStream::new(), value: quote!(return #result) };
@@ -118,8 +118,8 @@ impl Settle<'_> {
         })
     }
 
-    /// Returns the final outcome, for which `on_end` is called. It is where the outcome is final, so that the expression may
-    /// move arguments.
+    /// Returns the final outcome, for which `on_end` is called. It is called where the outcome is final, so that the
+    /// expression may move arguments.
     fn tell_end(&self, end: &Ident) -> TokenStream {
         let Self { private, call, on_end, .. } = self;
         let Some(on_end) = *on_end else { return quote!(#private::outcome(#end)) };

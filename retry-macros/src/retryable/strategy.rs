@@ -60,8 +60,8 @@ impl Dependency {
         }
     }
 
-    /// Classifies the expression of a strategy. A pointer that is made here may point to a fresh strategy, so the
-    /// pointee must be a strategy that calls share.
+    /// Classifies the expression of a strategy. A pointer that is made here may point to a new strategy, so the pointee
+    /// must be a strategy that calls share.
     pub(super) fn of_strategy(expr: &Expr, arguments: &[Argument], locals: &[Ident], private: &TokenStream) -> Self {
         let mut dependency = Self::of(expr, arguments, locals);
         if let Self::Once(expr) = &mut dependency {

@@ -1,4 +1,4 @@
-//! Checks options and signature together.
+//! Checks the options together with the signature.
 
 use crate::diagnostics::{Diagnostics, choices};
 use crate::options::{Written, ungrouped};

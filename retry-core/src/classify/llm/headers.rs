@@ -51,7 +51,7 @@ fn nanos_of(unit: &str) -> Option<u128> {
     }
 }
 
-/// Reads digits with an optional fraction as a multiple of a unit. The rest of a nanosecond is cut off.
+/// Reads digits with an optional fraction as a multiple of a unit. Fractions of a nanosecond are cut off.
 fn scaled(number: &str, unit: u128) -> Option<u128> {
     /// More digits are below a nanosecond, even of an hour.
     const DIGITS: usize = 18;

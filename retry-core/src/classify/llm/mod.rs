@@ -18,14 +18,14 @@
 //! So the status 429 has two meanings: with `rate_limit_exceeded` the request may be sent again after a wait, and with
 //! `insufficient_quota` each repetition fails until somebody pays, so the operation ends immediately.
 //!
-//! An error event in the middle of a stream has the same codes, but no status of its own. Judge it by the table alone.
+//! An error event in the middle of a stream has the same codes, but no separate status. Classify it by the table alone.
 //!
-//! With the feature `http`, `response` judges a whole response: it combines the code with the status and the headers, and
-//! obeys `x-should-retry`. To find the code in the body takes a JSON parser, which this crate does not have; the crate
-//! `retry-clients` hands the body of an error response to a function that has one (`classify_with`).
+//! With the feature `http`, `response` classifies a whole response: it combines the code with the status and the headers,
+//! and obeys `x-should-retry`. This crate has no JSON parser, so it can't find the code in the body. With `classify_with`
+//! of the crate `retry-clients`, your function gets the body of an error response and parses it.
 //!
-//! A generated text has no effect on the server, so a second attempt does no harm except for its price. Mark such an
-//! operation `idempotent`, and each *maybe* is retried.
+//! A generated text has no effect on the server, so a second attempt does no harm except for its price. So mark such an
+//! operation `idempotent`; each *maybe* is then retried.
 //!
 //! ```
 //! use retry_core::RetrySafety;
@@ -87,7 +87,7 @@
 //! These versions were read: `openai` 3.54.0 (Python) and 6.49.0 (npm), `anthropic` 2.12.0 and `@anthropic-ai/sdk` 1.12.0,
 //! `google-genai` 3.4.0 and `@google/genai` 2.32.0.
 //!
-//! - They judge by the status alone, and retry each 429, even if the quota of the account is used up. The libraries for
+//! - They classify by the status alone, and retry each 429, even if the quota of the account is used up. The libraries for
 //!   `OpenAI` and Anthropic obey `x-should-retry`, and retry each 408, 409 and status of 500 or above. This crate does not
 //!   retry a 409, 501 or 505 unless the server says `x-should-retry: true`. The libraries for Google retry 408, 429, 500, 502,
 //!   503 and 504, if retries are turned on.
@@ -157,7 +157,7 @@ pub fn anthropic(error_type: &str) -> Classification {
     }
 }
 
-/// The names of the gRPC codes. The place of a name is its code.
+/// The names of the gRPC codes. The index of a name is its code.
 const GRPC_NAMES: [&str; 17] = [
     "OK",
     "CANCELLED",

@@ -20,17 +20,17 @@ use std::time::{Duration, SystemTime};
 ///   fault. Any other value is ignored. Elsewhere, only
 ///   [`http::advised_response`] reads the header.
 /// - The wait: `retry-after-ms` and its relatives, then `Retry-After`, then `x-ratelimit-reset`, as
-///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is there and
-///   well formed, the reset of a limit of which nothing remains is the wait, for a limit of requests as well as of tokens; of
-///   several limits, the longest wait counts:
+///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is present
+///   and well formed, the wait is the reset of an exhausted limit, of requests or of tokens. If several limits are exhausted,
+///   the longest wait is used:
 ///   - `x-ratelimit-remaining-requests: 0` with `x-ratelimit-reset-requests`, and the same for `-tokens`. The reset is a
 ///     [`duration`].
 ///   - `anthropic-ratelimit-requests-remaining: 0` with `anthropic-ratelimit-requests-reset`, and the same for `-tokens`,
 ///     `-input-tokens` and `-output-tokens`. The reset is a time of RFC 3339.
-/// - If `known` has its own wait, the longer wait counts.
+/// - If `known` has its own wait, the longer wait is used.
 ///
-/// A malformed header is ignored, as if it were missing. A point in time counts from the `Date` of the response, and from
-/// `now` if that is missing or malformed.
+/// A malformed header is ignored, as if it were missing. The wait until a point in time starts at the `Date` of the
+/// response, or at `now` if that is missing or malformed.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, StatusCode};
@@ -68,7 +68,7 @@ pub fn response(
 
 /// Returns what a response reports about its limit of requests.
 ///
-/// The first of these that is there and not malformed counts: `anthropic-ratelimit-requests-remaining`,
+/// It reads the first of these that is present and well formed: `anthropic-ratelimit-requests-remaining`,
 /// `x-ratelimit-remaining-requests`, and the headers that [`http::response_rate_limit`] reads. The reset is read as in
 /// [`response`]; a malformed one is not known. Limits of tokens are another unit, and are ignored here.
 ///

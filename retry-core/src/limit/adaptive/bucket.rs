@@ -33,7 +33,7 @@ impl SendBucket {
         Self { fill: 0.0, max_capacity: 0.0, capacity: 0.0, last_refill: None }
     }
 
-    /// Adds the tokens that have come in since the last refill.
+    /// Adds the tokens that have accumulated since the last refill.
     #[inline]
     pub(super) fn refill(&mut self, now: Timestamp) {
         // A full bucket stays full, which saves the arithmetic of most responses before the first throttling.
@@ -48,7 +48,7 @@ impl SendBucket {
 
     /// Returns the time until the bucket holds this many sends. The bucket must have been refilled just now.
     ///
-    /// Returns zero if the bucket holds them, or if the missing part comes in within less than a nanosecond, which no
+    /// Returns zero if the bucket holds them, or if the missing part accumulates in less than a nanosecond, which no
     /// clock can measure.
     pub(super) fn wait_for(&self, sends: f64) -> Duration {
         let missing = sends * SEND - self.capacity;
@@ -61,7 +61,7 @@ impl SendBucket {
         self.capacity = (self.capacity - SEND).max(0.0);
     }
 
-    /// Sets the rate from now on. The tokens up to now come in at the former rate.
+    /// Sets the rate from now on. Tokens up to now accumulate at the former rate.
     #[inline]
     pub(super) fn set_rate(&mut self, now: Timestamp, rate: f64, min_fill: f64) {
         self.refill(now);

@@ -19,7 +19,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct AdaptiveLimiter(Shared<Gate>);
 
-/// What an operation holds of the limiter.
+/// The place of an operation in the limiter.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct AdaptivePlace {
@@ -58,7 +58,7 @@ impl Default for AdaptiveLimiter {
 impl SendLimiter for AdaptiveLimiter {
     type Place = AdaptivePlace;
 
-    /// Makes the limiter measure, if it does not yet.
+    /// Makes the limiter measure, if it does not measure yet.
     #[inline]
     fn begin(&self, clock: &dyn Clock) -> AdaptivePlace {
         self.with_gate(|gate| gate.begin(clock));
@@ -190,14 +190,14 @@ impl Gate {
         }
     }
 
-    /// Gives back a send that was granted and is not made yet, and keeps the operation's turn.
+    /// Gives back a granted send that is not made yet, and keeps the operation's turn.
     fn put_back(&self, ticket: &mut Option<Ticket>) {
         if let Some(queue) = &mut *self.lock() {
             queue.put_back(ticket);
         }
     }
 
-    /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
+    /// Gives up a place in the queue. If `is_granted`, it also gives back a granted send that was not made.
     #[inline]
     fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {

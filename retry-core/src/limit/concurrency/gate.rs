@@ -1,4 +1,5 @@
-//! The slots of requests in flight: the queue of those who wait for one, and the guard by which a slot comes back.
+//! The slots of requests in flight: the queue of the operations that wait for a slot, and the guard that returns a
+//! slot.
 
 use super::window::{Sent, Window};
 use crate::limit::queue::{SendQueue, Ticket};
@@ -24,7 +25,7 @@ pub(super) struct Gate {
 struct Room {
     /// `None` until the first question, because a `const` constructor has no clock.
     queue: Option<SendQueue<Window>>,
-    /// The wakers of those who wait. A waiter that was woken has none until it asks again.
+    /// The wakers of the waiters. A waiter that was woken has none until it asks again.
     wakers: BTreeMap<Ticket, Waker>,
 }
 
@@ -38,12 +39,12 @@ impl Gate {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what `read` does of the window, or `None` before the first question.
+    /// Returns the result of `read` for the window, or `None` before the first question.
     pub(super) fn read<R>(&self, read: impl FnOnce(&Window) -> R) -> Option<R> {
         self.lock().queue.as_ref().map(|queue| read(queue.limit()))
     }
 
-    /// Changes the room, and wakes those who may be sent then.
+    /// Changes the room, and wakes the waiters that may be sent then.
     fn change<R>(&self, change: impl FnOnce(&mut Room) -> R) -> R {
         let (changed, woken) = {
             let mut room = self.lock();
@@ -54,7 +55,7 @@ impl Gate {
         changed
     }
 
-    /// Asks once for a slot. Returns what is known when it is taken, or how long to wait.
+    /// Asks once for a slot. Returns the state of the window when the slot is taken, or how long to wait.
     fn ask(&self, now: Timestamp, ticket: &mut Option<Ticket>) -> Result<Sent, Duration> {
         let (answer, former) = self.change(|room| {
             let Room { queue, wakers } = room;
@@ -82,7 +83,7 @@ impl Gate {
 }
 
 impl Room {
-    /// Takes the wakers of those who may be sent now.
+    /// Takes the wakers of the waiters that may be sent now.
     fn due(&mut self) -> Vec<Waker> {
         let Some(queue) = self.queue.as_ref().filter(|_| !self.wakers.is_empty()) else { return Vec::new() };
         let free = queue.limit().free();
@@ -90,7 +91,7 @@ impl Room {
     }
 }
 
-/// The place of an operation in the queue, or the slot of its request. It comes back when it is dropped.
+/// The place of an operation in the queue, or the slot of its request. A dropped place returns its slot.
 #[derive(Debug)]
 pub(super) struct Seat {
     gate: Arc<Gate>,
@@ -121,7 +122,7 @@ impl Seat {
                 }
                 Err(wait) => wait,
             };
-            // The waker is made outside of the lock, so a slot can come back before it is registered.
+            // The waker is created outside of the lock, so a slot can be returned before the waker is registered.
             if let (Some(waker), Some(ticket)) = (waker, self.ticket)
                 && self.gate.register(ticket, waker.waker())
             {
@@ -139,7 +140,7 @@ impl Seat {
         }
     }
 
-    /// Gives the slot back with what is known of its request. If there was none, nothing is learned.
+    /// Returns the slot, with the state of the window when its request was sent. Without a slot, nothing is learned.
     pub(super) fn end(mut self, learn: impl FnOnce(&mut Window, Sent)) {
         if let Some(sent) = self.sent.take() {
             self.gate.change(|room| room.queue.as_mut().map(|queue| learn(queue.limit_mut(), sent)));

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The limiter of a [`ConcurrencyRetryStrategy`](crate::ConcurrencyRetryStrategy): a limit on the number of requests in flight.
 ///
-/// It has setters of its own, for a strategy with [two limits](crate::strategy::LimitedRetryStrategy::with_limiter):
+/// It has setters, for a strategy with [two limits](crate::strategy::LimitedRetryStrategy::with_limiter):
 ///
 /// ```
 /// use retry_core::StandardRetryStrategy;
@@ -53,8 +53,8 @@ impl ConcurrencyLimiter {
         }
     }
 
-    /// Sets the highest number of requests in flight, for a server whose limit is known. The default is `u32::MAX`, and 0 counts
-    /// as 1. Below it, the limit is learned.
+    /// Sets the highest number of requests in flight, for a server whose limit is known. The default is `u32::MAX`, and 0 is
+    /// treated as 1. Below it, the limit is learned.
     #[must_use]
     pub const fn max_in_flight(mut self, requests: u32) -> Self {
         self.max_in_flight = requests;
@@ -69,14 +69,14 @@ impl ConcurrencyLimiter {
         self
     }
 
-    /// Sets which failures are rejections, from which the limit is learnt. The default is [`Rejections::Throttling`].
+    /// Sets which failures are rejections, from which the limit is learned. The default is [`Rejections::Throttling`].
     #[must_use]
     pub const fn rejections(mut self, rejections: Rejections) -> Self {
         self.rejections = rejections;
         self
     }
 
-    /// Sets the seed by which waits and pauses are spread, so that they are the same in every run. For tests.
+    /// Sets the seed of the random part of waits and pauses, so that they are the same in every run. For tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.random = RandomNumbers::seeded(seed);
@@ -104,7 +104,7 @@ impl Default for ConcurrencyLimiter {
     }
 }
 
-/// What an operation holds of the limiter.
+/// The place of an operation in the limiter.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct ConcurrencyPlace {
@@ -150,7 +150,7 @@ impl SendLimiter for ConcurrencyLimiter {
         match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, delay, part) = (clock.now(), stretched(wait, self.random.part()), self.random.part());
-                // A wait beyond what the strategy allows does not stop the others for long, either.
+                // A wait that is longer than the strategy allows does not stop the other operations for long, either.
                 let pause = if is_too_long { Duration::ZERO } else { delay };
                 if let Some(seat) = seat {
                     seat.end(|window, sent| window.rejected(now, sent, pause, part));

@@ -4,19 +4,19 @@ use crate::limit::queue::{GRACE, SendSupply};
 use crate::time::{Latest, Observed, Timestamp};
 use std::time::Duration;
 
-/// The window at the start, as that of TCP (RFC 6928).
+/// The initial window, as in TCP (RFC 6928).
 const INITIAL: f64 = 10.0;
 /// The factor of a cut. In a simulation of 20 slots whose service times differ, 0.9 takes 1.09 times the ideal time, and 0.7
 /// takes 1.2 times.
 const CUT: f64 = 0.95;
-/// The factor of a cut after which nothing was accepted before the next one, so that a server that rejects everything is left
-/// alone soon.
+/// The factor of a cut if nothing was accepted since the last one, so that a server that rejects everything soon gets few
+/// requests.
 const CUT_IN_A_ROW: f64 = 0.5;
 /// The pause after a rejection at a window of one. It doubles with each one in a row.
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What is known when a request is sent.
+/// The state of the window when a request is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     /// The number of other requests in flight.
@@ -25,13 +25,13 @@ pub(super) struct Sent {
     cuts: u32,
 }
 
-/// The requests in flight, and how many there may be.
+/// The requests in flight, and their limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     latest: Latest,
-    /// The number of requests that may be in flight. Only whole ones count. At least 1.
+    /// The number of requests that may be in flight, rounded down. At least 1.
     size: f64,
-    /// The highest size, which the user told.
+    /// The highest size, which the user set.
     most: f64,
     in_flight: u32,
     /// Whether each success adds one, because no limit was met yet.
@@ -77,12 +77,12 @@ impl Window {
         if self.paused_until.is_some() { 0 } else { self.size().saturating_sub(self.in_flight) }
     }
 
-    /// Returns what is known when a request is sent, which was taken just now.
+    /// Returns the state for a request that is sent, whose slot was taken just now.
     pub(super) const fn sent(&self) -> Sent {
         Sent { others: self.in_flight.saturating_sub(1), cuts: self.cuts }
     }
 
-    /// Takes back a slot. Nothing is known of its request.
+    /// Takes back a slot. The outcome of its request is unknown.
     pub(super) const fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
@@ -145,7 +145,7 @@ impl SendSupply for Window {
         self.paused_until = self.paused_until.filter(|until| now < *until);
     }
 
-    /// Returns the rest of a pause. Without one, nobody knows when a slot comes back.
+    /// Returns the rest of a pause. Without a pause, the time at which a slot is returned is unknown.
     fn wait_for(&self, sends: f64) -> Duration {
         match self.paused_until {
             Some(until) => until.saturating_since(self.now),

@@ -58,8 +58,8 @@ const fn second(at: Timestamp) -> u64 {
     at.since_origin().as_secs() & (u64::MAX >> (2 * BITS))
 }
 
-/// Counts a request in the slow way: the first one in its second, or after a lost race with another thread, or if the number
-/// is saturated.
+/// Counts a request on the slow path: the first one in its second, or after a lost race with another thread, or if the
+/// number is saturated.
 #[cold]
 fn add_first(counter: &AtomicU64, second: u64) {
     let add = |word| {
@@ -90,8 +90,7 @@ impl AcceptedCounters {
         }
     }
 
-    /// Returns the number of requests in the last second. Of the second before the current one, the part that lies in it
-    /// counts.
+    /// Returns the number of requests in the last second. The second before the current one is included in proportion.
     pub(super) fn last_second(&self, now: Timestamp) -> u32 {
         let passed = u64::from(now.since_origin().subsec_millis());
         let count = |counter: &Counter| {

@@ -15,15 +15,15 @@ use std::time::Duration;
 pub(super) use told::Told;
 use tuning::Tuning;
 
-/// The number of accepted requests that the former estimate weighs as much as.
+/// The weight of the former estimate, as a number of accepted requests.
 const INERTIA: f64 = 4.0;
 /// How far above the estimate the accepted requests must be to prove a higher limit: a factor, and a number of requests.
 const PROOF: (f64, f64) = (1.03, 2.5);
-/// The number of accepted requests from which on a proof is hardly chance.
+/// The number of accepted requests from which a proof is hardly random.
 const CERTAIN: u32 = 100;
 /// The longest time, in seconds, in which a server that has used up its limit rejects everything, so that it is not measured.
 const WINDOW: f64 = 1.0;
-/// The number of rejections in a row from which on only single probes are sent.
+/// The number of rejections in a row from which only single probes are sent.
 const CLOSED_BY: u32 = 3;
 /// The part of its rate to which a search falls if it is rejected before there is a measurement.
 const ROUGH_CUT: f64 = 0.5;
@@ -35,8 +35,8 @@ const LOWEST: f64 = 0.2;
 
 /// An estimate of the rate that a server accepts, and the rate at which to send so that the estimate stays right.
 ///
-/// It is a pure function of what was accepted and rejected, and when. A
-/// [`PacedRetryStrategy`](crate::PacedRetryStrategy) has one; a fleet can feed one with the answers of all its processes.
+/// It is a pure function of the accepted and rejected requests and their times. A
+/// [`PacedRetryStrategy`](crate::PacedRetryStrategy) has one. A fleet can feed one with the answers of all its processes.
 ///
 /// # How it works
 ///
@@ -57,25 +57,26 @@ const LOWEST: f64 = 0.2;
 /// A [warning](GoodputEstimator::warn) that few requests remain is handled like a rejection. For 5 s after it, the rate beyond
 /// the estimate gains only the 1.3 sends per second, and a higher limit is not looked for.
 ///
-/// A client that sends less than its rate learns nothing about the limit. So it says when it does, by
-/// [`pause`](GoodputEstimator::pause), and the measurement begins anew.
+/// A client that sends less than its rate learns nothing about the limit. So it calls
+/// [`pause`](GoodputEstimator::pause), and the measurement starts again.
 ///
 /// The rate is at most twice the rate of accepted requests or the estimate, whichever is higher, so that an idle client
 /// doesn't come back with a burst. From the third rejection in a row on, the rate is quartered with each further one, down to
 /// four probes per second. The longer everything is rejected, the fewer are sent: at most four divided by the seconds since the
 /// first of these rejections.
 ///
-/// Some servers reject requests at random, or one server of many rejects everything. A limit of one's own is different: it
-/// rejects nothing in the second after a cut, and much when the rate goes beyond it. So
-/// [`suspect`](GoodputEstimator::suspect) looks at the shares of rejected requests there, if they are enough to tell.
+/// Some servers reject requests at random, or one server of many rejects everything. A limit for this client alone is
+/// different: it rejects nothing in the second after a cut, and many requests when the rate exceeds it. So
+/// [`suspect`](GoodputEstimator::suspect) looks at the shares of rejected requests at these times, if there are enough of
+/// them.
 ///
-/// In two cases the measurement would be too low, so it begins anew:
+/// In two cases the measurement would be too low, so it starts again:
 ///
 /// - Nothing is accepted for 50 ms longer than the estimate needs for 16 requests. Then a limit for each whole second is used
-///   up. The time until the next second does not count, but no more than one second.
+///   up. The time until the next second is left out, up to one second.
 /// - A higher limit is proved by at least 100 requests. Before the proof, the server could have accepted more than was sent,
-///   and a server without a large burst does not save that up. What one with a large burst saved up counts, until the next
-///   measurement.
+///   and a server without a large burst does not save that up. What a server with a large burst saved up is included until
+///   the next measurement.
 ///
 /// ```
 /// use retry_core::limit::GoodputEstimator;
@@ -106,7 +107,7 @@ pub struct GoodputEstimator {
     epoch: Timestamp,
     /// Whether the measurement can raise the estimate. After a pause it can't, because the server may have saved up a burst.
     can_raise: bool,
-    /// Whether the measurement began later, because a silence does not count.
+    /// Whether the measurement began later, because a silence is left out.
     skips_silence: bool,
     /// The number of requests that were accepted since then.
     accepted: u32,
@@ -115,7 +116,7 @@ pub struct GoodputEstimator {
     rejected_in_a_row: u32,
     /// The time of the first rejection of those in a row.
     rejected_since: Timestamp,
-    /// Until this time the rate grows slowly, because few requests remained.
+    /// The rate grows slowly until this time, because few requests remained.
     careful_until: Timestamp,
 }
 
@@ -149,7 +150,8 @@ impl GoodputEstimator {
             if f64::from(self.accepted) > self.estimate * (factor * seconds(self.epoch, now) + self.tuning.lag) + more {
                 self.phase = Phase::Search { from: self.rate(now), doubles: self.tuning.proven };
                 self.since = now;
-                // Up to now the server could have accepted more, and what it could not save up does not show.
+                // Up to now the server could have accepted more, and the part that it could not save up can't be
+                // measured.
                 if self.accepted >= CERTAIN {
                     self.begin_measurement(now, true);
                 }
@@ -173,7 +175,7 @@ impl GoodputEstimator {
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
             Phase::Ramp => self.begin_search(self.recent.last_second(now)),
-            // The last measurement goes on, and the rate begins its course anew. Of several rejections in a row, the first
+            // The last measurement continues, and the rate starts a new course. Of several rejections in a row, the first
             // one cuts a search; from the third one on, probes follow.
             _ if !self.is_measured(now) => {
                 if let (Phase::Search { doubles, .. }, 0 | 1) = (self.phase, self.rejected_in_a_row) {
@@ -192,7 +194,7 @@ impl GoodputEstimator {
                 self.phase = Phase::Track;
             }
             Phase::Search { .. } | Phase::Track => {
-                // A few requests are a rough measurement, so the former estimate has a weight too.
+                // A few requests make a rough measurement, so the former estimate has a weight too.
                 let measured = f64::from(self.accepted);
                 let former = self.estimate.min(2.0 * goodput);
                 self.estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
@@ -204,12 +206,12 @@ impl GoodputEstimator {
     }
 
     /// Counts a warning: the server accepted the request, and reported that few requests remain. The rate is cut as after a
-    /// rejection, so that there need not be one, unless it returns from a cut. Returns whether it was cut.
+    /// rejection, to avoid one, unless it is still returning from a cut. Returns whether it was cut.
     ///
     /// Leave out the warning about a request that was sent before the last cut was known, as with rejections.
     pub fn warn(&mut self, now: Timestamp) -> bool {
         self.careful_until = now.saturating_add(CAREFUL);
-        // Below the estimate, what remains recovers.
+        // Below the estimate, the number of remaining requests recovers.
         let returns = self.phase == Phase::Track && seconds(self.since, now) < self.tuning.returns;
         if !returns {
             self.cut(now);
@@ -217,14 +219,14 @@ impl GoodputEstimator {
         !returns
     }
 
-    /// Forgets the measurement under way, because the client sends less than the rate allows: what is accepted then says
-    /// nothing about the limit. Call it while no send has to wait.
+    /// Discards the current measurement, because the client sends less than the rate allows: the accepted requests then
+    /// say nothing about the limit. Call it while no send has to wait.
     pub fn pause(&mut self, now: Timestamp) {
         self.begin_measurement(now, false);
     }
 
-    /// Continues at this time, which can be in the future, after a time in which the server asked for silence. The rate begins
-    /// its course again then, and the first measurement can only lower the estimate, because the server may have saved up a
+    /// Continues at this time, which can be in the future, after a time in which the server asked for silence. The rate then
+    /// starts a new course, and the first measurement can only lower the estimate, because the server may have saved up a
     /// burst.
     pub(super) fn resume(&mut self, at: Timestamp) {
         if self.phase != Phase::Ramp {
@@ -245,7 +247,7 @@ impl GoodputEstimator {
         self.skips_silence = false;
     }
 
-    /// Begins the search after the first rejection, with what was accepted in the last second.
+    /// Begins the search after the first rejection, with the number of requests that were accepted in the last second.
     fn begin_search(&mut self, goodput: f64) {
         self.estimate = (self.tuning.first * goodput).max(LOWEST);
         let (start, doubles) = self.tuning.search;
@@ -253,9 +255,9 @@ impl GoodputEstimator {
         self.can_raise = true;
     }
 
-    /// Returns whether what was accepted since the last measurement makes another one. If nothing was, the time until the
-    /// server accepts again belongs to the measurement, so that a rejection after another one ends none. Nor do answers that
-    /// only came late: within so short a time, a measurement can only be higher than the estimate.
+    /// Returns whether enough was accepted since the last measurement for another one. If nothing was, the time until the
+    /// server accepts again belongs to the measurement, so a second rejection in a row ends no measurement. Neither do a few
+    /// late answers: within so short a time, a measurement can only be higher than the estimate.
     fn is_measured(&self, now: Timestamp) -> bool {
         let (time, requests) = self.tuning.measured;
         let elapsed = seconds(self.epoch, now);
@@ -264,13 +266,13 @@ impl GoodputEstimator {
         is_long && is_credible && self.rejected_in_a_row <= 1
     }
 
-    /// Returns whether the server has only rejected for so long that it should have accepted the requests of a measurement
-    /// by the estimate. Then its limit does not recover evenly: it is one for each second, say, and nothing is accepted until
-    /// the next one. That time would make the measurement too low.
+    /// Returns whether the server has only rejected requests, for as long as the requests of a measurement take by the
+    /// estimate. Then its limit does not recover evenly: for example, the limit is per second, and nothing is accepted until
+    /// the next second. That time would make the measurement too low.
     fn is_silent(&self, now: Timestamp) -> bool {
         let silence = seconds(self.rejected_since, now);
         let promised = self.estimate * (silence - self.tuning.lag);
-        // Answers that came late may have been accepted. If others were, one now and then, the limit has fallen.
+        // A few late answers may have been accepted. If requests are accepted now and then, the limit has fallen.
         let is_late = !self.skips_silence && seconds(self.epoch, self.rejected_since) <= self.tuning.lag;
         let is_long = promised > f64::from(self.tuning.measured.1) && silence <= WINDOW;
         is_long && self.rejected_in_a_row > 1 && (self.accepted == 0 || is_late)

@@ -11,17 +11,16 @@ const LONGEST_SPACE: Duration = Duration::from_secs(300);
 
 /// A hold: all sends are held back until the end of a wait that the server asked for.
 ///
-/// Servers also ask for waits that they do not need, such as always 30 s. So a probe checks the hold: one request 1 s after
-/// the start, and others after 3 s, 7 s and so on, at most 5 minutes apart. If one is accepted, the hold ends. If more than
-/// half of the wait was left then, waits hold back only their own operations from then on, until the server rejects several
-/// requests in a row.
+/// Some servers ask for waits that they do not need, such as always 30 s. So probes check the hold: one request after 1 s,
+/// others after 3 s, 7 s, 15 s, .., at most 5 minutes apart. If one is accepted, the hold ends. If more than half of the
+/// wait was left then, later waits hold back only their own operations, until the server rejects several requests in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
-    /// Whether it began and its end was not noticed yet. All else need not be looked at otherwise.
+    /// Whether it began and its end was not noticed yet. If it is false, the other fields are not used.
     is_active: bool,
     begun: Timestamp,
     until: Timestamp,
-    /// The time from which on the next probe may be sent.
+    /// The time from which the next probe may be sent.
     probe_at: Timestamp,
     /// Whether a probe was sent that is not known to be rejected.
     is_probed: bool,
@@ -52,7 +51,7 @@ impl Hold {
         self.is_active && now < self.until
     }
 
-    /// Takes note of the time. Returns whether a probe is due.
+    /// Updates the time. Returns whether a probe is due.
     pub(super) fn pass(&mut self, now: Timestamp) -> bool {
         self.is_active = self.is_on(now);
         self.is_active && now >= self.probe_at
@@ -80,14 +79,14 @@ impl Hold {
         self.probe_at.min(self.until)
     }
 
-    /// Takes note that a probe may be sent. The operation that asks does so.
+    /// Records that a probe may be sent, by the operation that asks.
     pub(super) fn probe(&mut self, now: Timestamp) {
         let space = now.saturating_since(self.begun).clamp(FIRST_PROBE, LONGEST_SPACE);
         self.probe_at = now.saturating_add(space.saturating_add(FIRST_PROBE).min(LONGEST_SPACE));
         self.is_probed = true;
     }
 
-    /// Takes note that a request was rejected. If the hold goes on, the request was a probe.
+    /// Records that a request was rejected. If the hold continues, the request was a probe.
     pub(super) fn reject(&mut self, now: Timestamp) {
         if self.is_on(now) && self.is_probed {
             self.is_probed = false;
@@ -95,7 +94,7 @@ impl Hold {
         }
     }
 
-    /// Takes note that requests were accepted. Returns whether that ends the hold, because it was probed.
+    /// Records that requests were accepted. Returns whether that ends the hold, because it was probed.
     pub(super) fn accept(&mut self, now: Timestamp) -> bool {
         let ends = self.is_probed && self.is_on(now);
         if ends {

@@ -27,18 +27,19 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest part by which a wait that the server asks for is stretched, so that not all come back at once.
+/// The longest part by which a wait that the server asks for is stretched, so that operations do not all retry at the
+/// same time.
 const STRETCH: f64 = 0.1;
 
 /// The longest time by which such a wait is stretched.
 const LONGEST_STRETCH: Duration = Duration::from_secs(5);
-/// The lowest rate from elsewhere, in sends per second.
+/// The lowest external rate, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
 
 /// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy).
 #[derive(Debug)]
 pub struct PacedLimiter {
-    /// The settings at the start, which are also those of a test's copy.
+    /// The initial settings, also used for a test's copy.
     start: PaceSettings,
     live: Shared<LiveSettings>,
     pacer: Shared<Pacer>,
@@ -53,7 +54,7 @@ const fn quarter(at: Timestamp) -> u32 {
     (at.since_origin().as_millis() / 250) as u32
 }
 
-/// What an operation holds of the limiter.
+/// The place of an operation in the limiter.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct PacedPlace {
@@ -90,7 +91,7 @@ impl Throttled {
         let whole = wait.as_secs().saturating_add((wait.subsec_nanos() > 0).into());
         self.longest_wait = self.longest_wait.max(u16::try_from(whole).unwrap_or(u16::MAX));
         self.attempts = self.attempts.saturating_add(1);
-        // A clock that was set back is taken for one that stands still.
+        // A clock that was set back is treated as one that stands still.
         let quarters = quarter(now).wrapping_sub(self.since);
         let elapsed = if quarters > u32::MAX / 2 { 0 } else { quarters };
         Duration::from_millis(u64::from(elapsed) * 250) >= most
@@ -174,17 +175,18 @@ impl PacedLimiter {
         self.with_live(LiveSettings::get)
     }
 
-    /// Begins an operation with these throttled attempts. With the ramp or a told limit, the first one begins to limit sends.
+    /// Begins an operation with these throttled attempts. With the ramp or a limit that the user sets, the first one begins
+    /// to limit sends.
     #[inline]
     pub(crate) fn begin_after(&self, throttled: Throttled, clock: &dyn Clock) -> PacedPlace {
         self.with_pacer(|pacer| pacer.begin(clock, || self.settings()));
         PacedPlace::after(throttled)
     }
 
-    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began. A rate
+    /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers since the limit began. A rate
     /// that is not a positive number is treated as the lowest one.
     pub(crate) fn pace_at(&self, rate: Option<f64>, is_cut: bool, clock: &dyn Clock) -> PacedAnswers {
-        // NaN is not greater, either.
+        // NaN is not greater, either, so it is handled too.
         let rate = rate.map(|rate| if rate > LOWEST_PACE { rate } else { LOWEST_PACE });
         self.with_pacer(|pacer| pacer.impose(clock, rate, is_cut, || self.settings()))
     }
@@ -240,7 +242,7 @@ impl SendLimiter for PacedLimiter {
         self.with_live(LiveSettings::rejections).include(error_type)
     }
 
-    /// Learns from what the server reported with a success, too.
+    /// Learns also from the report of the server with a success.
     #[inline]
     fn succeeded(&self, place: &mut PacedPlace, success: &Success, clock: &dyn Clock) {
         self.with_pacer(|pacer| {
@@ -297,13 +299,13 @@ impl SendLimiter for PacedLimiter {
     }
 }
 
-/// What a server answered to a [`PacedRetryStrategy`](crate::PacedRetryStrategy) while it limited sends.
+/// The counts of a server's answers to a [`PacedRetryStrategy`](crate::PacedRetryStrategy) while it limited sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacedAnswers {
     /// The requests that the server accepted. Failures that are not [rejections](Rejections) are included.
     pub accepted: u64,
-    /// The requests that were rejected, without those that were sent before the last cut was known.
+    /// The requests that were rejected, except those that were sent before the last cut was known.
     pub rejected: u64,
     /// How often an operation had to wait for its send.
     pub waits: u64,

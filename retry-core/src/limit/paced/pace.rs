@@ -13,19 +13,21 @@ use std::time::Duration;
 /// Sends that were not used within this time, in seconds, are lost. It covers the resolution of timers and threads that wake
 /// up late. Without it, every delay of a waiter would be lost.
 const UNUSED: f64 = 0.05;
-/// The same with a limit that the user tells, whose server may have no burst. It covers the resolution of timers only.
+/// The same with a limit that the user sets, because the server may allow no burst. It covers the resolution of timers
+/// only.
 const LATE: f64 = 0.002;
 
 /// A limit on sends at the rate of a [`GoodputEstimator`]. Sends are spaced evenly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) estimator: GoodputEstimator,
-    /// A rate from elsewhere, in sends per second, which is used in place of the estimator's, within what the user tells.
+    /// An external rate, in sends per second, which is used in place of the estimator's, within the limit that the user
+    /// sets.
     imposed: Option<f64>,
-    /// What the server answered, and how often operations had to wait, in all limits so far.
+    /// The counts of the server's answers and of the waits of operations, in all limits so far.
     pub(super) answers: PacedAnswers,
-    /// One more than the number of rejections and warnings that cut the estimator's rate, of cuts that came from elsewhere, and
-    /// of limits that began.
+    /// One more than the number of rejections and warnings that cut the estimator's rate, of external cuts, and of limits that
+    /// began.
     pub(super) rejections: NonZeroU32,
     /// The rate at the last refill, in sends per second. It takes powers to compute.
     rate: f64,
@@ -62,7 +64,7 @@ impl Pace {
         }
     }
 
-    /// Begins another limit, with another estimator. Rejections of requests that were sent before do not count.
+    /// Begins another limit, with another estimator. Rejections of requests that were sent before are ignored.
     pub(super) fn restart(&mut self, estimator: &GoodputEstimator, now: Timestamp) {
         let (answers, rejections, latest) = (self.answers, next(self.rejections), self.latest);
         *self = Self { answers, rejections, latest, ..Self::new(estimator, now) };
@@ -89,15 +91,15 @@ impl Pace {
                 self.estimator.resume(self.hold.until());
             }
             self.rate = self.rate_at(now);
-            // A rate from elsewhere has not changed, so other requests that were sent at it count, too.
+            // An external rate has not changed, so the rejections of other requests at this rate are counted, too.
             if is_cut && self.imposed.is_none() {
                 self.rejections = next(self.rejections);
             }
         }
     }
 
-    /// Tells the estimator of a rejection. One that holds back all sends is certainly evidence of a limit. So is the first one
-    /// with a rate from elsewhere, because it comes from no ramp.
+    /// Reports a rejection to the estimator. A rejection that holds back all sends is certainly evidence of a limit. So is the
+    /// first one with an external rate, because there was no ramp.
     fn cut(&mut self, now: Timestamp, holds: bool) -> bool {
         let is_certain = holds || self.imposed.is_some() && self.estimator.estimate().is_none();
         if is_certain {
@@ -106,7 +108,7 @@ impl Pace {
         is_certain || self.estimator.suspect(now)
     }
 
-    /// Sets the rate, or returns to the estimator's. After a cut, rejections of requests that were sent before do not count.
+    /// Sets the rate, or returns to the estimator's. After a cut, rejections of requests that were sent before are ignored.
     pub(super) fn impose(&mut self, now: Timestamp, rate: Option<f64>, is_cut: bool) {
         self.refill(now);
         self.imposed = rate;
@@ -116,8 +118,8 @@ impl Pace {
         }
     }
 
-    /// Takes note of what the server reported. It is a warning if few requests remain, unless the request was sent before the
-    /// last cut was known.
+    /// Evaluates the server's report. It is a warning if few requests remain, unless the request was sent before the last cut
+    /// was known.
     pub(super) fn report(&mut self, now: Timestamp, sent_after: Option<NonZeroU32>, limit: RateLimit) {
         if !self.reports.few_remain(now, limit) || sent_after != Some(self.rejections) {
             return;
@@ -131,7 +133,7 @@ impl Pace {
         }
     }
 
-    /// Sets what the user tells about the limit.
+    /// Sets the user's rates.
     pub(super) fn tell(&mut self, now: Timestamp, told: Told) {
         self.refill(now);
         self.estimator.tell(told);
@@ -139,7 +141,7 @@ impl Pace {
         self.sends = self.saved(self.sends);
     }
 
-    /// Returns whether the rate is the estimator's own, and it knows of no limit.
+    /// Returns whether the rate comes from the estimator, and the estimator knows of no limit.
     pub(super) fn is_unlimited(&self) -> bool {
         self.imposed.is_none() && self.estimator.estimate().is_none()
     }
@@ -148,7 +150,7 @@ impl Pace {
         self.imposed.map_or_else(|| self.estimator.rate(now), |rate| self.estimator.told().capped(rate))
     }
 
-    /// Returns how many of the sends that came in are saved up.
+    /// Returns how many unused sends are saved up.
     #[inline]
     fn saved(&self, sends: f64) -> f64 {
         if self.estimator.told().has_limit() {
@@ -158,7 +160,7 @@ impl Pace {
         }
     }
 
-    /// A waiter that is late by the resolution of a timer loses nothing, and a client that did not wait has one send.
+    /// If a waiter is late by the resolution of a timer, no send is lost. A client that did not wait has one send.
     #[cold]
     fn barely_saved(&self, sends: f64) -> f64 {
         let late = LATE * self.rate;
@@ -170,8 +172,8 @@ impl Pace {
         self.rate
     }
 
-    /// Holds back all sends for this time from now on, except probes, if the server is believed to need the
-    /// wait. Returns whether it is.
+    /// Holds back all sends for this time from now on, except probes, if the server probably needs the wait. Returns
+    /// whether it does so.
     pub(super) fn hold(&mut self, now: Timestamp, wait: Duration) -> bool {
         let is_believed = self.hold.is_believed(self.estimator.is_closed());
         if is_believed {
@@ -183,10 +185,10 @@ impl Pace {
         is_believed
     }
 
-    /// Passes the time of a hold, in which nothing becomes available but probes.
+    /// Passes the time of a hold, in which only probes become available.
     #[cold]
     fn pass_in_hold(&mut self, now: Timestamp) {
-        // A send that came back is the probe, so that there are not two.
+        // A send that was given back is the probe, so that there are not two probes.
         if self.hold.pass(now) {
             self.sends = self.sends.max(1.0);
             self.hold.probe(now);

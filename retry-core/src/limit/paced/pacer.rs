@@ -16,20 +16,20 @@ const HOLDS_ALL: Duration = Duration::from_millis(1500);
 
 /// The time without waiters after which the client, and not the limit, determines how much is sent.
 const UNUSED_FOR: Duration = Duration::from_secs(1);
-/// The age up to which answers count as answers of now when they are moved to the estimator.
+/// The age up to which answers are treated as current when they are moved to the estimator.
 const FRESH: Duration = Duration::from_millis(250);
 
-/// The queue of sends behind a lock, and what is known before there is one.
+/// The queue of sends behind a lock, and the state before there is a queue.
 ///
 /// # Threads
 ///
-/// Before the first rejection, and without the ramp, threads share nothing but the phase, which none of them writes: each
-/// counts in its own counter. After it, a response that is no rejection adds to `accepted` and takes no lock. Whoever
-/// takes the lock moves that number to the estimator first.
+/// Before the first rejection, and without the ramp, threads share only the phase, which none of them writes: each thread
+/// has its own counter. Later, a response that is not a rejection adds to `accepted` and takes no lock. A thread that
+/// takes the lock first moves that number to the estimator.
 ///
 /// The atomics publish no other data, so relaxed ordering suffices. A thread that reads an old phase does what was right a
-/// moment before: it counts a request in its counter, where it is not found any more, or sends one without asking. Both
-/// happen to a few requests at the first rejection, and an estimate does not depend on them.
+/// moment before: it counts a request in its counter, which is not read any more, or sends a request without asking. This
+/// happens to a few requests at the first rejection, and the estimate does not depend on them.
 #[derive(Debug)]
 pub(super) struct Pacer {
     phase: AtomicU8,
@@ -47,10 +47,11 @@ struct Padded<T>(T);
 
 /// The phase before the first operation.
 const IDLE: u8 = 0;
-/// The phase in which sends are not limited and nobody waits: without the ramp and a told limit, before the first rejection.
+/// The phase without a limit and without waiters: without the ramp and a limit that the user sets, before the first
+/// rejection.
 const OPEN: u8 = 1;
 /// The phase in which sends are limited. After a rejection it never ends. It begins and ends under the lock, and there is a
-/// queue in it.
+/// queue during it.
 const PACING: u8 = 2;
 /// The phase after a limit that ended, until the operations that waited for it have given up their places.
 const ENDED: u8 = 3;
@@ -74,7 +75,7 @@ impl Pacer {
         self.queue.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation. With the ramp or a told limit, the first one begins to limit sends.
+    /// Begins an operation. With the ramp or a limit that the user sets, the first one begins to limit sends.
     #[inline]
     pub(super) fn begin(&self, clock: &dyn Clock, settings: impl FnOnce() -> PaceSettings) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
@@ -116,7 +117,7 @@ impl Pacer {
         (pace, now)
     }
 
-    /// Takes over changed settings. Whoever calls this has stored them before, so that no thread begins with the former ones.
+    /// Applies changed settings. The caller has stored them before, so that no thread begins with the former ones.
     pub(super) fn change(&self, now: Timestamp, settings: impl FnOnce() -> PaceSettings) {
         let mut queue = self.lock();
         let settings = settings();
@@ -125,7 +126,7 @@ impl Pacer {
             return;
         }
         let told = settings.told();
-        // Otherwise the clock does not matter, which may be another one than that of the operations.
+        // Otherwise the clock does not matter. It may differ from the clock of the operations.
         if phase == PACING && queue.as_ref().is_none_or(|queue| queue.limit().estimator.told().is_same(&told)) {
             return;
         }
@@ -138,8 +139,8 @@ impl Pacer {
         }
     }
 
-    /// Ends the limit if nothing is limited: without the ramp and a told limit, before the first rejection. Operations that
-    /// wait ask once more, and are sent.
+    /// Ends the limit if nothing is limited: without the ramp and a limit that the user sets, before the first rejection.
+    /// Operations that wait ask once more, and are sent.
     fn end(&self, queue: Option<&SendQueue<Pace>>, settings: PaceSettings) {
         if let Some(queue) = queue.filter(|queue| queue.limit().is_unlimited())
             && !settings.limits_the_first()
@@ -192,7 +193,7 @@ impl Pacer {
         Ok(Some(pace.rejections))
     }
 
-    /// Sends at this rate from now on, or at the estimator's. Returns what the server answered since the limit began.
+    /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers since the limit began.
     pub(super) fn impose(
         &self,
         clock: &dyn Clock,
@@ -220,7 +221,7 @@ impl Pacer {
         }
     }
 
-    /// Counts a response that is no rejection, and gives up the place of its operation, if it has one.
+    /// Counts a response that is not a rejection, and gives up the place of its operation, if it has one.
     #[inline]
     pub(super) fn accept(&self, clock: &dyn Clock, ticket: Option<Ticket>) {
         let phase = self.phase.load(Ordering::Relaxed);
@@ -257,14 +258,14 @@ impl Pacer {
             self.drain(pace, now);
             pace.reject(now, sent_after, wait > HOLDS_ALL);
         }
-        // Its operation waits, too, although it does not ask meanwhile.
+        // The rejected operation waits, too, although it does not ask meanwhile.
         if returns {
             pace.waited_at = pace.waited_at.max(now.saturating_add(wait));
         }
         wait > HOLDS_ALL && pace.hold(now, wait)
     }
 
-    /// Learns from what the server reported about its limit. `sent_after` is as in [`reject`](Pacer::reject).
+    /// Learns from the server's report about its limit. `sent_after` is as in [`reject`](Pacer::reject).
     #[cold]
     pub(super) fn report(&self, clock: &dyn Clock, sent_after: Option<NonZeroU32>, limit: RateLimit) {
         let now = clock.now();
@@ -275,14 +276,14 @@ impl Pacer {
         pace.report(now, sent_after, limit);
     }
 
-    /// Gives back a send that was granted and is not made yet, and keeps the operation's turn.
+    /// Gives back a granted send that is not made yet, and keeps the operation's turn.
     pub(super) fn put_back(&self, ticket: &mut Option<Ticket>) {
         if let Some(queue) = &mut *self.lock() {
             queue.put_back(ticket);
         }
     }
 
-    /// Gives up a place in the queue. If `is_granted`, it also gives back a send that was granted and not made.
+    /// Gives up a place in the queue. If `is_granted`, it also gives back a granted send that was not made.
     #[inline]
     pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if (ticket.is_some() || is_granted)

@@ -1,16 +1,16 @@
-//! What a server reported about its rate limit.
+//! The reports of a server about its rate limit.
 
 use super::estimator::seconds;
 use crate::policy::RateLimit;
 use crate::time::Timestamp;
 
-/// Few requests remain if they are less than this part of the most that remained lately.
+/// Few requests remain if their number is below this part of the highest recent number.
 const FEW: f64 = 1.0 / 3.0;
-/// The length of a period, in seconds. The most of this and of the last period counts.
+/// The length of a period, in seconds. The highest number of this and of the last period is used.
 const PERIOD: f64 = 10.0;
 
-/// The reports of a server, compared with its other reports. All clients that share a limit see about the same, so they
-/// slow down together, and none of them gets a larger share because it knows of other times.
+/// The reports of a server, compared with its other reports. All clients that share a limit see about the same reports,
+/// so they slow down together, and none of them gets a larger share because it has a longer memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reports {
     /// In this period, and in the one before.
@@ -38,7 +38,7 @@ impl Reports {
         Self { most: [Most::NOTHING; 2], period: now }
     }
 
-    /// Takes note of a report. Returns whether few requests remain.
+    /// Records a report. Returns whether few requests remain.
     pub(super) fn few_remain(&mut self, now: Timestamp, limit: RateLimit) -> bool {
         if seconds(self.period, now) > PERIOD {
             self.most = [Most::NOTHING, self.most[0]];
@@ -56,8 +56,8 @@ impl Reports {
     }
 }
 
-/// Returns the part of the time that is left until the reset, or 1 if it is not known. Towards the end of a window it is right
-/// that few requests remain. Servers round the time up, so the last second counts as over.
+/// Returns the part of the time that is left until the reset, or 1 if it is not known. Towards the end of a window it is
+/// normal that few requests remain. Servers round the time up, so the last second is treated as over.
 fn part_left(reset: Option<u64>, longest: u64) -> f64 {
     // Longer times are rounded, which does no harm.
     #[expect(clippy::cast_precision_loss, reason = "see above")]

@@ -6,22 +6,22 @@ use crate::policy::RetryErrorType;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The default of the time after which a throttled operation gives up. It rides out some minutes in which a server rejects
-/// everything, and windows of a minute whose limit others use up a few times in a row.
+/// The default of the time after which a throttled operation gives up. It bridges a few minutes in which a server rejects
+/// everything, and a few windows of a minute whose limit other clients use up.
 pub(in crate::limit) const MAX_THROTTLED_TIME: Duration = Duration::from_secs(300);
 
-/// The failures by which a [`PacedRetryStrategy`](crate::PacedRetryStrategy) learns that it sends too much. Each choice includes
-/// the ones before it.
+/// The failures from which a [`PacedRetryStrategy`](crate::PacedRetryStrategy) learns that it sends too much. Each choice
+/// includes the ones before it.
 ///
 /// | choice | in a file | for |
 /// |---|---|---|
-/// | `Throttling` | `throttling` | servers that say so: status 429, `RESOURCE_EXHAUSTED`, the throttling codes of a cloud |
+/// | `Throttling` | `throttling` | servers that report it: status 429, `RESOURCE_EXHAUSTED`, the throttling codes of a cloud |
 /// | `ServerErrors` | `server_errors` | servers that answer 503 under load, as nginx does with `limit_req`, and load balancers that shed load |
 /// | `Timeouts` | `timeouts` | servers that become slow under load, and answer late or not at all |
 ///
-/// A rejection is repeated without backoff when its turn comes, takes nothing from the quota, and is repeated until the
-/// [time for throttled attempts](crate::PacedRetryStrategy::max_throttled_time) is over. So with `ServerErrors`, an operation
-/// against a server with a defect fails only after that time. Use it if most server errors mean overload.
+/// A rejected attempt is repeated without backoff when its turn comes, and takes nothing from the quota, until the [time for
+/// throttled attempts](crate::PacedRetryStrategy::max_throttled_time) is over. So with `ServerErrors`, an operation on a
+/// broken server fails only after that time. Use it if most server errors mean overload.
 ///
 /// The classes are those of the failures: an error that is not safe to repeat is a rejection, too, and ends its operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ pub struct PaceSettings {
 pub struct SendRate(f64);
 
 impl SendRate {
-    /// What a valid rate is, for messages.
+    /// The description of a valid rate, for messages.
     pub(crate) const EXPECTED: &str = "a number of sends per second of at least 0.001";
 
     /// Returns a rate, or `None` if it is not a finite number or below the lowest rate.
@@ -108,7 +108,7 @@ impl PaceSettings {
         self.has_ramp || self.max_rate.is_some()
     }
 
-    /// Returns what the user tells an estimator. Without the ramp, it begins at the limit.
+    /// Returns the user's rates for an estimator. Without the ramp, it begins at the limit.
     pub(super) fn told(&self) -> Told {
         let first = if self.has_ramp { self.initial_rate } else { self.max_rate };
         Told::new(first.map(SendRate::get), self.max_rate.map(SendRate::get))

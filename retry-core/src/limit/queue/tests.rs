@@ -1,4 +1,4 @@
-//! What must be true inside a queue after each step of any program.
+//! Invariants of a queue after each step of any program.
 
 use super::{SendQueue, SendSupply, Ticket, time_for};
 use crate::time::{Latest, Observed, Timestamp};
@@ -59,7 +59,7 @@ enum Step {
     SetBack(u64),
     /// An operation asks. If its send was granted before, it is made, and the next operation begins.
     Ask(usize),
-    /// An operation goes away, whether it waits or has its send.
+    /// An operation is dropped, whether it waits or has its send.
     Leave(usize),
     Rate(f64),
 }

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// The time limits of an operation with [long polling](crate::Retry::long_polling), `L` being its other limits.
+/// The time limits of an operation with [long polling](crate::Retry::long_polling). `L` is its other limits.
 ///
-/// To the rest of the operation, the wait after a refused retry is the wait before an attempt that a limit prevents. So
-/// nothing is added to operations without long polling.
+/// For the rest of the operation, the wait after a refused retry is a wait before an attempt that a limit prevents. So
+/// operations without long polling have no extra code.
 #[derive(Clone, Copy, Debug)]
 pub struct LongPolling<L> {
     limits: L,

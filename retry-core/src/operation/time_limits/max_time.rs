@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A time limit or a deadline of the whole operation, with an optional time limit on each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxTime {
-    /// The time limit. From the start of the operation on, it is the time until the deadline if that is shorter.
+    /// The time limit. When the operation starts, it is shortened to the time until the deadline.
     time: Duration,
     deadline: Option<Timestamp>,
     /// Whether `time` comes from the time limit or from the deadline.
@@ -20,7 +20,7 @@ pub struct MaxTime {
     /// The time at which `left` was updated; `None` before the operation begins.
     updated: Option<Timestamp>,
     /// Whether the operation has neither made an attempt nor waited. In this case the attempt is made even if the limit
-    /// is over already, as a limit of zero is when the clock is read again.
+    /// is already over, as with a limit of zero when the clock is read again.
     is_first: bool,
 }
 

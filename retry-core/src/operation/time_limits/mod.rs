@@ -97,7 +97,7 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     #[doc(hidden)]
     type Sleep<Z: Future<Output = ()>>: Future<Output = ()>;
 
-    /// Returns the sleep until this limit cuts an attempt. There is none if it cuts no attempt that has begun.
+    /// Returns the sleep until this limit cuts an attempt, or `None` if it does not cut running attempts.
     #[doc(hidden)]
     fn sleep<T: Timer>(timer: &T, time: Duration, cut: Self::Cut) -> Option<Self::Sleep<T::Sleep>>;
 

@@ -20,18 +20,18 @@ pub(super) struct Balance {
     /// When the burst of failures began, in [`Millis`]. The failure that begins a burst writes it before the word. So a
     /// thread that is late can write only a time that is close to it, and earlier, which seems to be less traffic.
     began: AtomicU64,
-    /// The capacity as it was measured last, which is only shown.
+    /// The last measured capacity, for display only.
     capacity: AtomicU32,
-    /// 1 if the latest failure that was measured found too much missing, which is only shown.
+    /// 1 if too much was missing at the latest measured failure, for display only.
     is_short: AtomicU8,
     /// 1 if there are peers. Written only under the lock.
     has_peers: AtomicU8,
     /// What successes gave back beyond what was missing, since the peers were set.
     surplus: AtomicU32,
-    /// 1 if a refusal was told and the recovery from it was not. Written only under the lock.
+    /// 1 if a refusal was reported and the recovery from it was not. Written only under the lock.
     ///
     /// A refusal stores it and then writes the word; a success writes the word and then loads it. So the second of the two
-    /// writes to the word sees what the other thread did before, and a recovery during a refusal is told, too.
+    /// writes to the word sees what the other thread did before, and a recovery during a refusal is reported, too.
     is_dry: AtomicU8,
     /// No user code runs while it is locked, not even the clock, so it is never poisoned.
     rare: Mutex<Rare>,
@@ -43,7 +43,7 @@ struct Rare {
     /// The latest timeout.
     timed_out: Option<Millis>,
     peers: Option<Peers>,
-    /// The name of the strategy whose refused retry was told.
+    /// The name of the strategy whose refused retry was reported.
     strategy: Option<quota_events::KeptName>,
 }
 
@@ -76,17 +76,17 @@ impl Balance {
         self.capacity().saturating_sub(self.account().missing) / RETRY
     }
 
-    /// Returns the capacity as it was measured last.
+    /// Returns the last measured capacity.
     pub(super) fn capacity(&self) -> u32 {
         self.capacity.load(Ordering::Relaxed).max(FLOOR)
     }
 
-    /// Returns what successes change.
+    /// Returns the word.
     pub(super) fn account(&self) -> Account {
         self.word().account()
     }
 
-    /// Returns what the quota does at present.
+    /// Returns the mode of the quota.
     pub(super) fn mode(&self) -> QuotaMode {
         let account = self.account();
         let is_short = self.is_short.load(Ordering::Relaxed) != 0
@@ -99,7 +99,7 @@ impl Balance {
         }
     }
 
-    /// Notes a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
+    /// Records a failure, and pays for its retry if there is to be one. Reads the clock only if the time matters.
     #[inline]
     pub(super) fn pay(&self, is_timeout: bool, clock: &dyn Clock) -> bool {
         let mut word = self.word();
@@ -122,18 +122,19 @@ impl Balance {
         (is_first && self.begin(now)) || self.pay_measured(is_timeout, now)
     }
 
-    /// Notes the first failure of a burst that is not a timeout, and pays for its retry, unless another thread was faster.
+    /// Records the first failure of a burst, which is not a timeout, and pays for its retry, unless another thread was
+    /// faster.
     fn begin(&self, now: Millis) -> bool {
         self.began.store(now.0, Ordering::Relaxed);
         self.capacity.store(0, Ordering::Relaxed);
         self.is_short.store(0, Ordering::Relaxed);
         let is_first = self.exchange(Word::SETTLED, Word::BEGUN).is_ok();
-        // Peers that are set meanwhile see the burst, or are seen here.
+        // If peers are set meanwhile, either they see the burst, or this thread sees them.
         self.heed_peers();
         is_first
     }
 
-    /// Notes a failure for which traffic is measured, or which needs to know of timeouts.
+    /// Records a failure for which traffic is measured, or for which timeouts matter.
     fn pay_measured(&self, is_timeout: bool, now: Millis) -> bool {
         let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
         let surplus = self.surplus(&rare, now);
@@ -170,7 +171,7 @@ impl Balance {
         }
     }
 
-    /// Returns what the quota knows itself, without its peers.
+    /// Returns the knowledge of this quota, without its peers.
     pub(super) fn knowledge(&self, now: Millis) -> QuotaKnowledge {
         let rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
         self.knowledge_of(&rare, now)
@@ -192,13 +193,13 @@ impl Balance {
         }
     }
 
-    /// Returns the surplus at this time. It is forgotten if nothing was heard of the peers for long.
+    /// Returns the surplus at this time. It is dropped if there was no report of the peers for long.
     fn surplus(&self, rare: &Rare, now: Millis) -> i64 {
         let heard = rare.peers.filter(|peers| now.since(peers.at) < 2 * HALF_LIFE_MILLIS);
         heard.map_or(0, |peers| peers.surplus + i64::from(self.surplus.load(Ordering::Relaxed)))
     }
 
-    /// Sets what the peers know.
+    /// Sets the knowledge of the peers.
     pub(super) fn set_peers(&self, known: QuotaKnowledge, now: Millis) {
         let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
         let surplus = self.surplus(&rare, now) - self.knowledge_of(&rare, now).part_of_surplus(known);
@@ -209,7 +210,7 @@ impl Balance {
         self.heed_peers();
     }
 
-    /// Lets the next failure ask what the peers know, if there are any.
+    /// Makes the next failure consult the knowledge of the peers, if there are any.
     fn heed_peers(&self) {
         let mut word = self.word();
         while self.has_peers()
@@ -223,7 +224,7 @@ impl Balance {
         self.has_peers.load(Ordering::Relaxed) != 0
     }
 
-    /// Notes a success.
+    /// Records a success.
     #[inline]
     pub(super) fn succeed(&self, is_first: bool) {
         let word = self.word();
@@ -232,7 +233,7 @@ impl Balance {
         }
     }
 
-    /// Notes a success in the word, which is not settled.
+    /// Records a success in the word, which is not settled.
     #[cold]
     fn recover(&self, mut word: Word, is_first: bool) {
         while let Some(after) = word.succeeded_plainly(is_first) {
@@ -258,7 +259,7 @@ impl Balance {
         }
     }
 
-    /// Gives back an amount that bought nothing.
+    /// Gives back an amount whose retry was not sent.
     #[cold]
     pub(super) fn give_back(&self, amount: u32) {
         let mut word = self.word();

@@ -1,4 +1,4 @@
-//! Quotas that exchange what they know, beside quotas that don't and one quota for all of the traffic.
+//! Compares quotas that exchange their knowledge with quotas that don't, and with one quota for all of the traffic.
 
 use super::{EvidenceQuota, QuotaKnowledge};
 use crate::policy::RetryErrorType::{Other, Timeout};
@@ -19,17 +19,17 @@ impl Numbers {
     }
 }
 
-/// How the quotas hear of each other.
+/// How the quotas exchange their knowledge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Reports {
     None,
-    /// Each quota hears of all others every second.
+    /// Each quota gets the reports of all others every second.
     All,
-    /// A third of the reports is lost, a third comes twice, and each is two seconds late.
+    /// A third of the reports is lost, a third arrives twice, and each is two seconds late.
     Soft,
 }
 
-/// What happened to the operations of all quotas.
+/// The results of the operations of all quotas.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     operations: u32,

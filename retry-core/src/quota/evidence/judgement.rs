@@ -1,31 +1,31 @@
-//! The judgement on a failure for which traffic is measured.
+//! The decision on the retry of a failure for which traffic is measured.
 
 use super::knowledge::Pool;
 use super::word::{Account, FLOOR, MAX_CAPACITY, RETRY, STREAK, SUCCESSES_PER_FAILURE};
 use crate::time::Timestamp;
 
-/// The capacity is what the caller's own traffic was in this time: 1 5/8 seconds. With less, an outage of one second is not
-/// bridged by retries; with more, a server that is down gets more of them.
+/// The capacity is the caller's own traffic in this time: 1 5/8 seconds. With less, an outage of one second is not bridged
+/// by retries; with more, a server that is down gets more retries.
 const CAPACITY_MILLIS: u64 = 1_625;
 
-/// A time that is added to the time that was measured, so that the first failures of a burst are not a high rate. With less,
+/// A time that is added to the measured time, so that the first failures of a burst are not a high rate. With less,
 /// quotas with little traffic spend more on a server that is down.
 const ADDED_MILLIS: u64 = 500;
 
-/// The missing amount that timeouts can add up to, beyond the capacity: half of it. So the retries after congestion begin
-/// later the longer it lasted, which a server without room for the retries needs.
+/// The limit of the missing amount after timeouts, beyond the capacity: half of it. So after longer congestion, retries
+/// begin later, which a server without room for them needs.
 const DEBT_DIVISOR: u32 = 2;
 
 /// The capacity beyond the measured one after a retry has succeeded, if no attempt has timed out since: two retries. So a
 /// quota with little traffic that learned that retries help is not empty after two failures in a row.
 const HELPED: u32 = 2 * RETRY;
 
-/// How much of its own capacity a quota can spend if its peers have enough to spare: twice of it. So quotas that hear of each
-/// other every second do not spend the same amount many times.
+/// The multiple of its own capacity that a quota can spend if its peers have enough to spare: twice. So quotas that exchange
+/// reports every second do not spend the same amount many times.
 const LENT: u32 = 2;
 
-/// How long a timeout makes the quota doubt successes of retries. The shorter it is, the more often the retries of
-/// independent failures fill the queue of a server without room for them.
+/// The time after a timeout in which successes of retries are not evidence. The shorter it is, the more often the
+/// retries of independent failures fill the queue of a server without room for them.
 pub(super) const DOUBT_MILLIS: u64 = 120_000;
 
 /// The time over which traffic is measured. Attempts over a longer time count as the same rate over half of it.
@@ -47,20 +47,20 @@ impl Millis {
     }
 }
 
-/// What a quota knows that depends on the time.
+/// The part of a quota's knowledge that depends on the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Burst {
     /// When the quota began to count attempts, if there was a failure that is not forgotten.
     pub(super) began: Millis,
-    /// The latest timeout, if it was not long ago.
+    /// The latest timeout, if it is recent.
     pub(super) timed_out: Option<Millis>,
-    /// What may be missing at most for a retry to be paid, as measured at the latest failure that needed it.
+    /// The most that may be missing for a retry to be paid, as measured at the latest failure that needed it.
     pub(super) capacity: u32,
     /// Whether the latest failure that needed it found too much missing.
     pub(super) is_short: bool,
 }
 
-/// All that a quota knows, as a plain value. The judgement is a pure function on it.
+/// The complete knowledge of a quota, as a plain value. The decision is a pure function of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) account: Account,
@@ -68,13 +68,14 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Notes that an attempt failed, and returns whether it is retried. The pool is what the peers know, if there are any.
+    /// Records that an attempt failed, and returns whether it is retried. The pool is the knowledge of the peers, if there
+    /// are any.
     ///
     /// The least capacity suffices for a retry while at most one is missing. Then no traffic is measured, as in
-    /// [`paid_from_floor`](super::word::Word::paid_from_floor), which must judge in the same way.
+    /// [`paid_from_floor`](super::word::Word::paid_from_floor), which must decide in the same way.
     pub(super) fn failed(self, is_timeout: bool, now: Millis, pool: Option<Pool>) -> (Self, bool) {
         let Self { mut account, mut burst } = self;
-        // Times after this one were read before the clock was set back. No time has passed since.
+        // Times after this one were read before the clock was set back. They are treated as now.
         burst.began = burst.began.min(now);
         burst.timed_out = burst.timed_out.map(|at| at.min(now));
         if account.attempts == 0 {
@@ -119,8 +120,8 @@ impl Known {
 }
 
 impl Burst {
-    /// Returns what the attempts of [`CAPACITY_MILLIS`] would cost, as retries. The attempt that began the burst is half
-    /// an attempt, because it is not known how long there was none before.
+    /// Returns the cost of as many retries as there are attempts in [`CAPACITY_MILLIS`]. The attempt that began the
+    /// burst is half an attempt, because it is not known how long there was none before.
     pub(super) fn measured(&mut self, account: &mut Account, now: Millis) -> u32 {
         let mut age = now.since(self.began);
         if age > WINDOW_MILLIS {

@@ -1,25 +1,25 @@
-//! What a quota knows, as a plain value that other processes understand.
+//! The knowledge of a quota, as a plain value that other processes can use.
 
 use super::judgement::{DOUBT_MILLIS, Millis};
 use super::word::{FLOOR, RETRY};
 use crate::quota::QuotaMode;
 use std::time::Duration;
 
-/// The time after which knowledge counts for half as much: about as long as traffic is measured.
+/// The time after which knowledge has half the weight: about as long as traffic is measured.
 pub(super) const HALF_LIFE_MILLIS: u64 = 5_000;
 
 /// The largest amount, which no real number of processes reaches. It keeps sums and products from overflowing.
 const MAX_AMOUNT: i64 = 1 << 40;
 
-/// What an [`EvidenceQuota`](super::EvidenceQuota) knows, as a plain value that other processes understand.
+/// The knowledge of an [`EvidenceQuota`](super::EvidenceQuota), as a plain value that other processes can use.
 ///
-/// Processes that use the same service can send each other what their quotas know, merge what they received, and give it
-/// to their own quota as the knowledge of its [peers](super::EvidenceQuota::set_peers). Their quotas then judge nearly as one quota for
-/// all of them.
+/// Processes that use the same service can exchange the knowledge of their quotas, merge it, and set it in their own quota as
+/// the knowledge of its [peers](super::EvidenceQuota::set_peers). Their quotas then decide nearly like one quota for all of
+/// them.
 ///
-/// Reports of this kind need no care. A merge is a sum, so its order does not matter, and what counts is the share of the
-/// capacity that is missing. A report that is merged twice only has twice the weight; one that is lost has none. Late
-/// reports count less with each second, if the caller says how [old](QuotaKnowledge::aged) they are.
+/// Such reports may be repeated, reordered or lost. A merge is a sum, so its order does not matter, and the quota uses
+/// the share of the capacity that is missing. A report that is merged twice only has twice the weight, and a lost one has
+/// none. Late reports lose weight with each second, if the caller passes their [age](QuotaKnowledge::aged).
 ///
 /// ```
 /// use retry_core::quota::{EvidenceQuota, QuotaKnowledge};
@@ -39,7 +39,7 @@ const MAX_AMOUNT: i64 = 1 << 40;
 ///     QUOTA.set_peers(peers, &StdTimer);
 /// }
 ///
-/// // A peer with a traffic of 40 retries has spent them all.
+/// // A peer whose traffic pays for 40 retries has spent all of them.
 /// let exhausted = QuotaKnowledge::new(40.0, 40.0, None);
 /// exchange(|_| (), [(exhausted, Duration::from_millis(200))]);
 /// ```
@@ -52,7 +52,7 @@ pub struct QuotaKnowledge {
 }
 
 impl QuotaKnowledge {
-    /// Creates knowledge from its parts, which are what the methods of the same names return. An amount that is not a number
+    /// Creates knowledge from the values that the methods of the same names return. An amount that is not a number
     /// is treated as zero, and so is a negative capacity.
     #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
     pub fn new(missing: f64, capacity: f64, timeout_age: Option<Duration>) -> Self {
@@ -88,7 +88,7 @@ impl QuotaKnowledge {
         self.timeout_age_millis.map(Duration::from_millis)
     }
 
-    /// Returns what one quota would do that knows this.
+    /// Returns the mode of a single quota with this knowledge.
     pub fn mode(&self) -> QuotaMode {
         match *self {
             Self { missing: 0, capacity: 0, .. } => QuotaMode::Full,
@@ -110,14 +110,15 @@ impl QuotaKnowledge {
         Self::of(self.missing + other.missing, self.capacity + other.capacity, age)
     }
 
-    /// Returns what the knowledge is worth after this time: half after five seconds. The timeout is older by that time.
+    /// Returns the knowledge after this time: its amounts are halved after five seconds. The timeout is older by that
+    /// time.
     #[must_use]
     pub fn aged(self, by: Duration) -> Self {
         self.after(u64::try_from(by.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// Returns this quota's part of what all quotas gave back beyond what was missing in all of them, by its traffic. One quota
-    /// for all would not have kept it.
+    /// Returns this quota's part, by its traffic, of the amount that all quotas gave back beyond what was missing in all of
+    /// them. A single quota for all would not have kept it.
     pub(super) fn part_of_surplus(self, peers: Self) -> i64 {
         let surplus = -(self.missing + peers.missing);
         match self.capacity + peers.capacity {
@@ -128,31 +129,31 @@ impl QuotaKnowledge {
         }
     }
 
-    /// Returns what the knowledge is worth after this number of milliseconds.
+    /// Returns the knowledge after this number of milliseconds.
     fn after(self, millis: u64) -> Self {
         let age = self.timeout_age_millis.map(|age| age.saturating_add(millis));
         Self::of(faded(self.missing, millis), faded(self.capacity, millis), age)
     }
 }
 
-/// Returns what is left of an amount after this number of milliseconds.
+/// Returns the rest of an amount after this number of milliseconds.
 fn faded(amount: i64, millis: u64) -> i64 {
     let halved = u32::try_from(millis / HALF_LIFE_MILLIS).map_or(0, |halves| amount / (1 << halves.min(62)));
-    // Between two halvings it falls in a straight line.
+    // Between two halvings it decreases linearly.
     let rest = i64::try_from(millis % HALF_LIFE_MILLIS).unwrap_or(0);
     halved - halved * rest / (2 * HALF_LIFE_MILLIS.cast_signed())
 }
 
-/// The knowledge of the peers of a quota, and when it was given.
+/// The knowledge of the peers of a quota, and the time when it was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peers {
     pub(super) known: QuotaKnowledge,
-    /// What successes of this quota had given back beyond what was missing.
+    /// The amount that successes of this quota had given back beyond what was missing.
     pub(super) surplus: i64,
     pub(super) at: Millis,
 }
 
-/// What the peers of a quota mean for one judgement. Without peers, all of it is zero.
+/// The effect of the peers of a quota on one decision. Without peers, all of it is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pool {
     pub(super) missing: i64,
@@ -161,7 +162,7 @@ pub(super) struct Pool {
 }
 
 impl Peers {
-    /// Returns what the peers mean now, or `None` if they do not matter any more. The surplus is that of the quota itself.
+    /// Returns the effect of the peers now, or `None` if it is over. The surplus is that of the quota itself.
     pub(super) fn pool(&mut self, surplus: i64, now: Millis) -> Option<Pool> {
         self.at = self.at.min(now);
         let QuotaKnowledge { missing, capacity, timeout_age_millis } = self.known.after(now.since(self.at));

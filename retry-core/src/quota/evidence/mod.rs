@@ -24,7 +24,7 @@ use word::RETRY;
 ///
 /// It measures the caller's own traffic from the first failure on, and limits the retries of a failure that lasts to those
 /// of about two seconds of that traffic. So the quotas of many processes allow no more retries together than one quota for
-/// all of them, whatever their number, and nobody sets a capacity.
+/// all of them, whatever their number, without a capacity to set.
 ///
 /// - Each retry costs the same, whatever the settings of the strategy say.
 /// - **A retry that succeeds shows that retries help**, and gives back twice what it cost. So failures that are independent
@@ -34,10 +34,10 @@ use word::RETRY;
 ///   a retry even if it is not. For two minutes after a timeout, successes of retries are not evidence, and three first
 ///   successes pay for about one retry.
 ///
-/// It has two weak places:
+/// It has two weaknesses:
 ///
-/// - **The first timeouts of a new quota are not retried**, until an attempt has succeeded. Otherwise processes that live for a
-///   short time would keep a slow server slow.
+/// - **The first timeouts of a new quota are not retried**, until an attempt has succeeded. Otherwise short-lived processes
+///   would keep a slow server slow.
 /// - **Independent failures of a server without room for retries**: if 30 % of the requests fail and the server has 11 % to
 ///   spare, 54 to 62 % of the operations succeed, and 70 % without retries. Switch them off there.
 ///
@@ -59,19 +59,19 @@ impl EvidenceQuota {
         Self { balance: Shared::new(Balance::new()) }
     }
 
-    /// Returns what this quota has learned by itself, without its peers.
+    /// Returns the knowledge that this quota has learned itself, without its peers.
     pub fn knowledge(&self, clock: &dyn Clock) -> QuotaKnowledge {
         let now = Millis::of(clock.now());
         self.with_balance(|balance| balance.knowledge(now))
     }
 
-    /// Sets what the quotas of other processes that use the same service know, in place of what was set before. The default
-    /// [`QuotaKnowledge`] is the one of no peers.
+    /// Sets the knowledge of the quotas of other processes that use the same service. It replaces the former one. The
+    /// default [`QuotaKnowledge`] means no peers.
     ///
-    /// From then on, a retry is paid for if all of these quotas together, as one, would pay for it. A quota can then spend up to
-    /// twice its own capacity, and must not spend all of it if the others have spent theirs. After a timeout of a peer, it
-    /// doubts successes of retries as after its own. What is not renewed counts for half after each five seconds, so set
-    /// it every second or two.
+    /// From then on, a retry is paid for if all of these quotas together, as one, would pay for it. A quota can then spend up
+    /// to twice its own capacity, and must not spend all of it if the others have spent theirs. After a timeout of a peer,
+    /// successes of retries are not evidence, as after its own timeouts. The weight of the knowledge halves every five
+    /// seconds, so set it every second or two.
     pub fn set_peers(&self, peers: QuotaKnowledge, clock: &dyn Clock) {
         let now = Millis::of(clock.now());
         self.with_balance(|balance| balance.set_peers(peers, now));
@@ -106,8 +106,8 @@ impl RetryQuota for EvidenceQuota {
         self.with_balance(Balance::available)
     }
 
-    /// Pays for one retry, whatever the settings say, except that a retry which costs nothing stays free: one after a
-    /// conflict, unless it was given a cost. Contention is not a sign of trouble at the server.
+    /// Pays for one retry, whatever the settings say. Only a retry that costs nothing stays free: by default, a retry
+    /// after a conflict, because contention is not a sign of trouble at the server.
     #[inline]
     fn pay(&self, cost: u32, error_type: RetryErrorType, clock: &dyn Clock) -> Option<u32> {
         if cost == 0 {
@@ -124,7 +124,7 @@ impl RetryQuota for EvidenceQuota {
 
     #[inline]
     fn retry_succeeded(&self, paid: u32, _refund: u32) {
-        // A retry that was not paid for was granted without this quota, and shows nothing about its retries.
+        // A retry that was not paid for was granted without this quota, so it is not evidence about its retries.
         self.with_balance(|balance| balance.succeed(paid == 0));
     }
 

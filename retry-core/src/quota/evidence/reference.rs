@@ -1,4 +1,4 @@
-//! The rules Q12 to Q16 as a plain model, which the quota is compared with.
+//! The rules Q12 to Q16 as a plain model, with which the tests compare the quota.
 
 use super::EvidenceQuota;
 use super::balance::Balance;
@@ -57,7 +57,7 @@ impl Model {
     }
 
     fn fail(&mut self, is_timeout: bool, now: Timestamp) -> bool {
-        // There are two retries whatever the traffic is, so while they suffice, no time counts.
+        // There are two retries whatever the traffic is, so while they suffice, time does not matter.
         let is_measured = is_timeout || self.is_congested || !self.has_succeeded || self.missing > RETRY;
         if is_measured {
             // If the clock was set back, no time has passed.
@@ -128,7 +128,7 @@ enum Step {
     GiveBack,
 }
 
-/// What happens in a sequence: how much of it fails, how many failures are timeouts, and how long the waits are.
+/// The parameters of a sequence: the share of failures, the share of timeouts among them, and the length of the waits.
 struct Kind {
     failures: u64,
     timeouts: u64,

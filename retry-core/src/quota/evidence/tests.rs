@@ -145,7 +145,7 @@ fn a_new_quota_retries_no_timeout_until_an_attempt_succeeds() {
     assert!(EvidenceQuota::new().pay(14, Other, &clock).is_some(), "other failures are");
 }
 
-/// What a quota knows that spent some retries after failures at the start.
+/// The knowledge of a quota that spent some retries after failures at the start.
 fn spent() -> Known {
     let (missing, attempts) = (100 * RETRY, 90);
     let account = Account { missing, attempts, is_proven: true, ..Account::default() };

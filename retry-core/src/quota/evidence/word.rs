@@ -1,29 +1,30 @@
-//! What successes change, in one number.
+//! The state that successes change, in one number.
 
 /// The cost of a retry, in the unit of all amounts.
 pub(super) const RETRY: u32 = 64;
 
-/// What a first success gives back: 3/64 of a retry, so that a quota is full again after 45 seconds of its own traffic. The
-/// more it is, the more requests reach a server that sheds load: the scenario `shed` limits it.
+/// The refund of a first success: 3/64 of a retry, so that a quota is full again after 45 seconds of its own traffic. With
+/// a larger refund, more requests reach a server that sheds load: the scenario `shed` limits it.
 const FIRST: u32 = 3;
 
-/// What a first success gives back after a timeout: 5/16 of a retry. Where 30 % of the requests fail independently, retries
+/// The refund of a first success after a timeout: 5/16 of a retry. Where 30 % of the requests fail independently, retries
 /// are then 22 % of the requests, for which a server at a load of 80 % has room. The scenario `queue` limits it on both sides.
 const FIRST_CONGESTED: u32 = 20;
 
-/// What the success of a retry gives back: two retries, so retries pay for themselves while at least half of all attempts
-/// succeed. Less ends them where half of the requests fail independently, more lets them displace the first attempts to a
-/// server that sheds load.
+/// The refund of a successful retry: two retries, so retries pay for themselves while at least half of all attempts
+/// succeed. A smaller refund ends them where half of the requests fail independently; with a larger one, they displace
+/// the first attempts to a server that sheds load.
 const EVIDENCE: u32 = 2 * RETRY;
 
-/// How many attempts in a row succeed before the quota forgets the failures. With fewer, it forgets between the failures of one
-/// outage that have a chance of one in twenty.
+/// The number of successes in a row after which the quota forgets the failures. With fewer, it forgets them during an outage
+/// in which one of 20 attempts fails.
 pub(super) const STREAK: u32 = 32;
 
-/// The successes that make good for a failure, in the score by which timeouts are retried.
+/// The successes that outweigh a failure, in the score by which timeouts are retried.
 pub(super) const SUCCESSES_PER_FAILURE: u32 = 5;
 
-/// The largest capacity: 16,384 retries. It only bounds the harm of a clock that stands still, at which traffic seems infinite.
+/// The largest capacity: 16,384 retries. It only bounds the harm of a clock that stands still, for which traffic seems
+/// infinite.
 pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 
 /// The capacity of a quota with little traffic, in which one failure is not a rate: two retries. So the only operation of a process
@@ -32,14 +33,14 @@ pub(super) const MAX_CAPACITY: u32 = RETRY << 14;
 pub(super) const FLOOR: u32 = 2 * RETRY;
 
 const IS_SETTLED: u64 = 1;
-/// A burst has begun, an attempt has succeeded, there was no timeout lately, and there are no peers. Then most judgements need
+/// A burst has begun, an attempt has succeeded, there was no recent timeout, and there are no peers. Then most decisions need
 /// only the word.
 const IS_PLAIN: u64 = 1 << 1;
 const IS_PROVEN: u64 = 1 << 2;
 const HAS_HELPED: u64 = 1 << 3;
 const IS_CONGESTED: u64 = 1 << 4;
 
-/// A field of some bits of the number.
+/// A bit field of the number.
 struct Field {
     shift: u32,
     max: u32,
@@ -71,16 +72,17 @@ const SCORE: Field = Field::new(32, 6);
 /// It is the highest field, so that a count that overflows changes no other one. It then begins at zero, which is little traffic.
 const ATTEMPTS: Field = Field::new(38, 26);
 
-/// What a quota knows, except what only depends on the time, in one number that is changed by compare-and-swap.
+/// The knowledge of a quota, except the part that depends on the time, in one number that is changed by
+/// compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
 /// The contents of a [`Word`], as a plain value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Account {
-    /// The attempts since the burst of failures began, of which old ones count less. 0 if no failure is remembered.
+    /// The attempts since the burst of failures began. Old ones have less weight. 0 if no failure is remembered.
     pub(super) attempts: u32,
-    /// What was spent and not given back. It can be more than the capacity.
+    /// The amount that was spent and not given back. It can exceed the capacity.
     pub(super) missing: u32,
     /// The successes at the latest failure, less five for each failure: from 0 to 32.
     pub(super) score: u32,
@@ -90,7 +92,7 @@ pub(super) struct Account {
     pub(super) is_proven: bool,
     /// Whether a retry has succeeded since the first failure and the latest timeout.
     pub(super) has_helped: bool,
-    /// Whether there was a timeout not long ago.
+    /// Whether there was a recent timeout.
     pub(super) is_congested: bool,
 }
 
@@ -123,19 +125,19 @@ impl Word {
         }
     }
 
-    /// Returns the word of a quota that must ask what its peers know before it pays.
+    /// Returns the word of a quota that must consult its peers before it pays.
     pub(super) const fn with_peers(self) -> Self {
         Self(self.0 & !IS_PLAIN)
     }
 
-    /// Gives back an amount that bought nothing.
+    /// Gives back an amount whose retry was not sent.
     pub(super) fn given_back(self, amount: u32) -> Self {
         let word = Self(self.0 - MISSING.bits(amount.min(MISSING.of(self))));
         if self.0 & IS_PROVEN == 0 { word } else { word.forgetting() }
     }
 
-    /// Notes a failure other than a timeout and pays for its retry, if the least capacity suffices for that and no timeout
-    /// could have been forgotten since. The burst must have begun, and there must be no peers.
+    /// Records a failure other than a timeout and pays for its retry, if the smallest capacity suffices for that and no
+    /// timeout could have been forgotten since. The burst must have begun, and there must be no peers.
     #[inline]
     pub(super) fn paid_from_floor(self) -> Option<Self> {
         if !self.is_plain() || MISSING.of(self) > FLOOR - RETRY {
@@ -146,14 +148,14 @@ impl Word {
         Some(Self((others | SCORE.bits(score)).wrapping_add(ATTEMPTS.bits(1) + MISSING.bits(RETRY))))
     }
 
-    /// Notes that an attempt succeeded, which was the first one of its operation or a retry, if that needs only the word.
+    /// Records that an attempt succeeded, either a first attempt or a retry, if that needs only the word.
     #[inline]
     pub(super) fn succeeded_plainly(self, is_first: bool) -> Option<Self> {
         let (gain, helps) = if is_first { (FIRST, 0) } else { (EVIDENCE, HAS_HELPED) };
         self.is_plain().then(|| self.given(gain, helps))
     }
 
-    /// Notes that an attempt succeeded, which was the first one of its operation or a retry.
+    /// Records that an attempt succeeded, either a first attempt or a retry.
     pub(super) fn succeeded(self, is_first: bool) -> Self {
         if self.0 & IS_PROVEN == 0 {
             return self.settled();
@@ -162,7 +164,7 @@ impl Word {
         self.given(self.gain(is_first), helps)
     }
 
-    /// Notes a success that gives back this amount and sets these flags.
+    /// Records a success that gives back this amount and sets these flags.
     #[inline]
     fn given(self, gain: u32, helps: u64) -> Self {
         let gain = MISSING.bits(gain).min(self.0 & MISSING.mask());
@@ -173,7 +175,7 @@ impl Word {
         Self(bits).forgetting()
     }
 
-    /// Returns what a success gives back at most.
+    /// Returns the most that a success gives back.
     const fn gain(self, is_first: bool) -> u32 {
         match (is_first, self.0 & IS_CONGESTED != 0) {
             (true, false) => FIRST,
@@ -183,7 +185,7 @@ impl Word {
         }
     }
 
-    /// Returns what a success gives back beyond what is missing, of which the peers of a quota should know.
+    /// Returns the amount that a success gives back beyond what is missing. The peers of a quota should know of it.
     pub(super) fn surplus(self, is_first: bool) -> u32 {
         self.gain(is_first).saturating_sub(MISSING.of(self))
     }

@@ -1,4 +1,5 @@
-//! The entries of the map and their eviction. All of it runs under the lock, so nothing in here calls the user's code.
+//! The entries of the map and their eviction. All of this module runs under the lock, so it never calls the user's
+//! code.
 
 use crate::strategy::Switched;
 use crate::support::sync::{AtomicU64, Ordering};

@@ -25,8 +25,8 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// A map of strategies by key, each with its own state: one for each resource that is throttled separately.
 ///
 /// If all resources of a service share one quota, a single throttled resource uses up the retries of the healthy ones.
-/// So choose as the key what the service throttles by: a bucket and a prefix, a region and a table, or a tenant. Each
-/// key then has its own quota and its own limiter. Resources with a common limit belong under one key.
+/// So use the unit that the service throttles as the key: a bucket and a prefix, a region and a table, or a tenant.
+/// Each key then has its own quota and its own limiter. Resources with a common limit belong under one key.
 ///
 /// ```
 /// # #[derive(Debug, retry_core::RetryInfo)]
@@ -143,7 +143,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 
     /// Names the strategy of each scope by its key, for events. Without it, a scope has the name of its strategy.
     ///
-    /// Each key becomes its own label in metrics, so it is for keys of which there are few.
+    /// Each key becomes a separate label in metrics, so use it only if there are few keys.
     ///
     /// ```
     /// use retry_core::{ScopedRetryStrategy, StandardRetryStrategy};
@@ -304,7 +304,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
             self.touch(&made.last_use);
             entries.insert(hash, Arc::clone(made));
             let evicted = if entries.len() > self.max_scopes {
-                // From here on, a thread gets a handle to an entry without handles from the map only, which is locked.
+                // From here on, a thread can get a handle to an unused entry only from the map, which is locked.
                 self.recent.clear();
                 entries.evict(self.max_scopes)
             } else {
@@ -327,7 +327,7 @@ impl<K, S: RetryStrategy> ScopedRetryStrategy<K, S> {
 }
 
 impl<K, S> ScopedRetryStrategy<K, S> {
-    // No code of the user runs under the lock, so only a bug of this module could poison it. Poisoning is ignored,
+    // No user code runs under the lock, so only a bug of this module could poison it. Poisoning is ignored,
     // because no panic would leave the entries inconsistent.
     fn read(&self) -> RwLockReadGuard<'_, Entries<K, S>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)

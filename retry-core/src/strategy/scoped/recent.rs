@@ -1,4 +1,4 @@
-//! The latest lookups of each thread, so that threads that look up the same keys need no common lock.
+//! The latest lookups of each thread. With them, threads that look up the same keys need no common lock.
 
 use super::entries::Entry;
 use crate::support::sync::{Mutex, PoisonError, thread_number};

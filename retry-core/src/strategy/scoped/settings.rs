@@ -11,7 +11,7 @@ pub(crate) type Configure<K, S> = dyn Fn(&K, &S) + Send + Sync;
 /// The settings that a scope was given, if there were any.
 pub(super) type Given<K, S> = Option<Arc<Configure<K, S>>>;
 
-/// What gives new scopes their settings, if anything does.
+/// The source of the settings of new scopes, if there is one.
 pub(super) struct Settings<K, S>(RwLock<Given<K, S>>);
 
 impl<K, S> Settings<K, S> {
@@ -23,8 +23,9 @@ impl<K, S> Settings<K, S> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Gives an entry the settings of the moment, and again if they change meanwhile. So it never keeps old ones: whoever
-    /// changes the settings does so before it looks for entries, and a new entry comes here once more when it is in the map.
+    /// Applies the current settings to an entry, and again if they change meanwhile. So an entry never keeps old settings: a
+    /// change stores the settings before it looks for entries, and a new entry gets its settings once more when it is in the
+    /// map.
     pub(super) fn give_to(&self, entry: &Entry<S, K>, mut given: Given<K, S>) -> Given<K, S> {
         loop {
             let settings = self.get();
@@ -40,7 +41,7 @@ impl<K, S> Settings<K, S> {
 }
 
 impl<K, S> ScopedRetryStrategy<K, S> {
-    /// Changes the settings of all scopes, and of those to come.
+    /// Changes the settings of all scopes, including later ones.
     pub(crate) fn configure(&self, configure: Arc<Configure<K, S>>) {
         let former = self.settings.0.write().unwrap_or_else(PoisonError::into_inner).replace(configure);
         // The former settings are dropped without the lock, because they contain keys.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-/// The random part that is added to the wait that a server asks for, so that clients that were told the same time do not
-/// return together.
+/// The random part that is added to the wait that a server asks for, so that clients that got the same wait do not all
+/// retry at the same time.
 ///
-/// The part is random, uniform from zero up to a percentage of the wait, and at most a fixed time. It is added where the
-/// wait of the server decides the delay. If the backoff is longer than that wait, the backoff has jitter of its own.
+/// The part is random, uniform from zero up to a percentage of the wait, and at most a fixed time. It is added if the
+/// wait of the server determines the delay. If the backoff is longer than that wait, nothing is added, because the
+/// backoff has its own jitter.
 ///
 /// The part comes from the backoff; see [`BackoffStrategy::random_part`](crate::BackoffStrategy::random_part). A seed makes
 /// it the same in every run. If the [jitter](crate::Jitter) of the backoff is `None` or `Fixed`, nothing is added, and the

@@ -24,7 +24,8 @@ use std::time::Duration;
 
 /// A strategy with a maximum number of attempts, exponential backoff with jitter, and a retry quota.
 ///
-/// This is the strategy to start with. AWS calls it the standard retry mode.
+/// AWS calls it the standard retry mode. If you need not behave like the AWS SDKs, start with
+/// [`EvidenceRetryStrategy`](crate::EvidenceRetryStrategy) instead, whose quota needs no number.
 ///
 /// Create one static for each resource that can fail separately. All calls with this strategy share its quota. While
 /// the resource is healthy, a call costs one relaxed load more than without retries. When the resource is in trouble,
@@ -153,7 +154,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         Self { settings, backoff, quota, name: None, switch: Switch::new() }
     }
 
-    /// Sets the name of the strategy, which events carry. There is none unless it is set.
+    /// Sets the name of the strategy, which events show. By default, there is no name.
     ///
     /// ```
     /// use retry_core::StandardRetryStrategy;
@@ -218,8 +219,8 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
     }
 
     /// Sets the random part that is added to a wait that the server asks for, after it is cut to the
-    /// [limit](StandardRetryStrategy::hint_limit). [`max_retry_after`](StandardRetryStrategy::max_retry_after) judges the
-    /// wait without it.
+    /// [limit](StandardRetryStrategy::hint_limit). [`max_retry_after`](StandardRetryStrategy::max_retry_after) applies to
+    /// the wait without it.
     #[must_use]
     pub const fn hint_jitter(mut self, hint_jitter: HintJitter) -> Self {
         self.settings = self.settings.hint_jitter(hint_jitter);
@@ -246,7 +247,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.switch.set(enabled);
     }
 
-    /// Turns the retries off at the start, also in a test's copy.
+    /// Turns the retries off initially, also in a test's copy.
     pub(crate) fn disable_at_start(&mut self) {
         self.switch = Switch::starting(false);
     }
@@ -266,13 +267,13 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         &self.backoff
     }
 
-    /// Replaces the quota by one that is made of it.
+    /// Replaces the quota by one that is made from it.
     pub(crate) fn map_quota<R>(self, map: impl FnOnce(Q) -> R) -> StandardRetryStrategy<B, R> {
         let Self { settings, backoff, quota, name, switch } = self;
         StandardRetryStrategy { settings, backoff, quota: map(quota), name, switch }
     }
 
-    /// Returns the quota, to set what it begins with.
+    /// Returns the quota, to set its initial values.
     pub(crate) fn quota_mut(&mut self) -> &mut Q {
         &mut self.quota
     }

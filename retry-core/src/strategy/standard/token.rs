@@ -20,7 +20,7 @@ pub struct StandardRetryToken {
     delay_secs: u64,
     delay_nanos: u32,
     attempt: NonZeroU32,
-    /// What was taken from the quota for this attempt.
+    /// The amount that was taken from the quota for this attempt.
     paid: u32,
     delay_source: DelaySource,
 }
@@ -65,7 +65,7 @@ impl<B, Q> StandardRetryStrategy<B, Q> {
         self.switch.number_of_copy().unwrap_or_else(|| std::ptr::from_ref(self).addr())
     }
 
-    /// Returns the maximum number of attempts in effect: the one that a test guard sets, or else this one.
+    /// Returns the maximum number of attempts in effect: the one that a test guard sets, or otherwise this one.
     #[inline]
     fn in_effect(max_attempts: u32) -> u32 {
         #[cfg(feature = "test")]
@@ -99,8 +99,8 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         Ok(error_type)
     }
 
-    /// Judges a failure by these settings and this backoff, which are not the strategy's own if they were changed while
-    /// it runs. `uncounted` retries before neither count against the maximum of attempts nor lengthen the backoff.
+    /// Decides on the retry of a failure by these settings and this backoff, which are not the strategy's own if they
+    /// were changed while it runs. The `uncounted` earlier retries neither use up attempts nor lengthen the backoff.
     #[expect(clippy::inline_always, reason = "an operation calls it in one place, which is out of line itself")]
     #[inline(always)]
     pub(crate) fn judge(
@@ -154,7 +154,7 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
     }
 
-    /// Tells the quota that a retry succeeded, with the refund that these settings say.
+    /// Reports the success of a retry to the quota, with the refund of these settings.
     #[cold]
     pub(crate) fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
         let refund = match settings.retry_refund {

@@ -5,7 +5,8 @@ use crate::time::Timestamp;
 
 /// The rate of the ramp when nothing is known yet, in sends per second.
 pub(super) const FIRST_RATE: f64 = 100.0;
-/// What the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small share catch up.
+/// The amount that the rate gains in each second beyond the estimate, besides a factor. It lets clients with a small
+/// share catch up.
 const CLIMB_BY: f64 = 1.3;
 /// The highest ratio of the rate to the rate of accepted requests.
 const MAX_LEAD: f64 = 2.0;

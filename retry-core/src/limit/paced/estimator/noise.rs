@@ -3,21 +3,24 @@
 use super::{GoodputEstimator, Phase, seconds};
 use crate::time::Timestamp;
 
-/// What an accepted request takes from the sum, to which each rejection adds 1. It is the sequential test of a share of 5 %
-/// against one of 15 %: `ln(0.95 / 0.85) / ln(0.15 / 0.05)` (Wald 1945; as a sum that never falls below 0, Page 1954).
+/// The amount that an accepted request takes from the sum, to which each rejection adds 1. It is the sequential test of a
+/// share of 5 % against one of 15 %: `ln(0.95 / 0.85) / ln(0.15 / 0.05)` (Wald 1945; as a sum that never falls below 0,
+/// Page 1954).
 const PASS: f64 = 0.1;
-/// The sum that is a limit. By the same test, one rejection in 3^7 = 2,187 leads to it at random, if 5 % are rejected.
+/// The sum from which there is a limit. By the same test, one rejection in 3^7 = 2,187 leads to it at random, if 5 %
+/// are rejected.
 const LIMIT: f64 = 8.0;
 /// The sum from which on a limit is likely, so that a ramp sends only a part of its rate until the answers on their way are
 /// known, and that part. One in 9 rejections leads to it at random.
 const DOUBT: f64 = 2.5;
 const DOUBTFUL: f64 = 0.25;
-/// What an accepted request takes from the sum when the share of noise is known: twice that share and this, at most [`PASS`].
+/// The amount that an accepted request takes from the sum when the share of noise is known: twice that share and this, at
+/// most [`PASS`].
 const PASS_BEYOND: f64 = 0.03;
-/// The sum that is a limit then: this and more for each part that is noise, at most [`LIMIT`].
+/// The sum from which there is a limit then: this and more for each part that is noise, at most [`LIMIT`].
 const LIMIT_BEYOND: (f64, f64) = (4.0, 80.0);
-/// The time after a cut, in seconds, in which a limit of one's own rejects nothing. One that is shared rarely does, because all
-/// clients were cut.
+/// The time after a cut, in seconds, in which a limit for this client alone rejects nothing. A shared limit rarely does,
+/// because all clients were cut.
 const LOOK: f64 = 1.0;
 /// The part of that time, in seconds, whose rejections are evidence of noise. Later, smaller clients have taken what was freed.
 const HIT: f64 = 0.5;
@@ -39,13 +42,13 @@ const LONGEST_RAMP: (f64, f64, f64) = (2.0, 6.0, 0.01);
 /// The time from the start of a ramp, in seconds, in which too little was accepted to know the rate.
 const FIRST_ANSWERS: f64 = 0.25;
 
-/// What was rejected although no limit was reached.
+/// The rejections that occurred although no limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Noise {
-    /// How far the rejections of now outweigh the accepted requests.
+    /// How far the current rejections outweigh the accepted requests.
     pub(super) sum: f64,
-    /// The requests that were accepted and rejected in looks, from the first rejection on. Those of earlier courses of the rate
-    /// count less.
+    /// The requests that were accepted and rejected in looks, from the first rejection on. Requests of earlier courses of the
+    /// rate have less weight.
     pub(super) accepted: f64,
     pub(super) rejected: f64,
     /// Whether one was rejected in the look of this course.
@@ -98,7 +101,7 @@ impl Noise {
         self.sum < (least + more * self.share()).min(LIMIT)
     }
 
-    /// Takes note of a cut. `has_looked` says whether there was a look since the last one, and nothing in it was a limit.
+    /// Records a cut. `has_looked` says whether there was a look since the last one, and nothing in it was a limit.
     pub(super) fn cut(&mut self, has_looked: bool) {
         *self = if has_looked && self.is_hit {
             let (accepted, rejected) = (self.accepted / 2.0, self.rejected / 2.0);
@@ -122,7 +125,7 @@ impl GoodputEstimator {
         is_limit
     }
 
-    /// Returns whether the rate is one at which a limit of one's own rejects nothing, or rejects much.
+    /// Returns whether a limit for this client alone would reject nothing at this rate, or much.
     pub(super) fn is_looking(&self, now: Timestamp) -> bool {
         match self.phase {
             Phase::Ramp => true,

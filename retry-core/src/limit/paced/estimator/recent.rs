@@ -57,7 +57,7 @@ impl Recent {
         4.0 * f64::from(self.counts[0])
     }
 
-    /// Returns the number in the last second. Of the oldest quarter, the part that lies in it counts.
+    /// Returns the number in the last second. The oldest quarter is included in proportion.
     pub(super) fn last_second(mut self, now: Timestamp) -> f64 {
         self.advance(now);
         let [whole @ .., oldest] = self.counts;

@@ -1,4 +1,4 @@
-//! Estimators that begin with what is known.
+//! Constructors of estimators that begin with known values.
 
 use super::noise::Noise;
 use super::recent::Recent;
@@ -11,12 +11,12 @@ impl GoodputEstimator {
         Self::with(Tuning::ONE, now)
     }
 
-    /// Creates an estimator for the sum of what many processes send, such as a fleet. It knows nothing, and begins with the
+    /// Creates an estimator for the total rate of many processes, such as a fleet. It knows nothing, and begins with the
     /// ramp.
     ///
     /// Its cuts are shallow, to 0.9 of the estimate, and the rate returns within 2.5 s. A single process frees a part of the
     /// limit for others when its rate is cut, which makes shares fair. Here, the shares are determined otherwise. The
-    /// processes tell their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
+    /// processes report their answers a few times in a second, so a measurement takes 2 s, and a proof of a higher limit half
     /// a second's requests more. They learn of a cut as late, so the rate grows more slowly: by 8 % in each second beyond the
     /// estimate, and in the beginning it doubles every 0.6 s in the ramp, and every second in the search, which begins at half
     /// of the goodput. After a proof of a higher limit, it doubles every second, too.
@@ -32,7 +32,7 @@ impl GoodputEstimator {
     pub fn for_all_at(estimate: f64, now: Timestamp) -> Self {
         let mut estimator = Self::for_all(now);
         estimator.phase = Phase::Track;
-        // NaN is not greater, either.
+        // NaN is not greater, either, so it is handled too.
         estimator.estimate = if estimate > LOWEST { estimate.min(f64::MAX) } else { LOWEST };
         estimator.recent.spread(estimator.estimate as u32);
         estimator

@@ -1,4 +1,4 @@
-//! An estimator as text, so that it can be kept in a store and go on in another process.
+//! An estimator as text, so that it can be kept in a store and continue in another process.
 
 use super::noise::Noise;
 use super::recent::{KEPT, Recent};
@@ -41,20 +41,20 @@ impl Display for GoodputEstimator {
     }
 }
 
-/// Reads what [`Display`] wrote, with or without white space around it. Any other text is an error, also if its words are
-/// numbers.
+/// Reads the text that [`Display`] wrote, with or without white space around it. Any other text is an error, even if its
+/// words are numbers.
 impl FromStr for GoodputEstimator {
     type Err = InvalidSetting;
 
     fn from_str(text: &str) -> Result<Self, InvalidSetting> {
-        // Whatever the words say, an estimator has only one text.
+        // Each estimator has exactly one text.
         let read = read(text).filter(|read| is_possible(read) && read.to_string() == text.trim());
         read.ok_or_else(|| InvalidSetting::new("estimator", text, "the text of a `GoodputEstimator`"))
     }
 }
 
-/// Returns whether an estimator can get into this state. What depends on the clock alone is not checked, because callers may
-/// hand over any times.
+/// Returns whether an estimator can get into this state. Values that depend on the clock alone are not checked, because
+/// callers may pass any times.
 fn is_possible(estimator: &GoodputEstimator) -> bool {
     let GoodputEstimator { tuning, phase, since, estimate, can_raise, skips_silence, .. } = *estimator;
     let GoodputEstimator { recent, rejected_in_a_row, rejected_since, careful_until, .. } = *estimator;

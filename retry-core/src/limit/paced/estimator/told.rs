@@ -1,18 +1,19 @@
-//! Rates that are known from elsewhere, within which the estimate is learned.
+//! Rates that the user sets, within which the estimate is learned.
 
 use super::GoodputEstimator;
 use super::course::FIRST_RATE;
 use crate::time::Timestamp;
 
-/// How much longer the time between two sends is than a told limit says, at least and at most. Without the least one, every
-/// second request arrives a little early, and a server without a burst rejects it. Beyond the most, the limit is lower.
+/// The part by which the time between two sends is longer than the user's limit asks for, at least and at most. Without the
+/// minimum, every second request arrives a little early, and a server without a burst rejects it. Above the maximum, the
+/// limit must be lower.
 const SPACE: (f64, f64) = (0.03, 0.4);
-/// What a rejection adds to the space, and an accepted request takes off it. The ratio is the share that is rejected by a
-/// server without a burst behind a network whose messages take now more and now less time.
+/// The amount that a rejection adds to the space, and that an accepted request takes off it. The ratio is the share of
+/// requests that a server without a burst rejects behind a network whose delay varies.
 const WIDER: f64 = 0.04;
 const NARROWER: f64 = 0.0006;
 
-/// What is known before anything was answered.
+/// The rates that are known before the first answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::limit::paced) struct Told {
     /// The rate at which the ramp begins, in sends per second.
@@ -21,7 +22,7 @@ pub(in crate::limit::paced) struct Told {
     limit: f64,
     /// How much longer the time between two sends is than the limit says.
     space: f64,
-    /// The rate at this space, so that no send need divide.
+    /// The rate at this space, so that no send has to divide.
     cap: f64,
 }
 
@@ -39,7 +40,7 @@ impl Told {
         Self { space, cap: self.limit / (1.0 + space), ..self }
     }
 
-    /// Returns whether the same is told here and there, whatever was learned since.
+    /// Returns whether both have the same settings, whatever was learned since.
     pub(in crate::limit::paced) fn is_same(&self, other: &Self) -> bool {
         self.at_space(other.space) == *other
     }
@@ -77,12 +78,12 @@ impl Told {
 }
 
 impl GoodputEstimator {
-    /// Sets what is known from elsewhere.
+    /// Sets the user's rates.
     pub(in crate::limit::paced) const fn tell(&mut self, told: Told) {
         self.told = told;
     }
 
-    /// Returns what is known from elsewhere.
+    /// Returns the user's rates.
     pub(in crate::limit::paced) const fn told(&self) -> &Told {
         &self.told
     }

@@ -1,11 +1,11 @@
-//! What differs between an estimate for one sender and one for all of them.
+//! The constants that differ between an estimate for one sender and one for all senders.
 
-/// What differs between one sender and all of them.
+/// The constants that differ between one sender and all senders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tuning {
     /// The time in which the rate of the ramp doubles, in seconds, and its highest ratio to the rate of accepted requests.
     pub(super) ramp: (f64, f64),
-    /// Whether the ramp goes on after a pause at the highest rate that was accepted.
+    /// Whether the ramp continues after a pause at the highest rate that was accepted.
     pub(super) keeps: bool,
     /// The part of the goodput before the first rejection, which may include a burst, that is the first estimate.
     pub(super) first: f64,
@@ -19,7 +19,7 @@ pub(super) struct Tuning {
     pub(super) returns: f64,
     /// What makes a measurement: a time in seconds, or a number of accepted requests.
     pub(super) measured: (f64, u32),
-    /// The time by which answers may come late or be told late, in seconds.
+    /// The time by which answers may come late or be reported late, in seconds.
     pub(super) lag: f64,
     /// The factor by which the rate grows in each second beyond the estimate.
     pub(super) climb: f64,
@@ -39,7 +39,7 @@ impl Tuning {
         lag: 0.05,
         climb: 1.16,
     };
-    /// For the sum of many senders, who have their shares of it. They tell their answers a few times in a second, so a
+    /// For the sum of many senders, which have shares of it. They report their answers a few times in a second, so a
     /// short measurement would be wrong, and a steep growth would be cut too late.
     pub(super) const ALL: &'static Self = &Self {
         ramp: (0.6, 2.0),

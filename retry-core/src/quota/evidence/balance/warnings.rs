@@ -27,13 +27,14 @@ impl Balance {
             rare.strategy = name;
             self.is_dry.store(1, Ordering::Relaxed);
         }
-        // The word is written, though not changed, so that a success sees that the quota is dry, or is seen here.
+        // The word is written, though not changed, so that either a success sees that the quota is dry, or this thread
+        // sees the success.
         let word = Word(self.word.fetch_add(0, Ordering::AcqRel));
         quota_events::exhausted(strategy, self.capacity() / RETRY);
         self.note_recovery(word);
     }
 
-    /// Warns that the quota has recovered, if a refusal was told and nothing is missing any more.
+    /// Warns that the quota has recovered, if a refusal was reported and nothing is missing any more.
     pub(super) fn note_recovery(&self, word: Word) {
         if quota_events::EXIST && word.is_settled() && self.is_dry() {
             let strategy = {
