@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | hyper 1 | [`hyper1`] | `hyper::Error` |
 //! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` |
+//! | object_store 0.14 | [`object_store014`] | `object_store::client::HttpError` |
 //! | redis 1 | [`redis1`] | `redis::RedisError` |
 //! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
@@ -41,9 +42,9 @@
 //! `#[retryable(strategy = CACHE, idempotent, max_time = "2s")] async fn get(..) -> Result<String, redis1::ClientError>`.
 //! It can also return an `anyhow::Error` or the like, with the same policy as above.
 //!
-//! With one line, [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client. For a stack of `tower`
-//! layers around a client of reqwest or hyper-util, use `RetryLayer` of `retry_core::tower` with the `response_policy`
-//! of the client.
+//! With one line, [`reqwest_middleware05::RetryMiddleware`] retries all requests of a client, and
+//! [`object_store014::RetryConnector`] those of a store. For a stack of `tower` layers around a client of reqwest or
+//! hyper-util, use `RetryLayer` of `retry_core::tower` with the `response_policy` of the client.
 //!
 //! The module [`tower05`] is for tower's own retry layer, and lets it pay from a retry quota.
 //!
@@ -54,7 +55,6 @@
 //! - **`opendal`.** Each of its minor versions is a new major version. Its errors have their own table, so a function
 //!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
 //!   retries multiply with those of the operation.
-//! - **`object_store`.** It retries by itself. Set `max_retries` of its `RetryConfig` to 0, or leave the retries to it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod client_error;
@@ -67,6 +67,8 @@ pub mod http;
 pub mod hyper1;
 #[cfg(feature = "hyper_util01")]
 pub mod hyper_util01;
+#[cfg(feature = "object_store014")]
+pub mod object_store014;
 #[cfg(feature = "redis1")]
 pub mod redis1;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
