@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | hyper 1 | [`hyper1`] | `hyper::Error` |
 //! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` |
-//! | object_store 0.14 | [`object_store014`] | `object_store::client::HttpError` |
+//! | `object_store` 0.14 | [`object_store014`] | `object_store::client::HttpError` |
 //! | redis 1 | [`redis1`] | `redis::RedisError` |
 //! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
 //! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |

@@ -1,9 +1,9 @@
-//! A connector for object_store 0.14 that retries the requests of a store, and the errors of its client.
+//! A connector for `object_store` 0.14 that retries the requests of a store, and the errors of its client.
 //!
 //! # One line for a store
 //!
 //! With [`RetryConnector`], all requests of a store share one strategy, and its calls stay as they are. Set the retries of
-//! object_store to 0, because otherwise both multiply, with up to 55 requests for one call:
+//! `object_store` to 0, because otherwise both multiply, with up to 55 requests for one call:
 //!
 //! ```
 //! use object_store::aws::AmazonS3Builder;
@@ -49,18 +49,18 @@
 //!   as a `Retry-After` asks for.
 //! - **Error codes** in the body come first: those of the [table of AWS](retry_core::classify::aws), such as `SlowDown`, which S3 sends
 //!   without a `Retry-After`, and `ServerBusy` of Azure are throttling. A HEAD has no body, so its 503 is not.
-//! - **An error in a success**: S3 can report `InternalError` or `SlowDown` in a response with the status 200 to a copy, a completion or a bulk
-//!   delete. It is treated as a 500 or as throttling.
+//! - **An error in a success**: S3 can report `InternalError` or `SlowDown` with the status 200, in the answer to a copy, a
+//!   completion or a bulk delete. It is treated as a 500 or as throttling.
 //! - **Bodies** belong to the attempt, so that a request is repeated if its answer breaks off. The exception is the content of an object
 //!   whose length is unknown or above 1 MiB ([`read_bodies`](RetryConnector::read_bodies)).
-//! - **The outcome** is that of the last attempt, and object_store makes its error of it.
+//! - **The outcome** is that of the last attempt, and `object_store` makes its error of it.
 //!
 //! # Objects that break off
 //!
-//! With its own retries, object_store resumes the content of an object that breaks off, by a request for the rest. Without
-//! them, the stream ends with an error. Small objects and ranges are not affected, because they belong to the attempt. For large ones, use a higher limit,
-//! read in ranges, or begin again in a retried function. Its policy knows a body that broke off, and does not repeat what the connector
-//! has repeated already:
+//! With its own retries, `object_store` resumes the content of an object that breaks off, by a request for the rest. Without
+//! them, the stream ends with an error. Small objects and ranges are not affected, because they belong to the attempt. For
+//! large ones, set a higher limit, read in ranges, or begin again in a retried function. The [`policy`] knows content that
+//! broke off, and does not repeat what the connector has repeated already:
 //!
 //! ```
 //! use hyper::body::Bytes;
@@ -78,14 +78,15 @@
 //!
 //! # Why the connector
 //!
-//! An error of object_store has neither the status nor the headers of the answer: its `RetryError` is private. Its `RetryPolicy` is asked for parts of
-//! multipart uploads only, when its own retries are used up, and sees no success. So neither can carry a quota or a pace.
+//! An error of `object_store` has the status of the answer in its text only, and not the headers. Its `RetryPolicy` is asked
+//! for parts of multipart uploads only, when its own retries are used up, and sees no success. So neither can carry a quota
+//! or a pace.
 //!
-//! - **Time.** `timeout` of object_store's `ClientOptions`, by default 30 s, limits each attempt, and
+//! - **Time.** `timeout` of `object_store`'s `ClientOptions`, by default 30 s, limits each attempt, and
 //!   [`max_time`](RetryConnector::max_time) the whole request. A request is signed once, before it comes here, and S3 refuses a
 //!   signature that is older than 15 minutes.
 //! - **Credentials.** Their requests go through the connector too, with the same strategy.
-//! - **Retries of object_store** for parts, by `with_retry_policy`, multiply with those of the connector. Leave them out.
+//! - **Retries of `object_store`** for parts, by `with_retry_policy`, multiply with those of the connector. Leave them out.
 //!
 //! # Errors
 //!
@@ -95,7 +96,7 @@
 //! | of another connector, around an error that retry-core knows | by the table of [`chain`] |
 //! | of another connector, `Connect` | yes |
 //! | of another connector, `Timeout` | maybe, timeout |
-//! | of another connector, `Request`, `Interrupted` | maybe, the server's fault. In object_store, `Request` means that nothing was sent, but it is also a connection that was closed without an answer |
+//! | of another connector, `Request`, `Interrupted` | maybe, the server's fault. In `object_store`, `Request` means that nothing was sent, but it is also a connection that was closed without an answer |
 //! | of another connector, `Decode` | no |
 //! | of another connector, any other kind | unknown |
 
@@ -111,7 +112,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 
-/// Classifies an error of object_store's client by the [table](self). Returns `None` if it is not known.
+/// Classifies an error of `object_store`'s client by the [table](self). Returns `None` if it is not known.
 pub fn classify(error: &HttpError) -> Option<Classification> {
     let maybe = Classification::new(RetrySafety::Maybe);
     chain::first_known(error, |link| reqwest013::link(link).or_else(|| chain::link(link))).or(match error.kind() {
@@ -123,16 +124,16 @@ pub fn classify(error: &HttpError) -> Option<Classification> {
     })
 }
 
-/// Classifies an error of object_store that is a link of a chain, for [`ChainPolicy::also`]: the content of an object that
-/// [broke off](self#objects-that-break-off) by [`classify`], and any other error as *no*, because a [`RetryConnector`] has repeated its request already.
-/// Returns `None` for any other link.
+/// Classifies an error of `object_store` that is a link of a chain, for [`ChainPolicy::also`]: content that
+/// [broke off](self#objects-that-break-off) by [`classify`], and any other error as *no*, because a [`RetryConnector`] has
+/// repeated its request already. Returns `None` for any other link.
 pub fn link(link: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     let error = link.downcast_ref::<Error>()?;
     let broken = if let Error::Generic { source, .. } = error { source.downcast_ref::<HttpError>() } else { None };
     Some(broken.and_then(classify).unwrap_or(Classification::new(RetrySafety::No)))
 }
 
-/// Returns a [`ChainPolicy`] that knows the errors of object_store, by [`link`].
+/// Returns a [`ChainPolicy`] that knows the errors of `object_store`, by [`link`].
 pub const fn policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(link)
 }

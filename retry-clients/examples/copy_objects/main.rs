@@ -1,12 +1,13 @@
 //! Copies objects to a store that takes 100 requests per second, with the connector of retry-clients and with the retries of
-//! object_store itself, both at the same time, each to a store of its own.
+//! `object_store` itself, both at the same time, each to another store.
 //!
 //! ```text
 //! cargo run -p retry-clients --example copy_objects --features object_store014
 //! cargo run -p retry-clients --example copy_objects --features object_store014 -- 2000 512
 //! ```
 //!
-//! The arguments are the number of objects and the number of tasks that copy them. The exit code is 1 if the connector lost an object.
+//! The arguments are the number of objects and the number of tasks that copy them. The exit code is 1 if the connector lost an
+//! object.
 
 mod request;
 mod store;
@@ -31,14 +32,14 @@ static STORE: PacedRetryStrategy = PacedRetryStrategy::new();
 /// The requests per second that the store takes.
 const LIMIT: f64 = 100.0;
 
-/// Creates a client with one strategy for all its requests, in place of object_store's own retries.
+/// Creates a client with one strategy for all its requests, in place of `object_store`'s own retries.
 fn ours(builder: AmazonS3Builder) -> object_store::Result<AmazonS3> {
     let retries = RetryConnector::new(ReqwestConnector::default(), &STORE);
     let none = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     builder.with_http_connector(retries).with_retry(none).build()
 }
 
-/// Creates a client as object_store makes it, with up to 10 retries of each request.
+/// Creates a client as `object_store` makes it, with up to 10 retries of each request.
 fn theirs(builder: AmazonS3Builder) -> object_store::Result<AmazonS3> {
     builder.build()
 }

@@ -35,7 +35,7 @@ struct Settings<S> {
 
 impl<S: RetryStrategy, C: HttpConnector> RetryConnector<S, C> {
     /// Creates a connector whose requests share this strategy and use the connections of another connector, such as
-    /// `ReqwestConnector`, which is the default of object_store. Pass a reference to a static, an [`Arc`], a
+    /// `ReqwestConnector`, which is the default of `object_store`. Pass a reference to a static, an [`Arc`], a
     /// [`Scope`](retry_core::strategy::Scope) or an [`ErasedStrategy`](retry_core::strategy::ErasedStrategy).
     ///
     /// Use one strategy for all stores with a common limit, such as those for the same bucket.
@@ -82,15 +82,15 @@ impl<S, C> RetryConnector<S, C> {
     /// Sets the time limit of each request, all attempts and waits included. The default is no limit.
     ///
     /// If it is over before there was an outcome, the error of the client is a `Timeout` around a [`TimedOut`]. For a limit on
-    /// each attempt, set `timeout` of object_store's [`ClientOptions`].
+    /// each attempt, set `timeout` of `object_store`'s [`ClientOptions`].
     #[must_use]
     pub fn max_time(mut self, time: Duration) -> Self {
         self.settings.max_time = Some(time);
         self
     }
 
-    /// Sets the number of bytes up to which the content of an object, or of a range of it, is read as part of its attempt, if its length is known. The
-    /// default is 1 MiB. With 0, content is passed on as it arrives.
+    /// Sets the number of bytes up to which the content of an object, or of a range of it, is read as part of its attempt, if
+    /// its length is known. The default is 1 MiB. With 0, content is passed on as it arrives.
     ///
     /// This much memory is held for each of these requests until its content has arrived.
     #[must_use]

@@ -1,4 +1,4 @@
-//! What a request of object_store is for.
+//! What a request of `object_store` is for.
 
 use object_store::client::HttpRequest;
 
@@ -8,7 +8,7 @@ pub(super) fn is_idempotent(request: &HttpRequest) -> bool {
     is_read(request) || !has_condition(request)
 }
 
-/// Returns whether the answer to a request is the content of an object, which object_store passes on as it arrives. It reads
+/// Returns whether the answer to a request is the content of an object, which `object_store` passes on as it arrives. It reads
 /// all other answers as a whole.
 pub(super) fn is_for_content(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::store::{Fault, Store};
 use clients_tests::{BROKEN, FINAL, LIMIT, UNKNOWN, UNSENT, refused_address};
 use object_store::aws::S3CopyIfNotExists;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpService,
 };
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, PutPayload};
@@ -47,6 +47,16 @@ async fn the_code_in_the_body_comes_before_the_status() {
         );
         assert_eq!(guard.only().classes, [class], "{status} {code}");
     }
+}
+
+// Rule H20.
+#[tokio::test]
+async fn the_answer_to_a_head_has_no_code() {
+    let guard = test::begin();
+    let store = faulty(Fault::Refused(503, "", "SlowDown"), |_| true).await;
+    store.insert("key", "content");
+    client(&store).head(&key()).await.unwrap();
+    assert_eq!(guard.only().classes, [SERVER]);
 }
 
 // Rule H20.
@@ -141,6 +151,33 @@ async fn an_error_of_another_client_is_classified_by_its_source_or_else_by_its_k
             (if is_repeated { 5 } else { 1 }, class),
             "{kind:?}"
         );
+    }
+}
+
+// Rule H19.
+#[tokio::test]
+async fn a_header_tells_whether_a_request_writes_on_a_condition() {
+    let retries = RetryConnector::new(Fails(Some(HttpErrorKind::Interrupted)), &super::STORE);
+    let client = retries.connect(&ClientOptions::new()).unwrap();
+    for (method, header, value, is_conditional) in [
+        ("PUT", "if-match", "tag", true),
+        ("PUT", "if-none-match", "*", true),
+        ("PUT", "x-goog-if-generation-match", "0", true),
+        ("PUT", "cf-copy-destination-if-none-match", "*", true),
+        ("POST", "if-none-match", "*", true),
+        ("COPY", "overwrite", "F", true),
+        ("COPY", "overwrite", "T", false),
+        ("PUT", "x-amz-copy-source-if-match", "tag", false),
+        ("PUT", "x-ms-source-if-none-match", "tag", false),
+        ("GET", "if-match", "tag", false),
+        ("HEAD", "if-none-match", "*", false),
+        ("PROPFIND", "if-match", "tag", false),
+        ("POST", "content-type", "text/xml", false),
+    ] {
+        let guard = test::begin();
+        let request = http::Request::builder().method(method).uri("http://localhost/bucket/key").header(header, value);
+        client.execute(request.body(HttpRequestBody::empty()).unwrap()).await.unwrap_err();
+        assert_eq!(guard.only().attempts, if is_conditional { 1 } else { 5 }, "{method} {header}: {value}");
     }
 }
 

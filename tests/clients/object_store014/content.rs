@@ -67,7 +67,7 @@ async fn long_content_that_breaks_off_is_an_error_and_a_retried_function_begins_
     assert_eq!(read(&ours).await.unwrap(), CONTENT);
     assert_eq!(store.arrived().len(), 2);
 
-    // The retries of object_store itself resume it.
+    // The retries of `object_store` itself resume it.
     let store = cut_short().await;
     let theirs = builder(&store).with_retry(retries(3)).build().unwrap();
     assert_eq!(theirs.get(&Path::from("key")).await.unwrap().bytes().await.unwrap(), CONTENT);

@@ -1,4 +1,4 @@
-//! The connector for object_store 0.14, with a store in memory that speaks S3.
+//! The connector for `object_store` 0.14, with a store in memory that speaks S3.
 
 #[path = "../../../retry-clients/examples/copy_objects/request.rs"]
 mod request;
@@ -40,14 +40,14 @@ fn builder(store: &Store) -> AmazonS3Builder {
         .with_retry(retries(0))
 }
 
-/// Returns a setting of object_store's own retries that waits little.
+/// Returns a setting of `object_store`'s own retries that waits little.
 fn retries(max_retries: usize) -> RetryConfig {
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(1), max_backoff: Duration::from_millis(2), base: 2.0 };
     RetryConfig { backoff, max_retries, retry_timeout: Duration::from_mins(3) }
 }
 
-/// Returns a client with our retries in place of object_store's own.
+/// Returns a client with our retries in place of `object_store`'s own.
 fn client(store: &Store) -> AmazonS3 {
     builder(store).with_http_connector(connector()).build().unwrap()
 }

@@ -174,7 +174,7 @@ async fn a_condition_that_lost_a_race_is_tried_again() {
     }
 }
 
-/// What the connector is for: object_store itself takes a connection that was closed without an answer for a request that was
+/// What the connector is for: `object_store` itself takes a connection that was closed without an answer for a request that was
 /// not sent.
 #[tokio::test]
 async fn retries_of_object_store_repeat_a_creation_that_was_carried_out() {
