@@ -2,6 +2,7 @@
 
 use super::{builder, client, connector, faulty, retries};
 use crate::store::{Fault, Store};
+use clients_tests::refused_address;
 use futures_util::StreamExt;
 use hyper::body::Bytes;
 use object_store::path::Path;
@@ -87,6 +88,13 @@ async fn a_retried_function_does_not_repeat_what_the_connector_has_repeated() {
         ["object_store", "read"].map(|name| operations.iter().find(|it| it.name.ends_with(name)));
     requests.unwrap().assert_ended(5, Some(RetryError::MaxAttempts));
     function.unwrap().assert_ended(1, Some(RetryError::NotRetryable));
+
+    // Without the connector's link, the policy would find in the chain that the connection was refused.
+    let guard = test::begin();
+    let nowhere = builder(&store).with_endpoint(format!("http://{}", refused_address()));
+    read(&nowhere.with_http_connector(connector()).build().unwrap()).await.unwrap_err();
+    assert_eq!(guard.operations().iter().map(|it| it.attempts).sum::<u32>(), 6);
+
     // Other errors are known as before.
     let refused = || async { Err::<(), _>(std::io::Error::from(std::io::ErrorKind::ConnectionRefused)) };
     let report = retry(&READS, refused).policy(object_store014::policy()).report().await;
