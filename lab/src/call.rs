@@ -53,6 +53,17 @@ pub struct Call {
     pub attempt: Box<dyn FnMut() -> Attempt>,
     /// What the server reported with the last response.
     pub reported: Reported,
+    /// What the call takes of a limit on weights.
+    pub weight: Option<Weight>,
+}
+
+/// What a call takes of a limit on weights.
+#[derive(Clone, Copy, Debug)]
+pub struct Weight {
+    /// What is known before the call.
+    pub estimate: u32,
+    /// What the server says after it.
+    pub used: u32,
 }
 
 /// What a server reported about its limit with the last response of a call.
@@ -79,7 +90,14 @@ impl Call {
         A: Future<Output = Outcome> + 'static,
     {
         let attempt: Box<dyn FnMut() -> Attempt> = Box::new(move || Box::pin(attempt()));
-        Self { world: world.clone(), attempt_timeout: None, max_attempts: None, attempt, reported: Reported::default() }
+        Self {
+            world: world.clone(),
+            attempt_timeout: None,
+            max_attempts: None,
+            attempt,
+            reported: Reported::default(),
+            weight: None,
+        }
     }
 
     /// Sets the longest time of an attempt. The failure of a longer one is [`CallError::TimedOut`].

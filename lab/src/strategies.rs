@@ -110,7 +110,7 @@ struct Shipped {
 
 impl Caller for Shipped {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
-        let Call { world, attempt_timeout, max_attempts, mut attempt, reported } = call;
+        let Call { world, attempt_timeout, max_attempts, mut attempt, reported, weight } = call;
         let made = Rc::new(Cell::new(0));
         let evaluated = Rc::clone(&made);
         let policy = policy_fn(move |outcome: &Outcome| match outcome {
@@ -125,9 +125,13 @@ impl Caller for Shipped {
             attempt()
         };
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
-        match attempt_timeout {
-            Some(limit) => Box::pin(call.attempt_timeout(limit).run()),
-            None => Box::pin(call.run()),
+        match (attempt_timeout, weight) {
+            (None, None) => Box::pin(call.run()),
+            (None, Some(weight)) => Box::pin(call.weight(weight.estimate).used(move |_| weight.used).run()),
+            (Some(limit), None) => Box::pin(call.attempt_timeout(limit).run()),
+            (Some(limit), Some(weight)) => {
+                Box::pin(call.weight(weight.estimate).used(move |_| weight.used).attempt_timeout(limit).run())
+            }
         }
     }
 }

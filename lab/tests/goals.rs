@@ -2,7 +2,7 @@
 //! reached. The output of a run has the numbers: `cargo test --release -p lab --test goals -- --nocapture`.
 
 use lab::aimd;
-use lab::scenario::{changing, copy, many, worlds};
+use lab::scenario::{changing, copy, many, weights, worlds};
 use lab::strategies::Policy;
 use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
 use retry_core::quota::NoQuota;
@@ -273,6 +273,30 @@ fn a_limit_on_requests_in_flight_is_used_up_however_long_each_one_takes() {
             );
             let rejected = over(3, |seed| share(of(seed).rejected, of(seed).requests));
             at_most(&format!("{name}, rejected"), rejected, most_rejected);
+            at_most(&format!("{name}, failed"), over(3, |seed| share(of(seed).failed, 1)), 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_limit_on_weights_is_used_up_and_told_it_rejects_next_to_nothing() {
+    for job in weights::Options::default().jobs {
+        // A limit that is told is told without its burst, so this goal is for the burst of a second.
+        let told = if job.name.starts_with("1 to 100, 500/s, burst 500") { (1.1, 0.01) } else { (1.4, 0.01) };
+        // The goal of 1 % is for limits that are told. A burst of the heaviest weight is no burst.
+        let untold = if job.burst > 100.0 { (1.2, 0.2) } else { (1.35, 0.2) };
+        let mut policies = weights::policies(21, &job);
+        for (time, rejected) in [told, untold] {
+            let policy = policies.pop().expect("two strategies by weight come last");
+            let runs: Vec<_> = (FIRST..FIRST + 3).map(|seed| weights::run(&job, &policy, seed)).collect();
+            let of = |seed: u64| runs[usize::try_from(seed - FIRST).unwrap()];
+            let name = format!("{}, {}", job.name, policy.name());
+            at_most(&format!("{name}, time / ideal"), over(3, |seed| of(seed).time), time);
+            at_most(
+                &format!("{name}, rejected"),
+                over(3, |seed| share(of(seed).rejected, of(seed).requests)),
+                rejected,
+            );
             at_most(&format!("{name}, failed"), over(3, |seed| share(of(seed).failed, 1)), 0.0);
         }
     }

@@ -343,13 +343,75 @@ fn limits_an_observer_and_a_context() {
                                         .with_observer(
                                             ::retry_core::__private::static_observer(&METRICS),
                                         ),
-                                    &__operation,
+                                    &mut __operation,
                                     &__outcome,
                                     |outcome| judge(outcome),
                                 ),
                             ),
                         &mut __operation,
                         &mut __last,
+                        __outcome,
+                    ) {
+                        return __outcome;
+                    }
+                    __is_delayed = true;
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_weight_and_what_was_used() {
+    retried(
+        quote!(strategy = LLM, weight = prompt.tokens(), used = |outcome| tokens(outcome)),
+        quote! {
+            async fn complete(prompt: &Prompt) -> Result<Text, StoreError> {
+                complete_once(prompt).await
+            }
+        },
+        &expect![[r#"
+            async fn complete(prompt: &Prompt) -> Result<Text, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "complete"
+                );
+                let __weight: u32 = prompt.tokens();
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                );
+                ::retry_core::__private::weigh(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                    &mut __operation,
+                    __weight,
+                );
+                loop {
+                    loop {
+                        let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                            &mut __operation,
+                            __is_delayed,
+                        ) else { break };
+                        __wait.await;
+                        __is_delayed = false;
+                    }
+                    let __outcome = async {
+                        if false {
+                            return ::retry_core::__private::unreached::<Result<Text, StoreError>>();
+                        }
+                        complete_once(prompt).await
+                    }
+                        .await;
+                    if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                        ::retry_core::__private::settle_used(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
+                            ::retry_core::__private::judge(&__outcome),
+                            &mut __operation,
+                            &__outcome,
+                            |outcome| tokens(outcome),
+                        ),
+                        &mut __operation,
+                        &mut (),
                         __outcome,
                     ) {
                         return __outcome;
@@ -893,7 +955,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

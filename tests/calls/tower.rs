@@ -6,6 +6,7 @@ mod policies;
 mod requests;
 mod stacks;
 mod unsent;
+mod weights;
 
 use crate::script::{Error, time_was_up};
 use crate::support::{Failed, Flaky, assert_send, millis, poll_once, secs};

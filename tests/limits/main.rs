@@ -8,5 +8,6 @@ mod life;
 mod paced;
 mod pair;
 mod shared_pace;
+mod weights;
 
 use tests::{script, support};

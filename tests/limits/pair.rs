@@ -2,6 +2,7 @@
 
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::limit::{AdaptiveLimiter, FailedSend, LazyWaker, PacedLimiter, Ready, SendLimiter, Unpaid};
+use retry_core::policy::Usage;
 use retry_core::strategy::LimitedRetryStrategy;
 use retry_core::{
     Clock, Failure, Jitter, RetryError, RetryErrorType, RetryQuota, RetryStrategy, RetryToken, StandardRetryStrategy,
@@ -49,6 +50,14 @@ impl SendLimiter for Noting {
     fn begin(&self, _: &dyn Clock) -> bool {
         self.note("begin");
         false
+    }
+
+    fn weigh(&self, _: &mut bool, weight: u32) {
+        self.note(format!("weighs {weight}"));
+    }
+
+    fn settle(&self, _: &mut bool, usage: Usage) {
+        self.note(format!("used {:?}", usage.used()));
     }
 
     fn must_ask(&self, place: &bool) -> bool {
@@ -262,16 +271,18 @@ fn an_operation_that_puts_its_send_back_keeps_its_turn() {
     its_turn_is_kept(&PacedLimiter::new());
 }
 
-// Rule I5.
+// Rules I5, L51.
 #[test]
 fn pointers_and_pairs_forward_each_method_to_the_limiter() {
     fn drive<L: SendLimiter>(limiter: &L) {
         let clock = ByHand::at(secs(1000));
         let mut place = limiter.begin(&clock);
+        limiter.weigh(&mut place, 70);
         assert!(limiter.must_ask(&place));
         assert_eq!(limiter.ask(&mut place, &clock, None), Ready::Now);
         limiter.put_back(&mut place);
         assert!(limiter.rejects(RetryErrorType::Throttling));
+        limiter.settle(&mut place, Usage::new(80));
         limiter.succeeded(&mut place, &Success::default(), &clock);
         assert_eq!(limiter.failed(&mut place, FailedSend::Otherwise, &clock), None);
         assert_eq!(limiter.uncounted(&place), 1);
@@ -280,10 +291,12 @@ fn pointers_and_pairs_forward_each_method_to_the_limiter() {
     }
     let calls = [
         "begin",
+        "weighs 70",
         "must_ask",
         "ask",
         "put_back",
         "rejects",
+        "used Some(80)",
         "succeeded",
         "Otherwise",
         "uncounted",

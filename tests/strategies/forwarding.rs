@@ -5,8 +5,11 @@ mod parts;
 use crate::support::{ByHand, Failed, Wakes, secs};
 use retry_core::classify::http::RateLimit;
 use retry_core::config::{ConfiguredStrategy, RetryMode};
+use retry_core::policy::Usage;
 use retry_core::quota::QuotaMode;
-use retry_core::strategy::{DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName};
+use retry_core::strategy::{
+    DelaySource, ForeignToken, LazyWaker, Ready, Scope, StandardRetryToken, StrategyName, Weighted,
+};
 use retry_core::tower::IntoHandle;
 use retry_core::{
     AdaptiveRetryStrategy, Clock, ErasedStrategy, Failure, Jitter, PacedRetryStrategy, RetryConfig, RetryError,
@@ -65,6 +68,14 @@ impl RetryStrategy for Probe {
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ProbeToken, RetryError> {
         self.called("initial", seconds(clock));
         Ok(ProbeToken { attempt: 7 })
+    }
+
+    fn weigh(&self, token: &mut ProbeToken, weight: u32) {
+        self.called("weigh", (token.attempt, weight));
+    }
+
+    fn settle(&self, token: &mut ProbeToken, usage: Usage) {
+        self.called("settle", (token.attempt, usage.used()));
     }
 
     fn refresh_retry_token(
@@ -140,7 +151,10 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", refused.map(drop)));
         let success = Success::default().with_rate_limit(Some(RateLimit::new(9)));
         answers.push(format!("{:?}", strategy.record_success(initial(), &success, &clock)));
-        strategy.release(initial());
+        let mut weighed = initial();
+        strategy.weigh(&mut weighed, 70);
+        strategy.settle(&mut weighed, Usage::new(80));
+        strategy.release(weighed);
         answers.push(format!("{:?}", strategy.quota_level()));
         answers.push(format!("{:?}", strategy.quota_mode()));
         answers.push(format!("{:?}", strategy.send_rate()));
@@ -171,6 +185,8 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "initial 5",
         "success (7, Success { rate_limit: Some(RateLimit { remaining: 9, reset: None }) }, 5)",
         "initial 5",
+        "weigh (7, 70)",
+        "settle (7, Some(80))",
         "release 7",
         "(7, 37, 107s, RetryAfter)",
         "After(13s)",
@@ -214,6 +230,21 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
 
 fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
+}
+
+// Rules R16, R22.
+#[test]
+fn a_handle_with_a_weight_forwards_every_method_and_weighs_each_operation() {
+    let probe = Probe::default();
+    let mut expected = Trace::new();
+    for line in trace(&probe, &probe) {
+        let begins = line == "initial 5";
+        expected.push(line);
+        if begins {
+            expected.push("weigh (7, 30)".to_owned());
+        }
+    }
+    assert_eq!(trace(&Weighted::new(&probe, 30), &probe), expected);
 }
 
 /// Runs a few operations with a strategy that has the settings of [`standard`], and returns the answers.

@@ -13,6 +13,7 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
+pub mod weights;
 pub mod worlds;
 
 use crate::report::{Plot, Report, Table};
@@ -57,6 +58,7 @@ pub const SCENARIOS: &[Scenario] = &[
     fleet::SCENARIO,
     fleet_limit::SCENARIO,
     worlds::SCENARIO,
+    weights::SCENARIO,
 ];
 
 /// The first seed of reports on limiters. No limiter was tuned on it or on the 1,000 seeds after it.

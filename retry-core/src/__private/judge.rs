@@ -3,7 +3,7 @@
 
 use crate::error::RetryInfo;
 use crate::operation::{Call, OperationOf, OptionalObserver, TimeLimits};
-use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, policy_fn};
+use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, Usage, policy_fn};
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 
@@ -24,7 +24,7 @@ pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirect
 #[inline]
 pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
+    operation: &mut OperationOf<S, L, O>,
     outcome: &R,
     policy: &P,
 ) -> RetryDirective
@@ -39,11 +39,25 @@ where
 #[inline]
 pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
-    operation: &OperationOf<S, L, O>,
+    operation: &mut OperationOf<S, L, O>,
     outcome: &R,
     policy: impl Fn(&R) -> RetryDirective,
 ) -> RetryDirective {
     call.evaluate(operation, &policy_fn(policy), outcome)
+}
+
+/// Tells the strategy what the attempt used of a limit on weights, and returns the same directive. The outcome comes before the
+/// closure, so that its argument needs no type.
+#[inline]
+pub fn settle_used<R, U: Into<Usage>, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    directive: RetryDirective,
+    operation: &mut OperationOf<S, L, O>,
+    outcome: &R,
+    used: impl FnOnce(&R) -> U,
+) -> RetryDirective {
+    operation.settle_usage(call.strategy, used(outcome).into());
+    directive
 }
 
 /// An outcome that the standard policy can evaluate. It is [`Fallible`] by definition, so that rustc reports only one

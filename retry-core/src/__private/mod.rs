@@ -22,12 +22,12 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,
 };
-pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with};
+pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout, begin,
     begin_within, block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling,
     max_time, observer, shared, static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached,
-    until, wait,
+    until, wait, weigh,
 };
 pub use settle::{
     beginning, cut, cut_unsettled, on_end, on_retry, outcome, settle, settle_and_tell, settle_to_end, started,

@@ -89,6 +89,16 @@ pub fn begin_within<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: Optiona
     (operation, is_delayed)
 }
 
+/// Tells the strategy the weight of an operation that begins.
+#[inline]
+pub fn weigh<S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    weight: u32,
+) {
+    operation.weigh(call.strategy, weight);
+}
+
 /// A limit on each attempt.
 #[inline]
 pub const fn attempt_timeout(time: Duration) -> AttemptTimeout {

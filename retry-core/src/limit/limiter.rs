@@ -1,7 +1,7 @@
 //! The interface between a strategy and its limiter.
 
 use super::{LazyWaker, Ready};
-use crate::policy::{RetryErrorType, Success};
+use crate::policy::{RetryErrorType, Success, Usage};
 use crate::time::Clock;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -21,11 +21,12 @@ use std::time::Duration;
 ///
 /// The methods are called in this order:
 ///
-/// 1. [`begin`](SendLimiter::begin) once, at the start of the operation.
+/// 1. [`begin`](SendLimiter::begin) once, at the start of the operation, and [`weigh`](SendLimiter::weigh) if its weight is told.
 /// 2. Before each attempt, [`ask`](SendLimiter::ask) until the answer is now, as long as [`must_ask`](SendLimiter::must_ask)
 ///    returns `true`. If the operation ends before the attempt is sent, [`release`](SendLimiter::release).
-/// 3. After the attempt, [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed). After a failure, the
-///    place continues with step 2 if another attempt follows.
+/// 3. After the attempt, [`settle`](SendLimiter::settle) if the policy says what was used, and then
+///    [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed). After a failure, the place continues with step 2 if
+///    another attempt follows.
 ///
 /// Then the place is dropped. If the outcome of an attempt is unknown, because its future was dropped, its body panicked, or
 /// its time was up, the place is dropped without step 3. So a limiter whose permissions must come back, such as one that counts
@@ -91,6 +92,19 @@ pub trait SendLimiter: Debug {
 
     /// Returns the place of an operation that begins now. It holds no permission yet.
     fn begin(&self, clock: &dyn Clock) -> Self::Place;
+
+    /// Takes note of the weight of the operation, for a limit on the sum of weights. Called before the first question, and not at
+    /// all if no weight is told: such an operation weighs 1. The default does nothing, which is right for a limit on requests.
+    fn weigh(&self, place: &mut Self::Place, weight: u32) {
+        let _ = (place, weight);
+    }
+
+    /// Takes note of what an outcome says about a limit on the sum of weights. Called after an attempt, before
+    /// [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed), and only if the policy says something. The
+    /// default does nothing.
+    fn settle(&self, place: &mut Self::Place, usage: Usage) {
+        let _ = (place, usage);
+    }
 
     /// Returns whether [`ask`](SendLimiter::ask) must be called before the attempt is sent. The default is `true`.
     ///
@@ -209,6 +223,14 @@ macro_rules! forward_limiter {
             #[inline]
             fn begin(&self, clock: &dyn Clock) -> L::Place {
                 (**self).begin(clock)
+            }
+
+            fn weigh(&self, place: &mut L::Place, weight: u32) {
+                (**self).weigh(place, weight);
+            }
+
+            fn settle(&self, place: &mut L::Place, usage: Usage) {
+                (**self).settle(place, usage);
             }
 
             #[inline]

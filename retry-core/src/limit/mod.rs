@@ -37,9 +37,9 @@ pub use concurrency::ConcurrencyLimiter;
 #[doc(hidden)]
 pub use concurrency::ConcurrencyPlace;
 pub use limiter::{FailedSend, SendLimiter, Unpaid};
-pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections};
+pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections, Requests, Unit, Weights};
 #[doc(hidden)]
-pub use paced::{PaceSettings, PacedPlace, SendRate, Throttled};
+pub use paced::{Held, PaceSettings, PacedPlace, SendRate, Throttled};
 pub use ready::Ready;
 pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;

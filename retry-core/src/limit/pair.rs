@@ -1,7 +1,7 @@
 //! Two limits at once: a pair of limiters is a limiter.
 
 use super::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
-use crate::policy::{RetryErrorType, Success};
+use crate::policy::{RetryErrorType, Success, Usage};
 use crate::time::Clock;
 
 /// See [`LimitedRetryStrategy::with_limiter`](crate::strategy::LimitedRetryStrategy::with_limiter).
@@ -10,6 +10,16 @@ impl<A: SendLimiter, B: SendLimiter> SendLimiter for (A, B) {
 
     fn begin(&self, clock: &dyn Clock) -> Self::Place {
         (self.0.begin(clock), self.1.begin(clock))
+    }
+
+    fn weigh(&self, place: &mut Self::Place, weight: u32) {
+        self.0.weigh(&mut place.0, weight);
+        self.1.weigh(&mut place.1, weight);
+    }
+
+    fn settle(&self, place: &mut Self::Place, usage: Usage) {
+        self.0.settle(&mut place.0, usage);
+        self.1.settle(&mut place.1, usage);
     }
 
     fn must_ask(&self, place: &Self::Place) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::time::{Observed, Timestamp};
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 mod tests;
 
 /// The longest single wait. A waiter asks again after it, because the rate may have changed.
-const RECHECK: Duration = Duration::from_millis(100);
+pub(super) const RECHECK: Duration = Duration::from_millis(100);
 /// The shortest grace period: a waiter that is later than the grace period is passed over. The grace period is one send
 /// interval if that is longer.
 pub(super) const GRACE: Duration = Duration::from_millis(50);
@@ -32,6 +33,24 @@ pub(super) trait SendSupply {
     /// The longest time for which a send is kept for a late waiter.
     const KEEPS_FOR: Duration = KEEP;
 
+    /// What distinguishes the requests of two waiters: nothing, if every request is one send.
+    type Weight: Copy + Debug;
+
+    /// Returns the number of sends that a request of this weight is.
+    fn sends(&self, weight: Self::Weight) -> f64 {
+        let _ = weight;
+        1.0
+    }
+
+    /// Returns the number of sends that so many requests are, whose weights are known by their index. If they are more than can
+    /// be waited for in [`RECHECK`], it may be lower.
+    // More waiters than an `f64` counts exactly do not fit into memory.
+    #[expect(clippy::cast_precision_loss, reason = "see above")]
+    fn sends_of_all(&self, requests: usize, weight: impl Fn(usize) -> Self::Weight) -> f64 {
+        let _ = weight;
+        requests as f64
+    }
+
     /// Returns the current time to use, and whether the clock was set back.
     fn observe(&mut self, now: Timestamp) -> Observed;
 
@@ -41,11 +60,11 @@ pub(super) trait SendSupply {
     /// Returns the time until this many sends are available, which is zero if they are.
     fn wait_for(&self, sends: f64) -> Duration;
 
-    /// Takes one send, which is available.
-    fn take(&mut self);
+    /// Takes the sends of a request, which are available.
+    fn take(&mut self, weight: Self::Weight);
 
-    /// Gives one send back.
-    fn give_back(&mut self);
+    /// Gives the sends of a request back.
+    fn give_back(&mut self, weight: Self::Weight);
 
     /// Returns the time between two sends.
     fn interval(&self) -> Duration;
@@ -85,15 +104,15 @@ pub(super) fn time_for(sends: f64, rate: f64) -> Duration {
 /// gives up, and the search for late waiters. The search runs when a waiter may be later than the grace period: if all
 /// are in time, about once in each grace period, and never more often than once in [`SEARCH_INTERVAL`].
 #[derive(Debug)]
-pub(super) struct SendQueue<L> {
+pub(super) struct SendQueue<L: SendSupply> {
     limit: L,
     /// The waiters that are expected to ask and to take a send from the limit, in the order of their tickets. A waiter
     /// that is passed over is not in the list, and neither is the one for which a send is kept.
-    expected: VecDeque<Expected>,
+    expected: VecDeque<Expected<L::Weight>>,
     /// The time of the next search for late waiters, if the grace period is [`GRACE`]: that time after the earliest one is
     /// expected to ask. With a longer grace period, it is later by the difference.
     search_at: Timestamp,
-    kept: Option<Kept>,
+    kept: Option<Kept<L::Weight>>,
     next_ticket: Ticket,
     /// The lowest ticket that was issued to an operation that put its send back.
     front_ticket: Ticket,
@@ -101,16 +120,18 @@ pub(super) struct SendQueue<L> {
 
 /// A waiter that is expected to ask.
 #[derive(Clone, Copy, Debug)]
-struct Expected {
+struct Expected<W> {
     ticket: Ticket,
+    weight: W,
     /// The time at which its wait ends.
     asks_at: Timestamp,
 }
 
 /// A send that was taken from the limit for a late waiter.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct Kept<W> {
     ticket: Ticket,
+    weight: W,
     since: Timestamp,
 }
 
@@ -141,15 +162,20 @@ impl<L: SendSupply> SendQueue<L> {
 
     /// Asks for a send. Returns `None` if it is granted. Otherwise returns how long to wait before asking again, and
     /// sets `ticket` to the waiter's place.
-    pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
+    pub(super) fn ask(&mut self, now: Timestamp, ticket: &mut Option<Ticket>, weight: L::Weight) -> Option<Duration> {
         let now = self.observe(now);
-        self.ask_at(now, ticket)
+        self.ask_at(now, ticket, weight)
     }
 
     /// Asks for a send, as [`ask`](SendQueue::ask) does, at the time that [`limit_at`](SendQueue::limit_at) returned. A
     /// reading of the clock must not be observed twice: the second time, it would look as if the clock were right.
     #[inline]
-    pub(super) fn ask_at(&mut self, now: Timestamp, ticket: &mut Option<Ticket>) -> Option<Duration> {
+    pub(super) fn ask_at(
+        &mut self,
+        now: Timestamp,
+        ticket: &mut Option<Ticket>,
+        weight: L::Weight,
+    ) -> Option<Duration> {
         self.limit.refill(now);
         if now > self.search_at && !self.expected.is_empty() {
             self.pass_over_the_late(now);
@@ -161,11 +187,10 @@ impl<L: SendSupply> SendQueue<L> {
             return None;
         }
         let (ahead, is_expected) = self.place(*ticket);
-        // More waiters than an `f64` counts exactly do not fit into memory.
-        #[expect(clippy::cast_precision_loss, reason = "see above")]
-        let wait = self.limit.wait_for(ahead as f64 + 1.0);
+        let sends_ahead = self.limit.sends_of_all(ahead, |index| self.expected[index].weight);
+        let wait = self.limit.wait_for(sends_ahead + self.limit.sends(weight));
         if wait.is_zero() {
-            self.limit.take();
+            self.limit.take(weight);
             if is_expected {
                 self.expected.remove(ahead);
             }
@@ -177,7 +202,7 @@ impl<L: SendSupply> SendQueue<L> {
             let next = self.next_ticket.saturating_add(1);
             std::mem::replace(&mut self.next_ticket, next)
         });
-        let waiter = Expected { ticket, asks_at: now.saturating_add(wait) };
+        let waiter = Expected { ticket, weight, asks_at: now.saturating_add(wait) };
         if is_expected {
             self.expected[ahead] = waiter;
         } else {
@@ -196,27 +221,26 @@ impl<L: SendSupply> SendQueue<L> {
     }
 
     fn leave_place(&mut self, ticket: Option<Ticket>) {
-        if self.kept.is_some_and(|kept| Some(kept.ticket) == ticket) {
-            self.kept = None;
-            self.limit.give_back();
+        if let Some(kept) = self.kept.take_if(|kept| Some(kept.ticket) == ticket) {
+            self.limit.give_back(kept.weight);
         }
         if let (index, true) = self.place(ticket) {
             self.expected.remove(index);
         }
     }
 
-    /// Gives up a place. If `is_granted`, it also gives back a granted send that was not made.
-    pub(super) fn give_up(&mut self, ticket: Option<Ticket>, is_granted: bool) {
+    /// Gives up a place, and gives back the send that was granted for a request of this weight and not made.
+    pub(super) fn give_up(&mut self, ticket: Option<Ticket>, granted: Option<L::Weight>) {
         self.leave(ticket);
-        if is_granted {
-            self.limit.give_back();
+        if let Some(weight) = granted {
+            self.limit.give_back(weight);
         }
     }
 
     /// Gives back a granted send that is not made yet. Its operation asks again, in front of the operations that were
     /// never granted a send. Until then, others may take the send, as if the operation had been passed over.
-    pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>) {
-        self.limit.give_back();
+    pub(super) fn put_back(&mut self, ticket: &mut Option<Ticket>, weight: L::Weight) {
+        self.limit.give_back(weight);
         self.front_ticket = Ticket::new(self.front_ticket.get() - 1).unwrap_or(Ticket::MIN);
         *ticket = Some(self.front_ticket);
     }
@@ -288,28 +312,28 @@ impl<L: SendSupply> SendQueue<L> {
 
     /// Gives back the kept send if it was kept for too long.
     #[cold]
-    fn keep_no_longer(&mut self, kept_for: Duration) {
+    fn keep_no_longer(&mut self, kept_for: Duration, weight: L::Weight) {
         if kept_for > L::KEEPS_FOR {
             self.kept = None;
-            self.limit.give_back();
+            self.limit.give_back(weight);
         }
     }
 
     /// Keeps a send for the first waiter if it is late, before a waiter behind it can take the send. It also gives back
     /// a send that was kept for too long, and the waiter that it was kept for is passed over.
     fn keep_for_the_first(&mut self, now: Timestamp, asking: Option<Ticket>) {
-        if let Some(Kept { since, .. }) = self.kept {
-            self.keep_no_longer(now.saturating_since(since));
+        if let Some(Kept { since, weight, .. }) = self.kept {
+            self.keep_no_longer(now.saturating_since(since), weight);
         }
         if self.kept.is_none()
-            && let Some(&Expected { ticket, asks_at }) = self.expected.front()
+            && let Some(&Expected { ticket, weight, asks_at }) = self.expected.front()
             && asking.is_none_or(|asking| ticket < asking)
             && asks_at < now
-            && self.limit.wait_for(1.0).is_zero()
+            && self.limit.wait_for(self.limit.sends(weight)).is_zero()
         {
-            self.limit.take();
+            self.limit.take(weight);
             self.expected.pop_front();
-            self.kept = Some(Kept { ticket, since: now });
+            self.kept = Some(Kept { ticket, weight, since: now });
         }
     }
 }

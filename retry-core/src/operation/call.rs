@@ -15,7 +15,7 @@ use crate::time::{BlockingTimer, Clock, DEFAULT_TIMER, DefaultTimer, StdTimer, T
 #[derive(Debug)]
 pub struct Call<'c, S, T = DefaultTimer, O = Unobserved> {
     name: &'c Name,
-    pub(super) strategy: &'c S,
+    pub(crate) strategy: &'c S,
     timer: T,
     observer: O,
 }

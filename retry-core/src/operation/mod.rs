@@ -36,6 +36,7 @@ pub use wait::{Wait, Waiting};
 
 use crate::observe::trace::Level;
 use crate::observe::{EventKind, OperationId};
+use crate::policy::Usage;
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::time::Clock;
 use observed::Observed;
@@ -80,6 +81,22 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+    /// Tells the strategy the weight of the operation. Called before the first attempt.
+    #[inline]
+    pub(crate) fn weigh<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, weight: u32) {
+        if let TokenState::Held(token) = &mut self.token {
+            strategy.weigh(token, weight);
+        }
+    }
+
+    /// Tells the strategy what the outcome of the attempt says about a limit on weights.
+    #[inline]
+    pub(crate) fn settle_usage<S: RetryStrategy<Token = K>>(&mut self, strategy: &S, usage: Usage) {
+        if let TokenState::Held(token) = &mut self.token {
+            strategy.settle(token, usage);
+        }
+    }
+
     /// Returns the time limit of the attempt that begins now, if there is one.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.next_cut().map(|(time, _)| time)

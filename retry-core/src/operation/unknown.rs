@@ -19,17 +19,21 @@ const MAX_FUNCTIONS: usize = 256;
 static WARNED: Shared<RwLock<Vec<&'static str>>> = Shared::new(RwLock::new(Vec::new()));
 
 impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Returns the policy's directive for an outcome. The first unknown error of a function is reported.
+    /// Returns the policy's directive for an outcome, and tells the strategy what was used. The first unknown error of a function
+    /// is reported.
     #[inline]
     pub(crate) fn evaluate<R: ?Sized, L: TimeLimits>(
         self,
-        operation: &OperationOf<S, L, O>,
+        operation: &mut OperationOf<S, L, O>,
         policy: &(impl RetryPolicy<R> + ?Sized),
         outcome: &R,
     ) -> RetryDirective {
         let directive = policy.evaluate(outcome);
         if directive.is_unknown() {
             self.warn(operation, || policy.unknown_error(outcome));
+        }
+        if let Some(usage) = policy.usage(outcome) {
+            operation.settle_usage(self.strategy, usage);
         }
         directive
     }

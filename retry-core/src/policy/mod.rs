@@ -14,11 +14,13 @@
 
 mod chain;
 mod unknown;
+mod usage;
 
 pub use chain::{ChainPolicy, WholeFirst};
 
 pub use crate::classify::http::RateLimit;
 pub(crate) use unknown::text_of;
+pub use usage::Usage;
 
 use crate::error::{ErrorFault, RetryInfo, RetrySafety};
 use std::error::Error;
@@ -288,6 +290,13 @@ pub trait RetryPolicy<R: ?Sized> {
         let _ = outcome;
         None
     }
+
+    /// Returns what the outcome says about a limit on the sum of [weights](crate::limit::PacedLimiter#weights), such as the tokens
+    /// that were used. The default returns `None`: the attempt used its weight.
+    fn usage(&self, outcome: &R) -> Option<Usage> {
+        let _ = outcome;
+        None
+    }
 }
 
 /// Pointers to policies forward to them.
@@ -300,6 +309,10 @@ macro_rules! forward_policy {
 
             fn unknown_error<'o>(&self, outcome: &'o R) -> Option<&'o (dyn Error + 'static)> {
                 (**self).unknown_error(outcome)
+            }
+
+            fn usage(&self, outcome: &R) -> Option<Usage> {
+                (**self).usage(outcome)
             }
         }
     )+};

@@ -18,12 +18,14 @@
 mod closure;
 mod options;
 mod run;
+mod used;
 
 mod when;
 
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};
 #[doc(hidden)]
 pub use closure::{AttemptState, Started};
+pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{

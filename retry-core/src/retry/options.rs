@@ -1,11 +1,13 @@
 //! The options of a call.
 
 use super::closure::{AsyncAttempts, Attempts, Blocking, WithOnRetry};
+use super::used::UsedPolicy;
 use super::when::{NoRetryAfter, WhenPolicy};
 use super::{Function, Retry, TimeLimits};
 use crate::observe::{Event, Observer};
 use crate::operation::Name;
-use crate::policy::StandardRetryPolicy;
+use crate::policy::{StandardRetryPolicy, Usage};
+use crate::strategy::Weighted;
 use crate::time::{BlockingTimer, Timer, Timestamp};
 use std::time::Duration;
 
@@ -93,6 +95,55 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
     pub fn policy<Q>(self, policy: Q) -> Retry<S, F, Q, T, O, L> {
         let Self { function, policy: _, timer, observer, limits } = self;
         Retry { function, policy, timer, observer, limits }
+    }
+
+    /// Sets the weight of the operation, for a limit on the [sum of weights](crate::limit::PacedLimiter#weights). Without it, an
+    /// operation weighs 1.
+    ///
+    /// ```
+    /// # use retry_core::RetryInfo;
+    /// use retry_core::limit::{PacedLimiter, Weights};
+    /// use retry_core::strategy::LimitedRetryStrategy;
+    /// use retry_core::{StandardRetryStrategy, retry};
+    ///
+    /// # #[derive(Debug, RetryInfo)]
+    /// # struct Failed;
+    /// # struct Completion { total_tokens: u32 }
+    /// # async fn complete(prompt: &str) -> Result<Completion, Failed> {
+    /// #     Ok(Completion { total_tokens: 7 })
+    /// # }
+    /// static LLM: LimitedRetryStrategy<PacedLimiter<Weights>> =
+    ///     LimitedRetryStrategy::with_limiter(
+    ///         StandardRetryStrategy::new(),
+    ///         PacedLimiter::of_weights(),
+    ///     );
+    ///
+    /// # async fn example(prompt: &str, tokens: u32) -> Result<Completion, Failed> {
+    /// retry(&LLM, || complete(prompt))
+    ///     .weight(tokens)
+    ///     // The weight was an estimate. The answer says what was used.
+    ///     .used(|outcome| outcome.as_ref().ok().map(|completion| completion.total_tokens))
+    ///     .run()
+    ///     .await
+    /// # }
+    /// ```
+    pub fn weight(self, weight: u32) -> Retry<Weighted<S>, F, P, T, O, L> {
+        let Self { function: Function { strategy, attempt, name }, policy, timer, observer, limits } = self;
+        let function = Function { strategy: Weighted::new(strategy, weight), attempt, name };
+        Retry { function, policy, timer, observer, limits }
+    }
+
+    /// Sets a closure that returns what an attempt used of a limit on the sum of weights, where its [weight](Retry::weight) was an
+    /// estimate: a number, an `Option` of one where `None` means the weight, or a [`Usage`]. The difference is settled with the
+    /// next operations. Call this after the methods that set or change the policy.
+    pub fn used<R, U, W>(self, used: U) -> Retry<S, F, UsedPolicy<P, U>, T, O, L>
+    where
+        F: Attempts<Outcome = R>,
+        U: Fn(&R) -> W,
+        W: Into<Usage>,
+    {
+        let Self { function, policy, timer, observer, limits } = self;
+        Retry { function, policy: UsedPolicy { policy, used }, timer, observer, limits }
     }
 
     /// Sets the observer, which receives the events of the call. The default is no observer.

@@ -1,6 +1,6 @@
 //! Strategies whose type is chosen at run time.
 
-use crate::policy::Success;
+use crate::policy::{Success, Usage};
 use crate::quota::QuotaMode;
 use crate::strategy::{
     DelaySource, Failure, ForeignToken, LazyWaker, Operations, Ready, RetryError, RetryStrategy, RetryToken, Share,
@@ -159,6 +159,20 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
 
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
         self.0.acquire_initial_token(clock).map(ErasedToken::new)
+    }
+
+    fn weigh(&self, token: &mut ErasedToken, weight: u32) {
+        let token: &mut dyn Any = &mut *token.token;
+        if let Some(token) = token.downcast_mut() {
+            self.0.weigh(token, weight);
+        }
+    }
+
+    fn settle(&self, token: &mut ErasedToken, usage: Usage) {
+        let token: &mut dyn Any = &mut *token.token;
+        if let Some(token) = token.downcast_mut() {
+            self.0.settle(token, usage);
+        }
     }
 
     fn refresh_retry_token(

@@ -2,7 +2,7 @@
 
 use crate::backoff::{BackoffStrategy, ExponentialBackoff};
 use crate::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
-use crate::policy::Success;
+use crate::policy::{Success, Usage};
 use crate::quota::{QuotaMode, RetryQuota, TokenBucket};
 use crate::strategy::standard::{StandardRetrySettings, StandardRetryStrategy, StandardRetryToken, hinted_wait};
 use crate::strategy::{DelaySource, Failure, ForeignToken, RetryError, RetryStrategy, RetryToken, StrategyName};
@@ -219,6 +219,20 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
         let place = self.limiter.begin(clock);
         self.standard.acquire_initial_token(clock).map(|standard| LimitedRetryToken { standard, place })
+    }
+
+    fn weigh(&self, token: &mut Self::Token, weight: u32) {
+        let LimitedRetryToken { standard, place } = token;
+        if self.standard.issued(standard) {
+            self.limiter.weigh(place, weight);
+        }
+    }
+
+    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+        let LimitedRetryToken { standard, place } = token;
+        if self.standard.issued(standard) {
+            self.limiter.settle(place, usage);
+        }
     }
 
     fn refresh_retry_token(

@@ -26,6 +26,7 @@ mod share;
 mod standard;
 mod switch;
 mod token;
+mod weighted;
 mod without_retries;
 
 pub use crate::limit::{LazyWaker, Ready};
@@ -47,12 +48,13 @@ pub use standard::{
 pub(crate) use switch::{Switch, Switched};
 pub use switch::{retries_enabled, set_retries_enabled};
 pub use token::{DelaySource, RetryToken};
+pub use weighted::Weighted;
 
 #[cfg(feature = "tower")]
 pub(crate) use without_retries::WithoutRetries;
 pub use without_retries::{without_retries, without_retries_blocking};
 
-use crate::policy::Success;
+use crate::policy::{Success, Usage};
 use crate::quota::QuotaMode;
 use crate::time::Clock;
 use std::sync::{Arc, LazyLock};
@@ -66,7 +68,8 @@ use std::time::Duration;
 ///
 /// An operation calls the methods in this order:
 ///
-/// 1. [`acquire_initial_token`](RetryStrategy::acquire_initial_token) once, at the start.
+/// 1. [`acquire_initial_token`](RetryStrategy::acquire_initial_token) once, at the start, and [`weigh`](RetryStrategy::weigh) if
+///    its weight is told.
 /// 2. Before each attempt, the operation sleeps for the token's [delay](RetryToken::delay), and then calls
 ///    [`ready`](RetryStrategy::ready) until the answer is now. If the operation ends before the attempt is sent, it
 ///    calls [`release`](RetryStrategy::release).
@@ -142,6 +145,20 @@ pub trait RetryStrategy {
     /// Returns an error if another strategy issued the token. In this case, nothing is recorded.
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken>;
 
+    /// Takes note of the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once, after
+    /// [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if a weight is told. The default does nothing,
+    /// which is right for strategies without such a limit. Ignore a foreign token.
+    fn weigh(&self, token: &mut Self::Token, weight: u32) {
+        let _ = (token, weight);
+    }
+
+    /// Takes note of what an outcome says about a limit on the sum of weights. Called after an attempt, before
+    /// [`record_success`](RetryStrategy::record_success) or [`refresh_retry_token`](RetryStrategy::refresh_retry_token), and only
+    /// if the policy [says something](crate::RetryPolicy::usage). The default does nothing. Ignore a foreign token.
+    fn settle(&self, token: &mut Self::Token, usage: Usage) {
+        let _ = (token, usage);
+    }
+
     /// Returns whether the token's attempt may be sent. Called after the token's delay, and again after each wait.
     ///
     /// Only strategies that limit sends implement this method. The default returns [`Ready::Now`]. For a foreign token,
@@ -213,6 +230,14 @@ macro_rules! forward_strategy {
             #[inline]
             fn acquire_initial_token(&$self, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
                 ($strategy).acquire_initial_token(clock)
+            }
+
+            fn weigh(&$self, token: &mut Self::Token, weight: u32) {
+                ($strategy).weigh(token, weight);
+            }
+
+            fn settle(&$self, token: &mut Self::Token, usage: $crate::policy::Usage) {
+                ($strategy).settle(token, usage);
             }
 
             #[inline]

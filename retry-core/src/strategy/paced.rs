@@ -106,8 +106,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// throttled. Attempts that fail in other ways are limited by [`max_attempts`](StandardRetryStrategy::max_attempts).
     #[must_use]
     pub const fn max_throttled_time(mut self, time: Duration) -> Self {
-        let start = self.limiter().at_start();
-        self.limiter_mut().start_with(PaceSettings { max_throttled_time: time, ..start });
+        self.limiter_mut().set_max_throttled_time(time);
         self
     }
 
@@ -134,8 +133,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// ```
     #[must_use]
     pub const fn rejections(mut self, rejections: Rejections) -> Self {
-        let start = self.limiter().at_start();
-        self.limiter_mut().start_with(PaceSettings { rejections, ..start });
+        self.limiter_mut().set_rejections(rejections);
         self
     }
 
@@ -160,10 +158,7 @@ impl<B, Q> PacedRetryStrategy<B, Q> {
     /// known only at run time, use [`RetryConfig`](crate::RetryConfig).
     #[must_use]
     pub const fn max_rate(mut self, rate: f64) -> Self {
-        let max_rate = SendRate::new(rate);
-        assert!(max_rate.is_some(), "invalid max_rate: expected a number of sends per second of at least 0.001");
-        let start = self.limiter().at_start();
-        self.limiter_mut().start_with(PaceSettings { max_rate, ..start });
+        self.limiter_mut().set_max_rate(rate);
         self
     }
 

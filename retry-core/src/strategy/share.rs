@@ -22,6 +22,7 @@ pub struct Operations;
 /// For a handle to a strategy that is stored elsewhere, implement it in one line, besides [`RetryStrategy`]:
 ///
 /// ```
+/// use retry_core::policy::Usage;
 /// use retry_core::quota::QuotaMode;
 /// use retry_core::strategy::{ForeignToken, LazyWaker, Operations, Ready, Share, StrategyName};
 /// use retry_core::time::Clock;
@@ -66,6 +67,12 @@ pub struct Operations;
 ///     }
 ///     // A wrapper must also forward the methods that have a default. Clippy's lint
 ///     // `missing_trait_methods` on the impl reports each one that is missing.
+///     fn weigh(&self, token: &mut Token, weight: u32) {
+///         self.0.retries.weigh(token, weight);
+///     }
+///     fn settle(&self, token: &mut Token, usage: Usage) {
+///         self.0.retries.settle(token, usage);
+///     }
 ///     fn ready(
 ///         &self,
 ///         token: &mut Token,

@@ -1,7 +1,7 @@
 //! Switches that turn retries on and off: one for the process, and one in each strategy.
 
 use super::name::within_scope;
-use crate::policy::Success;
+use crate::policy::{Success, Usage};
 use crate::quota::QuotaMode;
 use crate::strategy::{Failure, ForeignToken, LazyWaker, Ready, RetryError, RetryStrategy, StrategyName};
 use crate::support::Shared;
@@ -149,6 +149,14 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
     #[inline]
     fn acquire_initial_token(&self, clock: &dyn Clock) -> Result<S::Token, RetryError> {
         self.strategy.acquire_initial_token(clock)
+    }
+
+    fn weigh(&self, token: &mut S::Token, weight: u32) {
+        self.strategy.weigh(token, weight);
+    }
+
+    fn settle(&self, token: &mut S::Token, usage: Usage) {
+        self.strategy.settle(token, usage);
     }
 
     fn refresh_retry_token(

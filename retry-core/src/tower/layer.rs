@@ -1,6 +1,9 @@
 //! The layer and its settings.
 
-use super::{BeforeAttempt, ByClone, CloneWith, IntoHandle, PolicyWith, RetryService, SamePolicy, Settings, Unchanged};
+use super::{
+    BeforeAttempt, ByClone, CloneWith, IntoHandle, PolicyWith, RetryService, SamePolicy, Settings, Unchanged,
+    WeightWith,
+};
 use crate::observe::Observer;
 use crate::operation::{AttemptContext, Name, TimeLimits, Unlimited, Unobserved};
 use crate::policy::StandardRetryPolicy;
@@ -171,6 +174,15 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     {
         let Settings { name, strategy, policy, clone, change: _, timer, observer, limits } = self.settings;
         let change = BeforeAttempt(change);
+        RetryLayer { settings: Settings { name, strategy, policy, clone, change, timer, observer, limits } }
+    }
+
+    /// Sets the weight of each request, for a limit on the [sum of weights](crate::limit::PacedLimiter#weights). Without it, each
+    /// request weighs 1. The function is called once for an operation.
+    #[must_use]
+    pub fn weight<Req, F: Fn(&Req) -> u32>(self, weight: F) -> RetryLayer<WeightWith<S, F>, P, C, A, T, O, L> {
+        let Settings { name, strategy, policy, clone, change, timer, observer, limits } = self.settings;
+        let strategy = WeightWith { strategy, weight };
         RetryLayer { settings: Settings { name, strategy, policy, clone, change, timer, observer, limits } }
     }
 

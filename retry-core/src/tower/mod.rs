@@ -96,6 +96,7 @@ mod layer;
 mod policy;
 mod request;
 mod service;
+mod weight;
 mod without_retries;
 
 pub use future::ResponseFuture;
@@ -104,13 +105,14 @@ pub use layer::RetryLayer;
 pub use policy::{PolicyOf, PolicyWith, SamePolicy};
 pub use request::{BeforeAttempt, ByClone, ChangeRequest, CloneRequest, CloneWith, Unchanged};
 pub use service::RetryService;
+pub use weight::{StrategyOf, WeightWith};
 pub use without_retries::{WithoutRetriesFuture, WithoutRetriesLayer, WithoutRetriesService};
 
 use crate::operation::{Call, Name, OptionalObserver};
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 
-/// The settings of a layer. Each operation has a clone of them, with the policy of its request.
+/// The settings of a layer. Each operation has a clone of them, with the strategy and the policy of its request.
 #[derive(Clone, Debug)]
 struct Settings<S, P, C, A, T, O, L> {
     name: Name,
@@ -129,16 +131,17 @@ impl<S: RetryStrategy, P, C, A, T: Clock, O: OptionalObserver, L> Settings<S, P,
     }
 }
 
-impl<S: Clone, P, C: Clone, A: Clone, T: Clone, O: Clone, L: Copy> Settings<S, P, C, A, T, O, L> {
+impl<S, P, C: Clone, A: Clone, T: Clone, O: Clone, L: Copy> Settings<S, P, C, A, T, O, L> {
     /// Returns the settings for this request.
-    fn of_request<Req, R>(&self, request: &Req) -> Settings<S, P::Policy, C, A, T, O, L>
+    fn of_request<Req, R>(&self, request: &Req) -> Settings<S::Strategy, P::Policy, C, A, T, O, L>
     where
+        S: StrategyOf<Req>,
         P: PolicyOf<Req, R>,
     {
         let Self { name, strategy, policy, clone, change, timer, observer, limits } = self;
         Settings {
             name: *name,
-            strategy: strategy.clone(),
+            strategy: strategy.strategy_of(request),
             policy: policy.policy_of(request),
             clone: clone.clone(),
             change: change.clone(),

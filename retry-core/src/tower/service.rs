@@ -1,8 +1,7 @@
 //! The service that a layer makes.
 
-use super::{ChangeRequest, CloneRequest, PolicyOf, ResponseFuture, Settings};
+use super::{ChangeRequest, CloneRequest, PolicyOf, ResponseFuture, Settings, StrategyOf};
 use crate::operation::{LimitsOn, OptionalObserver};
-use crate::strategy::RetryStrategy;
 use crate::time::Timer;
 use std::mem;
 use std::task::{Context, Poll};
@@ -24,7 +23,7 @@ impl<Svc, S, P, C, A, T, O, L> RetryService<Svc, S, P, C, A, T, O, L> {
 impl<Svc, Req, S, P, C, A, T, O, L> Service<Req> for RetryService<Svc, S, P, C, A, T, O, L>
 where
     Svc: Service<Req> + Clone,
-    S: RetryStrategy + Clone,
+    S: StrategyOf<Req>,
     P: PolicyOf<Req, Result<Svc::Response, Svc::Error>>,
     C: CloneRequest<Req> + Clone,
     A: ChangeRequest<Req> + Clone,
@@ -34,7 +33,7 @@ where
 {
     type Response = Svc::Response;
     type Error = Svc::Error;
-    type Future = ResponseFuture<Svc, Req, S, P::Policy, C, A, T, O, L>;
+    type Future = ResponseFuture<Svc, Req, S::Strategy, P::Policy, C, A, T, O, L>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Svc::Error>> {
         self.inner.poll_ready(context)

@@ -6,6 +6,7 @@ use crate::options::{self, Written};
 use crate::retryable::body;
 use crate::retryable::limits::{Limits, read_deadline, read_limit};
 use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
+use crate::retryable::weight::Weighing;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -17,6 +18,8 @@ enum RetryableOption {
     Strategy,
     Policy,
     Idempotent,
+    Weight,
+    Used,
     MaxTime,
     Deadline,
     AttemptTimeout,
@@ -35,6 +38,7 @@ enum RetryableOption {
 const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_attempts(3)`";
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
+const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
 const WHEN: &str = "the error type says what is retried, by `#[derive(RetryInfo)]`, or a `policy` does";
 
 const OPTIONS: OptionTable<RetryableOption> = OptionTable {
@@ -44,6 +48,8 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("strategy", RetryableOption::Strategy),
         ("policy", RetryableOption::Policy),
         ("idempotent", RetryableOption::Idempotent),
+        ("weight", RetryableOption::Weight),
+        ("used", RetryableOption::Used),
         ("max_time", RetryableOption::MaxTime),
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
@@ -74,6 +80,9 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("throttling", "the error, `#[retry(throttling)]`"),
     ],
     synonyms: &[
+        ("weigh", WEIGHT),
+        ("weighs", WEIGHT),
+        ("tokens", WEIGHT),
         ("when", WHEN),
         ("retryable", WHEN),
         ("retry_if", WHEN),
@@ -103,6 +112,7 @@ pub(super) struct Options {
     pub(super) idempotent: Option<bool>,
     /// `idempotent` as it is written.
     pub(super) idempotent_option: Option<Written>,
+    pub(super) weighing: Weighing,
     pub(super) limits: Limits,
     /// `attempt_timeout` as it is written.
     pub(super) attempt_timeout_option: Option<Written>,
@@ -126,6 +136,7 @@ impl Options {
             policy,
             idempotent,
             idempotent_option,
+            weighing,
             limits,
             attempt_timeout_option,
             context,
@@ -143,6 +154,7 @@ impl Options {
                 own @ Strategy::Own(_) => own,
             }),
             policy: policy.map(renamed),
+            weighing: weighing.map(renamed),
             limits: limits.map(renamed),
             observer: observer.map(renamed),
             on_retry: on_retry.map(renamed),
@@ -179,6 +191,8 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
             }
+            RetryableOption::Weight => read.weighing.weight = option.expr("TOKENS", diagnostics),
+            RetryableOption::Used => read.weighing.used = option.expr("|outcome| ..", diagnostics),
             RetryableOption::MaxTime => read.limits.max_time = read_limit(&option, diagnostics),
             RetryableOption::Deadline => read.limits.deadline = read_deadline(&option, diagnostics),
             RetryableOption::AttemptTimeout => {

@@ -20,7 +20,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (call_setup, retried_call) = call_value(retried, &private);
     let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
 
-    let directive = directive(retried, [&retried_call, &quote!(&#operation)], &result, &private);
+    let lent = quote!(&mut #operation);
+    let directive = directive(retried, [&retried_call, &lent], &result, &private);
+    let directive = retried.weighing.settled(directive, [&retried_call, &lent, &quote!(&#result)], &private);
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
@@ -50,6 +52,7 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         on_end,
         is_limited,
     };
+    let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
     let is_over = &over.setup;
     let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
     // A function that blocks waits in one call, which needs no flag for the delay.
@@ -72,8 +75,10 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let body = body.around(quote! {
         #call_setup
         #last_setup
+        #weight_setup
         #started
         let (mut #operation, #is_delayed) = #begin;
+        #weigh
         #context_setup
         #settle_setup
         loop {

@@ -13,6 +13,7 @@ mod signature;
 mod strategy;
 mod tail;
 mod validate;
+mod weight;
 
 use crate::diagnostics::Diagnostics;
 use proc_macro2::TokenStream;

@@ -1,9 +1,11 @@
 //! A function to be retried: what validation makes, and expansion writes.
 
+use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
 use crate::retryable::body::Body;
 use crate::retryable::limits::Limits;
 use crate::retryable::strategy::Dependency;
+use crate::retryable::weight::Weighing;
 use proc_macro2::Ident;
 use syn::{Expr, ItemFn, Path, Type};
 
@@ -21,6 +23,7 @@ pub(super) struct RetriedFunction {
     pub(super) outcome: Type,
     pub(super) strategy: Dependency,
     pub(super) policy: Policy,
+    pub(super) weighing: Weighing,
     pub(super) limits: Limits,
     /// The name of the context in the body.
     pub(super) context: Option<Ident>,
@@ -42,4 +45,15 @@ pub(super) enum Policy {
     Closure(Expr),
     /// By another expression.
     Value(Expr),
+}
+
+impl Policy {
+    /// Returns the policy of the options.
+    pub(super) fn of(policy: Option<Expr>, idempotent: Option<bool>) -> Self {
+        match policy {
+            None => Self::Standard { idempotent },
+            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Self::Closure(closure),
+            Some(policy) => Self::Value(policy),
+        }
+    }
 }

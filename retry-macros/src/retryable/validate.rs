@@ -1,7 +1,7 @@
 //! Checks the options together with the signature.
 
 use crate::diagnostics::{Diagnostics, choices};
-use crate::options::{Written, ungrouped};
+use crate::options::Written;
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
@@ -77,6 +77,7 @@ pub(super) fn validate(
         policy,
         idempotent,
         idempotent_option: _,
+        weighing,
         limits,
         attempt_timeout_option: _,
         context,
@@ -101,11 +102,8 @@ pub(super) fn validate(
             attr::Strategy::Own(own) => Dependency::Own(own),
             attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
         },
-        policy: match policy {
-            None => Policy::Standard { idempotent },
-            Some(closure) if matches!(ungrouped(&closure), Expr::Closure(_)) => Policy::Closure(closure),
-            Some(policy) => Policy::Value(policy),
-        },
+        policy: Policy::of(policy, idempotent),
+        weighing,
         limits,
         context,
         observer: observer.map(dependency),

@@ -130,6 +130,8 @@ impl Limiter {
 }
 
 impl SendSupply for Limiter {
+    type Weight = ();
+
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
     #[inline]
     fn observe(&mut self, now: Timestamp) -> Observed {
@@ -151,12 +153,12 @@ impl SendSupply for Limiter {
     }
 
     #[inline]
-    fn take(&mut self) {
+    fn take(&mut self, (): ()) {
         self.bucket.take();
     }
 
     /// If the bucket is full, the send is lost.
-    fn give_back(&mut self) {
+    fn give_back(&mut self, (): ()) {
         self.bucket.capacity = self.bucket.max_capacity.min(self.bucket.capacity + SEND);
     }
 

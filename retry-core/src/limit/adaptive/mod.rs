@@ -173,7 +173,7 @@ impl Gate {
     #[inline]
     fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Option<Duration> {
         let now = clock.now();
-        self.lock().as_mut().and_then(|queue| queue.ask(now, ticket))
+        self.lock().as_mut().and_then(|queue| queue.ask(now, ticket, ()))
     }
 
     /// Learns from a response. If its operation still has a place in the queue, it gives the place up.
@@ -193,7 +193,7 @@ impl Gate {
     /// Gives back a granted send that is not made yet, and keeps the operation's turn.
     fn put_back(&self, ticket: &mut Option<Ticket>) {
         if let Some(queue) = &mut *self.lock() {
-            queue.put_back(ticket);
+            queue.put_back(ticket, ());
         }
     }
 
@@ -201,7 +201,7 @@ impl Gate {
     #[inline]
     fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
         if let Some(queue) = &mut *self.lock() {
-            queue.give_up(ticket, is_granted);
+            queue.give_up(ticket, is_granted.then_some(()));
         }
     }
 }

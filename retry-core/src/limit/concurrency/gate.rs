@@ -61,7 +61,7 @@ impl Gate {
             let Room { queue, wakers } = room;
             let queue = queue.get_or_insert_with(|| SendQueue::new(Window::new(self.most, now), now));
             let former = *ticket;
-            match queue.ask(now, ticket) {
+            match queue.ask(now, ticket, ()) {
                 Some(wait) => (Err(wait), None),
                 None => (Ok(queue.limit().sent()), former.and_then(|ticket| wakers.remove(&ticket))),
             }
@@ -136,7 +136,7 @@ impl Seat {
     pub(super) fn put_back(&mut self) {
         if self.sent.take().is_some() {
             let ticket = &mut self.ticket;
-            self.gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket)));
+            self.gate.change(|room| room.queue.as_mut().map(|queue| queue.put_back(ticket, ())));
         }
     }
 
@@ -156,7 +156,7 @@ impl Drop for Seat {
         }
         let former = self.gate.change(|room| {
             if let Some(queue) = &mut room.queue {
-                queue.give_up(ticket, sent.is_some());
+                queue.give_up(ticket, sent.map(|_| ()));
             }
             ticket.and_then(|ticket| room.wakers.remove(&ticket))
         });

@@ -131,6 +131,8 @@ impl SendSupply for Window {
     /// With a window of one, a slot that is kept stops all others.
     const KEEPS_FOR: Duration = GRACE;
 
+    type Weight = ();
+
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
@@ -154,11 +156,11 @@ impl SendSupply for Window {
         }
     }
 
-    fn take(&mut self) {
+    fn take(&mut self, (): ()) {
         self.in_flight = self.in_flight.saturating_add(1);
     }
 
-    fn give_back(&mut self) {
+    fn give_back(&mut self, (): ()) {
         self.ended();
     }
 

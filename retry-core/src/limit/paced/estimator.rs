@@ -283,6 +283,17 @@ impl GoodputEstimator {
         (self.phase != Phase::Ramp).then_some(self.estimate)
     }
 
+    /// Counts in another unit from now on: what was so many requests is this many times as many.
+    pub(super) fn rescale(&mut self, factor: f64) {
+        self.estimate *= factor;
+        if let Phase::Search { from, .. } = &mut self.phase {
+            *from *= factor;
+        }
+        self.accepted = scaled(self.accepted, factor);
+        self.recent.rescale(factor);
+        self.told.rescale(factor);
+    }
+
     /// Continues from an earlier time, because the clock was set back.
     pub(super) fn reanchor(&mut self, now: Timestamp) {
         self.since = self.since.min(now);
@@ -291,6 +302,12 @@ impl GoodputEstimator {
         self.recent.reanchor(now);
         self.careful_until = self.careful_until.min(now);
     }
+}
+
+/// Returns a number of requests times a factor, rounded.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the float saturates, and is not negative")]
+fn scaled(requests: u32, factor: f64) -> u32 {
+    (f64::from(requests) * factor).round() as u32
 }
 
 /// Returns the time between two points in seconds.

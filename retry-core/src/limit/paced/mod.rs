@@ -7,17 +7,21 @@ mod pace;
 mod pacer;
 mod reports;
 mod settings;
+mod unit;
 
 pub use estimator::GoodputEstimator;
 pub(super) use settings::MAX_THROTTLED_TIME;
 pub use settings::Rejections;
 #[doc(hidden)]
 pub use settings::{PaceSettings, SendRate};
+#[doc(hidden)]
+pub use unit::Held;
+pub use unit::{Requests, Unit, Weights};
 
 use super::limiter::{FailedSend, SendLimiter, Unpaid};
 use super::queue::Ticket;
 use super::{LazyWaker, Ready};
-use crate::policy::{RetryErrorType, Success};
+use crate::policy::{RetryErrorType, Success, Usage};
 use crate::support::Shared;
 use crate::support::random::RandomNumbers;
 use crate::time::{Clock, Timestamp};
@@ -36,13 +40,47 @@ const LONGEST_STRETCH: Duration = Duration::from_secs(5);
 /// The lowest external rate, in sends per second.
 const LOWEST_PACE: f64 = 0.001;
 
-/// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy).
+/// The limiter of a [`PacedRetryStrategy`](crate::PacedRetryStrategy), or one of weights.
+///
+/// # Weights
+///
+/// Some limits are on a sum: an LLM service counts the tokens of all prompts, a storage service counts bytes. A
+/// `PacedLimiter<Weights>` learns such a limit and keeps it. It counts the weights of operations, which `weight = EXPR` in
+/// `#[retryable]`, [`Retry::weight`](crate::Retry::weight) and the layer for `tower` tell it. An operation without one weighs 1.
+///
+/// ```
+/// use retry_core::limit::{PacedLimiter, Weights};
+/// use retry_core::strategy::LimitedRetryStrategy;
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+///
+/// #[derive(Debug, RetryInfo)]
+/// #[retry(throttling)]
+/// struct SlowDown;
+///
+/// // Requests per second, which it learns, and 100,000 tokens per minute, which are known.
+/// static LLM: LimitedRetryStrategy<(PacedLimiter, PacedLimiter<Weights>)> =
+///     LimitedRetryStrategy::with_limiter(
+///         StandardRetryStrategy::new(),
+///         (PacedLimiter::new(), PacedLimiter::of_weights().max_rate(100_000.0 / 60.0)),
+///     );
+///
+/// #[retryable(strategy = LLM, weight = tokens)]
+/// async fn complete(prompt: &str, tokens: u32) -> Result<String, SlowDown> {
+///     // One attempt.
+/// #   Ok(prompt.to_owned())
+/// }
+/// ```
+///
+/// - The weight is an estimate, by which an operation is admitted. If the outcome says what was
+///   [used](crate::policy::Usage), the difference is settled with the next operations.
+/// - Tell the limit if you know it. What is learned without it is one rejection in about 30 requests at 10 requests per second.
+/// - An idle client may send as much as the heaviest operation so far at once. A server that accepts that one has such a burst.
 #[derive(Debug)]
-pub struct PacedLimiter {
+pub struct PacedLimiter<U: Unit = Requests> {
     /// The initial settings, also used for a test's copy.
     start: PaceSettings,
     live: Shared<LiveSettings>,
-    pacer: Shared<Pacer>,
+    pacer: Shared<Pacer<U>>,
     stretch: RandomNumbers,
     /// Whether there was a warning that operations wait for longer than the strategy allows.
     warned: AtomicBool,
@@ -56,13 +94,14 @@ const fn quarter(at: Timestamp) -> u32 {
 
 /// The place of an operation in the limiter.
 #[doc(hidden)]
-#[derive(Debug, Default)]
-pub struct PacedPlace {
+#[derive(Debug)]
+pub struct PacedPlace<U: Unit = Requests> {
     /// The place in the queue, while the operation waits for a send.
     ticket: Option<Ticket>,
     /// The number of the last rejection that was known when the send was granted. `None` if sends were not limited then.
     granted: Option<NonZeroU32>,
     throttled: Throttled,
+    held: U::Held,
 }
 
 /// The attempts of an operation that were throttled.
@@ -98,10 +137,14 @@ impl Throttled {
     }
 }
 
-impl PacedPlace {
-    /// Returns the place of an operation with these throttled attempts.
-    const fn after(throttled: Throttled) -> Self {
-        Self { ticket: None, granted: None, throttled }
+impl<U: Unit> PacedPlace<U> {
+    /// Returns the place of an operation of this weight with these throttled attempts.
+    const fn after(throttled: Throttled, held: U::Held) -> Self {
+        Self { ticket: None, granted: None, throttled, held }
+    }
+
+    fn weight(&self) -> U::Weight {
+        U::weight(self.held)
     }
 
     /// Returns whether a send was granted.
@@ -117,10 +160,61 @@ impl PacedPlace {
 }
 
 impl PacedLimiter {
-    /// Creates a limiter with the default settings, for a strategy with [two
+    /// Creates a limiter of requests with the default settings, for a strategy with [two
     /// limits](crate::strategy::LimitedRetryStrategy::with_limiter).
     pub const fn new() -> Self {
         Self::stretching_by(RandomNumbers::new())
+    }
+}
+
+impl PacedLimiter<Weights> {
+    /// Creates a limiter of [weights](PacedLimiter#weights) with the default settings.
+    pub const fn of_weights() -> Self {
+        Self::stretching_by(RandomNumbers::new())
+    }
+}
+
+impl<U: Unit> PacedLimiter<U> {
+    /// Sets a limit on sends per second, or on the sum of weights per second, if you know it; see
+    /// [`PacedRetryStrategy::max_rate`](crate::PacedRetryStrategy::max_rate).
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rate is not a finite number of at least 0.001; in a `static` this is a compile error.
+    #[must_use]
+    pub const fn max_rate(mut self, rate: f64) -> Self {
+        self.set_max_rate(rate);
+        self
+    }
+
+    /// Sets which failures are rejections; see [`PacedRetryStrategy::rejections`](crate::PacedRetryStrategy::rejections).
+    #[must_use]
+    pub const fn rejections(mut self, rejections: Rejections) -> Self {
+        self.set_rejections(rejections);
+        self
+    }
+
+    /// Sets the time after which an operation that is throttled gives up; see
+    /// [`PacedRetryStrategy::max_throttled_time`](crate::PacedRetryStrategy::max_throttled_time). Of two limiters, the shorter
+    /// time counts.
+    #[must_use]
+    pub const fn max_throttled_time(mut self, time: Duration) -> Self {
+        self.set_max_throttled_time(time);
+        self
+    }
+
+    pub(crate) const fn set_max_rate(&mut self, rate: f64) {
+        let max_rate = SendRate::new(rate);
+        assert!(max_rate.is_some(), "invalid max_rate: expected a number of sends per second of at least 0.001");
+        self.start_with(PaceSettings { max_rate, ..self.start });
+    }
+
+    pub(crate) const fn set_rejections(&mut self, rejections: Rejections) {
+        self.start_with(PaceSettings { rejections, ..self.start });
+    }
+
+    pub(crate) const fn set_max_throttled_time(&mut self, max_throttled_time: Duration) {
+        self.start_with(PaceSettings { max_throttled_time, ..self.start });
     }
 
     /// Creates a limiter that stretches waits by these random numbers.
@@ -152,7 +246,7 @@ impl PacedLimiter {
     }
 
     #[inline]
-    fn with_pacer<R>(&self, using: impl FnOnce(&Pacer) -> R) -> R {
+    fn with_pacer<R>(&self, using: impl FnOnce(&Pacer<U>) -> R) -> R {
         self.pacer.with(Pacer::new, using)
     }
 
@@ -166,7 +260,7 @@ impl PacedLimiter {
         self.with_pacer(|pacer| pacer.change(now, || self.settings()));
     }
 
-    fn max_throttled_time(&self) -> Duration {
+    fn longest_throttled_time(&self) -> Duration {
         self.with_live(LiveSettings::max_throttled_time)
     }
 
@@ -178,9 +272,9 @@ impl PacedLimiter {
     /// Begins an operation with these throttled attempts. With the ramp or a limit that the user sets, the first one begins
     /// to limit sends.
     #[inline]
-    pub(crate) fn begin_after(&self, throttled: Throttled, clock: &dyn Clock) -> PacedPlace {
+    pub(crate) fn begin_after(&self, throttled: Throttled, clock: &dyn Clock) -> PacedPlace<U> {
         self.with_pacer(|pacer| pacer.begin(clock, || self.settings()));
-        PacedPlace::after(throttled)
+        PacedPlace::after(throttled, U::Held::default())
     }
 
     /// Sends at this rate from now on, or at the estimator's. Returns the counts of answers since the limit began. A rate
@@ -213,23 +307,35 @@ impl Default for PacedLimiter {
     }
 }
 
-impl SendLimiter for PacedLimiter {
-    type Place = PacedPlace;
+impl<U: Unit> SendLimiter for PacedLimiter<U> {
+    type Place = PacedPlace<U>;
 
     #[inline]
-    fn begin(&self, clock: &dyn Clock) -> PacedPlace {
+    fn begin(&self, clock: &dyn Clock) -> PacedPlace<U> {
         self.begin_after(Throttled::default(), clock)
+    }
+
+    /// What was taken must be given back, so a weight that is told too late is ignored.
+    fn weigh(&self, place: &mut PacedPlace<U>, weight: u32) {
+        if place.ticket.is_none() && place.granted.is_none() {
+            U::weigh(&mut place.held, weight);
+        }
+    }
+
+    fn settle(&self, place: &mut PacedPlace<U>, usage: Usage) {
+        U::settle(&mut place.held, usage);
     }
 
     /// An operation that waited when the limit ended asks once more, to give up its place.
     #[inline]
-    fn must_ask(&self, place: &PacedPlace) -> bool {
+    fn must_ask(&self, place: &PacedPlace<U>) -> bool {
         self.with_pacer(Pacer::must_be_asked) && !place.is_granted()
     }
 
     #[inline]
-    fn ask(&self, place: &mut PacedPlace, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
-        match self.with_pacer(|pacer| pacer.ask(clock, &mut place.ticket)) {
+    fn ask(&self, place: &mut PacedPlace<U>, clock: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        let weight = place.weight();
+        match self.with_pacer(|pacer| pacer.ask(clock, &mut place.ticket, weight)) {
             Ok(rejections) => {
                 place.granted = rejections;
                 Ready::Now
@@ -244,30 +350,32 @@ impl SendLimiter for PacedLimiter {
 
     /// Learns also from the report of the server with a success.
     #[inline]
-    fn succeeded(&self, place: &mut PacedPlace, success: &Success, clock: &dyn Clock) {
+    fn succeeded(&self, place: &mut PacedPlace<U>, success: &Success, clock: &dyn Clock) {
         self.with_pacer(|pacer| {
-            pacer.accept(clock, place.ticket);
-            if let Some(limit) = success.rate_limit() {
+            let usage = U::take_usage(&mut place.held);
+            pacer.accept(clock, place.ticket, place.weight(), usage.used());
+            if let Some(limit) = U::report(success, usage) {
                 pacer.report(clock, place.granted, limit);
             }
         });
     }
 
     /// A throttled attempt is repeated without backoff and cost.
-    fn failed(&self, place: &mut PacedPlace, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
+    fn failed(&self, place: &mut PacedPlace<U>, failure: FailedSend, clock: &dyn Clock) -> Option<Unpaid> {
         let (sent_after, ticket, mut throttled) = (place.granted, place.ticket, place.throttled);
+        let usage = U::take_usage(&mut place.held);
         let terms = match failure {
             FailedSend::Rejected { wait, is_too_long, .. } => {
                 let (now, delay) = (clock.now(), self.stretched(wait));
                 let is_held = self.with_pacer(|pacer| {
                     pacer.reject(now, ticket, sent_after, (delay, !is_too_long), || self.settings())
                 });
-                let is_over = throttled.count(now, delay, self.max_throttled_time());
+                let is_over = throttled.count(now, delay, self.longest_throttled_time());
                 let holds_too_long = is_held && is_too_long && !self.warned.swap(true, Ordering::Relaxed);
                 Some(Unpaid { delay: (!is_too_long).then_some(delay), is_over, holds_too_long })
             }
             FailedSend::Otherwise => {
-                self.with_pacer(|pacer| pacer.accept(clock, ticket));
+                self.with_pacer(|pacer| pacer.accept(clock, ticket, place.weight(), usage.used()));
                 None
             }
             FailedSend::NotSent => {
@@ -275,23 +383,24 @@ impl SendLimiter for PacedLimiter {
                 None
             }
         };
-        *place = PacedPlace::after(throttled);
+        *place = PacedPlace::after(throttled, place.held);
         terms
     }
 
-    fn uncounted(&self, place: &PacedPlace) -> u32 {
+    fn uncounted(&self, place: &PacedPlace<U>) -> u32 {
         place.throttled.attempts
     }
 
-    fn put_back(&self, place: &mut PacedPlace) {
+    fn put_back(&self, place: &mut PacedPlace<U>) {
+        let weight = place.weight();
         if place.granted.take().is_some() {
-            self.with_pacer(|pacer| pacer.put_back(&mut place.ticket));
+            self.with_pacer(|pacer| pacer.put_back(&mut place.ticket, weight));
         }
     }
 
-    fn release(&self, place: &mut PacedPlace) {
-        let (ticket, granted) = (place.ticket.take(), place.granted.take());
-        self.with_pacer(|pacer| pacer.give_up(ticket, granted.is_some()));
+    fn release(&self, place: &mut PacedPlace<U>) {
+        let (ticket, granted, weight) = (place.ticket.take(), place.granted.take(), place.weight());
+        self.with_pacer(|pacer| pacer.give_up(ticket, granted.map(|_| weight)));
     }
 
     fn send_rate(&self) -> Option<f64> {

@@ -3,10 +3,12 @@
 use super::estimator::Told;
 use super::hold::Hold;
 use super::reports::Reports;
+use super::unit::{Scale, Unit};
 use super::{GoodputEstimator, PacedAnswers};
-use crate::limit::queue::{SendSupply, time_for};
+use crate::limit::queue::{RECHECK, SendSupply, time_for};
 use crate::policy::RateLimit;
 use crate::time::{Latest, Observed, Timestamp};
+use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -18,8 +20,10 @@ const UNUSED: f64 = 0.05;
 const LATE: f64 = 0.002;
 
 /// A limit on sends at the rate of a [`GoodputEstimator`]. Sends are spaced evenly.
+///
+/// With weights, a send is a request of the mean weight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct Pace<U> {
     pub(super) estimator: GoodputEstimator,
     /// An external rate, in sends per second, which is used in place of the estimator's, within the limit that the user
     /// sets.
@@ -39,6 +43,9 @@ pub(super) struct Pace {
     hold: Hold,
     reports: Reports,
     latest: Latest,
+    /// Used with weights only.
+    scale: Scale,
+    unit: PhantomData<U>,
 }
 
 /// Returns the next number, which wraps.
@@ -46,7 +53,7 @@ fn next(number: NonZeroU32) -> NonZeroU32 {
     number.checked_add(1).unwrap_or(NonZeroU32::MIN)
 }
 
-impl Pace {
+impl<U: Unit> Pace<U> {
     pub(super) fn new(estimator: &GoodputEstimator, now: Timestamp) -> Self {
         let rate = estimator.rate(now);
         Self {
@@ -61,6 +68,8 @@ impl Pace {
             hold: Hold::over(now),
             reports: Reports::new(now),
             latest: Latest::new(now),
+            scale: Scale::NEW,
+            unit: PhantomData,
         }
     }
 
@@ -73,10 +82,38 @@ impl Pace {
     /// Counts accepted requests.
     pub(super) fn accept(&mut self, now: Timestamp, requests: u32) {
         self.answers.accepted += u64::from(requests);
+        self.learn(now, requests);
+    }
+
+    #[inline]
+    fn learn(&mut self, now: Timestamp, requests: u32) {
         if self.hold.is_active() && self.hold.accept(now) {
             self.estimator.resume(now);
         }
         self.estimator.accept(now, requests);
+    }
+
+    /// Takes note of the weight of an operation that asks for the first time.
+    pub(super) fn meet(&mut self, weight: U::Weight) {
+        if U::IS_WEIGHED
+            && let Some(factor) = self.scale.meet(U::get(weight))
+        {
+            self.estimator.rescale(factor);
+            self.rate *= factor;
+            self.sends *= factor;
+        }
+    }
+
+    /// Counts an accepted request of this weight, which used so much of the limit. What it used beyond its weight is owed by
+    /// the next ones.
+    pub(super) fn accept_weight(&mut self, now: Timestamp, weight: U::Weight, used: Option<u32>) {
+        let weight = U::get(weight);
+        let used = used.unwrap_or(weight);
+        self.refill(now);
+        self.sends = self.saved(self.sends + self.scale.sends(weight) - self.scale.sends(used));
+        self.answers.accepted += 1;
+        let sends = self.scale.accepted(used);
+        self.learn(now, sends);
     }
 
     /// Counts a rejection, unless the request was sent before the last cut was known. `holds` says whether the wait with it is
@@ -156,15 +193,22 @@ impl Pace {
         if self.estimator.told().has_limit() {
             self.barely_saved(sends)
         } else {
-            sends.min((UNUSED * self.rate).max(1.0))
+            sends.min((UNUSED * self.rate).max(self.one()))
         }
+    }
+
+    /// Returns the sends of one request, whichever it is. A server that accepts the heaviest one accepts as many light ones at
+    /// once.
+    #[inline]
+    fn one(&self) -> f64 {
+        if U::IS_WEIGHED { self.scale.most() } else { 1.0 }
     }
 
     /// If a waiter is late by the resolution of a timer, no send is lost. A client that did not wait has one send.
     #[cold]
     fn barely_saved(&self, sends: f64) -> f64 {
-        let late = LATE * self.rate;
-        if sends <= 1.0 + late { sends } else { late.max(1.0) }
+        let (late, one) = (LATE * self.rate, self.one());
+        if sends <= one + late { sends } else { late.max(one) }
     }
 
     /// Returns the rate at the last question or throttling, in sends per second.
@@ -190,7 +234,7 @@ impl Pace {
     fn pass_in_hold(&mut self, now: Timestamp) {
         // A send that was given back is the probe, so that there are not two probes.
         if self.hold.pass(now) {
-            self.sends = self.sends.max(1.0);
+            self.sends = self.sends.max(self.one());
             self.hold.probe(now);
         }
         self.filled = self.filled.max(self.hold.until().min(now));
@@ -201,11 +245,35 @@ impl Pace {
     #[cold]
     fn wait_in_hold(&self, sends: f64, after: Duration) -> Duration {
         let held = self.hold.until().saturating_since(self.filled).saturating_add(after);
-        if sends > 1.0 { held } else { held.min(self.hold.next_probe().saturating_since(self.filled)) }
+        if sends > self.one() { held } else { held.min(self.hold.next_probe().saturating_since(self.filled)) }
     }
 }
 
-impl SendSupply for Pace {
+impl<U: Unit> SendSupply for Pace<U> {
+    type Weight = U::Weight;
+
+    #[inline]
+    fn sends(&self, weight: U::Weight) -> f64 {
+        if U::IS_WEIGHED { self.scale.sends(U::get(weight)) } else { 1.0 }
+    }
+
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "more waiters than an `f64` counts exactly do not fit into memory")]
+    fn sends_of_all(&self, requests: usize, weight: impl Fn(usize) -> U::Weight) -> f64 {
+        if !U::IS_WEIGHED {
+            return requests as f64;
+        }
+        let enough = self.sends + self.rate * RECHECK.as_secs_f64();
+        let mut sum = 0.0;
+        for index in 0..requests {
+            sum += self.sends(weight(index));
+            if sum > enough {
+                break;
+            }
+        }
+        sum
+    }
+
     /// Threads may deliver their readings of the clock out of order; see [`Latest`].
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
@@ -241,12 +309,16 @@ impl SendSupply for Pace {
         if self.hold.is_active() { self.wait_in_hold(sends, wait) } else { wait }
     }
 
-    fn take(&mut self) {
-        self.sends = (self.sends - 1.0).max(0.0);
+    fn take(&mut self, weight: U::Weight) {
+        self.sends = (self.sends - self.sends(weight)).max(0.0);
+        // Of light requests, only one is the probe.
+        if U::IS_WEIGHED && self.hold.is_active() {
+            self.sends = 0.0;
+        }
     }
 
-    fn give_back(&mut self) {
-        self.sends = self.saved(self.sends + 1.0);
+    fn give_back(&mut self, weight: U::Weight) {
+        self.sends = self.saved(self.sends + self.sends(weight));
     }
 
     fn interval(&self) -> Duration {

@@ -2,6 +2,7 @@
 
 use super::accepted::AcceptedCounters;
 use super::pace::Pace;
+use super::unit::Unit;
 use super::{GoodputEstimator, PaceSettings, PacedAnswers};
 use crate::limit::queue::{SendQueue, Ticket};
 use crate::policy::RateLimit;
@@ -31,14 +32,14 @@ const FRESH: Duration = Duration::from_millis(250);
 /// moment before: it counts a request in its counter, which is not read any more, or sends a request without asking. This
 /// happens to a few requests at the first rejection, and the estimate does not depend on them.
 #[derive(Debug)]
-pub(super) struct Pacer {
+pub(super) struct Pacer<U: Unit> {
     phase: AtomicU8,
     counters: AcceptedCounters,
     accepted: Padded<AtomicU32>,
     /// `None` until sends are limited for the first time. It then stays, so that a ticket is never issued twice, and a waiter
     /// keeps its place when a limit ends and another one begins. No user code runs while it is locked, not even the clock, so
     /// the lock is never poisoned.
-    queue: Padded<Mutex<Option<SendQueue<Pace>>>>,
+    queue: Padded<Mutex<Option<SendQueue<Pace<U>>>>>,
 }
 
 #[derive(Debug)]
@@ -57,11 +58,11 @@ const PACING: u8 = 2;
 const ENDED: u8 = 3;
 
 /// Returns the phase in which sends are not limited.
-fn phase_without_a_limit(queue: &SendQueue<Pace>) -> u8 {
+fn phase_without_a_limit<U: Unit>(queue: &SendQueue<Pace<U>>) -> u8 {
     if queue.is_empty() { OPEN } else { ENDED }
 }
 
-impl Pacer {
+impl<U: Unit> Pacer<U> {
     pub(super) const fn new() -> Self {
         Self {
             phase: AtomicU8::new(IDLE),
@@ -71,7 +72,7 @@ impl Pacer {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<SendQueue<Pace>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<SendQueue<Pace<U>>>> {
         self.queue.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,11 +102,11 @@ impl Pacer {
     /// Returns the limit with the current time to use. If sends are not limited, a limit with this estimator begins.
     fn limit<'a>(
         &self,
-        queue: &'a mut Option<SendQueue<Pace>>,
+        queue: &'a mut Option<SendQueue<Pace<U>>>,
         now: Timestamp,
         settings: PaceSettings,
         estimator: impl FnOnce(Timestamp) -> GoodputEstimator,
-    ) -> (&'a mut Pace, Timestamp) {
+    ) -> (&'a mut Pace<U>, Timestamp) {
         let queue = queue.get_or_insert_with(|| SendQueue::new(Pace::new(&GoodputEstimator::new(now), now), now));
         let (pace, now) = queue.limit_at(now);
         if !self.is_pacing() {
@@ -141,7 +142,7 @@ impl Pacer {
 
     /// Ends the limit if nothing is limited: without the ramp and a limit that the user sets, before the first rejection.
     /// Operations that wait ask once more, and are sent.
-    fn end(&self, queue: Option<&SendQueue<Pace>>, settings: PaceSettings) {
+    fn end(&self, queue: Option<&SendQueue<Pace<U>>>, settings: PaceSettings) {
         if let Some(queue) = queue.filter(|queue| queue.limit().is_unlimited())
             && !settings.limits_the_first()
         {
@@ -169,7 +170,12 @@ impl Pacer {
 
     /// Asks for a send. Returns the number of rejections so far if it is granted, or else how long to wait before asking
     /// again. If sends are not limited, returns `None` in place of the number, and the place is given up.
-    pub(super) fn ask(&self, clock: &dyn Clock, ticket: &mut Option<Ticket>) -> Result<Option<NonZeroU32>, Duration> {
+    pub(super) fn ask(
+        &self,
+        clock: &dyn Clock,
+        ticket: &mut Option<Ticket>,
+        weight: U::Weight,
+    ) -> Result<Option<NonZeroU32>, Duration> {
         let now = clock.now();
         let mut queue = self.lock();
         let Some(queue) = &mut *queue else { return Ok(None) };
@@ -180,7 +186,10 @@ impl Pacer {
         }
         let (pace, now) = queue.limit_at(now);
         self.drain(pace, now);
-        let wait = queue.ask_at(now, ticket);
+        if ticket.is_none() {
+            pace.meet(weight);
+        }
+        let wait = queue.ask_at(now, ticket, weight);
         let pace = queue.limit_mut();
         if let Some(wait) = wait {
             pace.waited_at = now;
@@ -213,7 +222,8 @@ impl Pacer {
     }
 
     /// Moves the number of accepted requests to the estimator. The caller holds the lock.
-    fn drain(&self, pace: &mut Pace, now: Timestamp) {
+    #[inline]
+    fn drain(&self, pace: &mut Pace<U>, now: Timestamp) {
         if self.accepted.0.load(Ordering::Relaxed) > 0 {
             // After a pause, these are the last answers before it.
             let now = if now.saturating_since(pace.filled) > FRESH { pace.filled } else { now };
@@ -221,18 +231,31 @@ impl Pacer {
         }
     }
 
-    /// Counts a response that is not a rejection, and gives up the place of its operation, if it has one.
+    /// Counts a response that is not a rejection, and gives up the place of its operation, if it has one. `used` is what a request
+    /// of this weight used of the limit.
     #[inline]
-    pub(super) fn accept(&self, clock: &dyn Clock, ticket: Option<Ticket>) {
+    pub(super) fn accept(&self, clock: &dyn Clock, ticket: Option<Ticket>, weight: U::Weight, used: Option<u32>) {
         let phase = self.phase.load(Ordering::Relaxed);
         // Before, there are no places.
         if phase >= PACING {
-            self.give_up(ticket, false);
+            self.give_up(ticket, None);
+        }
+        if U::IS_WEIGHED {
+            return self.accept_weight(clock, weight, used);
         }
         if phase == PACING {
             self.accepted.0.fetch_add(1, Ordering::Relaxed);
         } else {
             self.counters.add(clock.now());
+        }
+    }
+
+    #[cold]
+    fn accept_weight(&self, clock: &dyn Clock, weight: U::Weight, used: Option<u32>) {
+        let now = clock.now();
+        if let Some(queue) = self.lock().as_mut().filter(|_| self.is_pacing()) {
+            let (pace, now) = queue.limit_at(now);
+            pace.accept_weight(now, weight, used);
         }
     }
 
@@ -248,7 +271,7 @@ impl Pacer {
         (wait, returns): (Duration, bool),
         settings: impl FnOnce() -> PaceSettings,
     ) -> bool {
-        self.give_up(ticket, false);
+        self.give_up(ticket, None);
         let mut queue = self.lock();
         let is_first = !self.is_pacing();
         let (pace, now) = self.limit(&mut queue, now, settings(), |now| {
@@ -277,19 +300,19 @@ impl Pacer {
     }
 
     /// Gives back a granted send that is not made yet, and keeps the operation's turn.
-    pub(super) fn put_back(&self, ticket: &mut Option<Ticket>) {
+    pub(super) fn put_back(&self, ticket: &mut Option<Ticket>, weight: U::Weight) {
         if let Some(queue) = &mut *self.lock() {
-            queue.put_back(ticket);
+            queue.put_back(ticket, weight);
         }
     }
 
-    /// Gives up a place in the queue. If `is_granted`, it also gives back a granted send that was not made.
+    /// Gives up a place in the queue, and gives back the send that was granted for a request of this weight and not made.
     #[inline]
-    pub(super) fn give_up(&self, ticket: Option<Ticket>, is_granted: bool) {
-        if (ticket.is_some() || is_granted)
+    pub(super) fn give_up(&self, ticket: Option<Ticket>, granted: Option<U::Weight>) {
+        if (ticket.is_some() || granted.is_some())
             && let Some(queue) = &mut *self.lock()
         {
-            queue.give_up(ticket, is_granted);
+            queue.give_up(ticket, granted);
         }
     }
 }

@@ -18,6 +18,8 @@ struct Counted {
 }
 
 impl SendSupply for Counted {
+    type Weight = ();
+
     fn observe(&mut self, now: Timestamp) -> Observed {
         let observed = self.latest.observe(now);
         if let Some(anchor) = observed.went_back_to {
@@ -37,12 +39,12 @@ impl SendSupply for Counted {
         if self.sends >= sends { Duration::ZERO } else { time_for(sends - self.sends, self.rate) }
     }
 
-    fn take(&mut self) {
+    fn take(&mut self, (): ()) {
         self.sends -= 1.0;
         self.taken += 1;
     }
 
-    fn give_back(&mut self) {
+    fn give_back(&mut self, (): ()) {
         self.sends += 1.0;
         self.taken = self.taken.checked_sub(1).expect("it was taken before");
     }
@@ -121,14 +123,14 @@ proptest! {
                 Step::Ask(number) => {
                     let operation = &mut operations[number];
                     made += usize::from(std::mem::take(&mut operation.is_granted));
-                    let wait = queue.ask(at(now), &mut operation.ticket);
+                    let wait = queue.ask(at(now), &mut operation.ticket, ());
                     operation.is_granted = wait.is_none();
                     prop_assert!(wait.is_none_or(|wait| !wait.is_zero() && wait <= super::RECHECK));
                     prop_assert_eq!(operation.ticket.is_some(), wait.is_some());
                 }
                 Step::Leave(number) => {
                     let Operation { ticket, is_granted } = std::mem::take(&mut operations[number]);
-                    queue.give_up(ticket, is_granted);
+                    queue.give_up(ticket, is_granted.then_some(()));
                 }
                 Step::Rate(rate) => {
                     let (limit, now) = queue.limit_at(at(now));
@@ -139,7 +141,7 @@ proptest! {
             check(&queue, &operations, made);
         }
         for Operation { ticket, is_granted } in std::mem::take(&mut operations) {
-            queue.give_up(ticket, is_granted);
+            queue.give_up(ticket, is_granted.then_some(()));
         }
         check(&queue, &operations, made);
         prop_assert!(queue.is_empty(), "{queue:?}");

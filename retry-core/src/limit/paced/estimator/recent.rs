@@ -1,5 +1,6 @@
 //! The requests that were accepted in the last second.
 
+use super::scaled;
 use crate::time::Timestamp;
 
 /// The number of quarters of a second that are kept: four, and the current one.
@@ -68,6 +69,11 @@ impl Recent {
     /// Returns whether the first quarter can be the one of this time.
     pub(super) const fn began_after(&self, time: Timestamp) -> bool {
         self.quarter >= quarter(time)
+    }
+
+    /// Multiplies all numbers.
+    pub(super) fn rescale(&mut self, factor: f64) {
+        self.counts = self.counts.map(|count| scaled(count, factor));
     }
 
     pub(super) fn reanchor(&mut self, now: Timestamp) {

@@ -57,6 +57,12 @@ impl Told {
         if rate > self.cap { self.cap } else { rate }
     }
 
+    /// Counts in another unit from now on. The first rate is not told with it, so it stays.
+    pub(super) fn rescale(&mut self, factor: f64) {
+        self.limit *= factor;
+        *self = self.at_space(self.space);
+    }
+
     /// Lets accepted requests bring the sends closer together.
     #[inline]
     pub(super) fn narrow(&mut self, requests: u32) {

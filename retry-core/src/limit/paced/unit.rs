@@ -1,0 +1,209 @@
+//! What a limit counts: requests, or their weights.
+
+use crate::policy::{RateLimit, Success, Usage};
+use std::fmt::Debug;
+
+/// What a [`PacedLimiter`](super::PacedLimiter) counts: [`Requests`] or [`Weights`]. This trait is sealed.
+///
+/// ```
+/// use retry_core::limit::{PacedLimiter, Unit};
+///
+/// /// Reports how fast a limiter sends.
+/// fn report<U: Unit>(name: &str, limiter: &PacedLimiter<U>) {
+///     # use retry_core::limit::SendLimiter;
+///     println!("{name}: {:?} sends per second", limiter.send_rate());
+/// }
+/// # report("tokens", &PacedLimiter::of_weights());
+/// ```
+pub trait Unit: sealed::Sealed + Debug + Send + Sync + Sized + 'static {
+    /// What distinguishes requests in the queue.
+    #[doc(hidden)]
+    type Weight: Copy + Debug + Send + Sync;
+
+    /// What the place of an operation holds of its weight.
+    #[doc(hidden)]
+    type Held: Copy + Debug + Default + Send + Sync;
+
+    /// Whether operations have different weights.
+    #[doc(hidden)]
+    const IS_WEIGHED: bool;
+
+    /// Returns the weight that a place holds.
+    #[doc(hidden)]
+    fn weight(held: Self::Held) -> Self::Weight;
+
+    /// Returns the number of a weight.
+    #[doc(hidden)]
+    fn get(weight: Self::Weight) -> u32;
+
+    /// Sets the weight that a place holds.
+    #[doc(hidden)]
+    fn weigh(held: &mut Self::Held, weight: u32);
+
+    /// Sets what the outcome says.
+    #[doc(hidden)]
+    fn settle(held: &mut Self::Held, usage: Usage);
+
+    /// Returns what the outcome said, and forgets it.
+    #[doc(hidden)]
+    fn take_usage(held: &mut Self::Held) -> Usage;
+
+    /// Returns what the server reported about a limit in this unit.
+    #[doc(hidden)]
+    fn report(success: &Success, usage: Usage) -> Option<RateLimit>;
+}
+
+/// The unit of a limit on the number of requests.
+#[derive(Clone, Copy, Debug)]
+pub enum Requests {}
+
+/// The unit of a limit on the sum of the weights of requests, such as tokens per minute or bytes per second.
+#[derive(Clone, Copy, Debug)]
+pub enum Weights {}
+
+/// The weight of an operation, and what its outcome said.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    weight: u32,
+    usage: Usage,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self { weight: 1, usage: Usage::default() }
+    }
+}
+
+impl Unit for Requests {
+    type Weight = ();
+    type Held = ();
+
+    const IS_WEIGHED: bool = false;
+
+    #[inline]
+    fn weight((): ()) {}
+
+    #[inline]
+    fn get((): ()) -> u32 {
+        1
+    }
+
+    fn weigh((): &mut (), _: u32) {}
+
+    fn settle((): &mut (), _: Usage) {}
+
+    #[inline]
+    fn take_usage((): &mut ()) -> Usage {
+        Usage::default()
+    }
+
+    #[inline]
+    fn report(success: &Success, _: Usage) -> Option<RateLimit> {
+        success.rate_limit()
+    }
+}
+
+impl Unit for Weights {
+    type Weight = u32;
+    type Held = Held;
+
+    const IS_WEIGHED: bool = true;
+
+    fn weight(held: Held) -> u32 {
+        held.weight
+    }
+
+    fn get(weight: u32) -> u32 {
+        weight
+    }
+
+    fn weigh(held: &mut Held, weight: u32) {
+        held.weight = weight;
+    }
+
+    fn settle(held: &mut Held, usage: Usage) {
+        held.usage = usage;
+    }
+
+    fn take_usage(held: &mut Held) -> Usage {
+        std::mem::take(&mut held.usage)
+    }
+
+    fn report(_: &Success, usage: Usage) -> Option<RateLimit> {
+        usage.limit()
+    }
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "a seal")]
+    pub trait Sealed {}
+
+    impl Sealed for super::Requests {}
+    impl Sealed for super::Weights {}
+}
+
+/// The number of operations over which the mean weight is taken, about.
+const OPERATIONS: f64 = 64.0;
+/// How far the mean weight moves before the scale follows it. Within this factor, the estimator takes a request of mean weight
+/// for one to one and a half requests, which makes it a little less sure of what it sees, or a little more.
+const MOVES_BY: f64 = 1.5;
+
+/// How many sends a weight is: as many as requests of the mean weight are as heavy. So an estimator of the rate sees about as
+/// many requests as there are, however heavy they are, and its statistics hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The weight of one send. It is at least 1.
+    unit: f64,
+    /// The heaviest weight so far.
+    heaviest: f64,
+    /// The sum of the weights that are averaged, and their number.
+    sum: f64,
+    number: f64,
+    /// The part of a send that was accepted and not told the estimator yet.
+    part: f64,
+}
+
+impl Scale {
+    pub(super) const NEW: Self = Self { unit: 1.0, heaviest: 1.0, sum: 0.0, number: 0.0, part: 0.0 };
+
+    /// Returns the number of sends that a weight is.
+    pub(super) fn sends(&self, weight: u32) -> f64 {
+        f64::from(weight) / self.unit
+    }
+
+    /// Returns the number of sends of the heaviest request so far.
+    pub(super) fn most(&self) -> f64 {
+        self.heaviest / self.unit
+    }
+
+    /// Takes note of the weight of an operation. If the scale changes, returns the factor by which all numbers of sends do.
+    pub(super) fn meet(&mut self, weight: u32) -> Option<f64> {
+        let weight = f64::from(weight);
+        self.heaviest = self.heaviest.max(weight);
+        (self.sum, self.number) = (self.sum + weight, self.number + 1.0);
+        if self.number >= 2.0 * OPERATIONS {
+            (self.sum, self.number) = (self.sum / 2.0, self.number / 2.0);
+        }
+        let mean = (self.sum / self.number).max(1.0);
+        let factor = self.unit / mean;
+        let has_moved = !(1.0 / MOVES_BY..=MOVES_BY).contains(&factor);
+        has_moved.then(|| {
+            self.unit = mean;
+            self.part *= factor;
+            factor
+        })
+    }
+
+    /// Returns the whole sends of an accepted weight. The rest is kept for the next one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the float saturates, and is not negative"
+    )]
+    pub(super) fn accepted(&mut self, weight: u32) -> u32 {
+        let sends = self.part + self.sends(weight);
+        self.part = sends.fract();
+        sends as u32
+    }
+}
