@@ -38,5 +38,5 @@ events! {
     /// Once.
     warn stays_alone(fleet: &str): "no other process was seen in this fleet: is its name right?";
     /// When the value changes.
-    warn switched(is_on: bool): "the retries of the fleet were switched";
+    warn switched(fleet: &str, is_on: bool, reason: &str): "the retries of the fleet were switched";
 }

@@ -69,13 +69,15 @@
 //!
 //! # For operators
 //!
-//! The state of a fleet is one hash, `retry-fleet:1:{NAME}`; the README of this crate describes its fields. The switch is a key
-//! of its own. To turn retries off for ten minutes, and on again:
+//! The state of a fleet is one hash, `retry-fleet:1:{NAME}`; the README of this crate describes its fields. Operators turn
+//! the switch by another key. To turn retries off for ten minutes, and on again before that:
 //!
 //! ```text
-//! redis-cli SET 'retry-fleet:{orders}:off' 1 EX 600
-//! redis-cli DEL 'retry-fleet:{orders}:off'
+//! redis-cli SET 'retry-fleet:{orders}:switch' 'off ada: orders are down' EX 600
+//! redis-cli SET 'retry-fleet:{orders}:switch' on EX 60
 //! ```
+//!
+//! The state and all processes carry the switch with its end and its reason, so it survives the store, and the key.
 //!
 //! # What it reports
 //!
@@ -161,5 +163,5 @@ pub use self::{
     member::{FleetStatus, Member},
     quota::FleetQuota,
     store::{Store, StoreError},
-    switch::FleetSwitch,
+    switch::{FleetSwitch, SwitchedOff},
 };

@@ -2,10 +2,10 @@
 
 use crate::events;
 use crate::limit::LimitPart;
-use crate::protocol::{Call, Reply};
+use crate::protocol::{Call, Reply, Turn};
 use crate::quota::{FleetQuota, QuotaPart};
 use crate::random::Random;
-use crate::switch::FleetSwitch;
+use crate::switch::{FleetSwitch, SwitchedOff};
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
@@ -56,8 +56,10 @@ pub struct Member {
     quota: Option<QuotaPart>,
     limit: Option<LimitPart>,
     switch: Option<Box<dyn Deref<Target = FleetSwitch> + Send + Sync>>,
-    /// What to turn the switch to with the next call.
-    turn: Option<Duration>,
+    /// How to turn the switch with the next call.
+    turn: Option<Turn>,
+    /// The last turn that the process knows, and when its time is over.
+    known_turn: Option<(Turn, Timestamp)>,
     /// Whether the next call is an early one.
     is_early: bool,
     has_left: bool,
@@ -104,6 +106,7 @@ impl Member {
             limit: None,
             switch: None,
             turn: None,
+            known_turn: None,
             is_early: false,
             has_left: false,
             alone_since: None,
@@ -131,9 +134,10 @@ impl Member {
         self
     }
 
-    /// Turns the retries of the fleet off for so long, or on if the time is zero, with the next call, which is now.
-    pub fn turn_retries_off(&mut self, off_for: Duration, now: Timestamp) {
-        self.turn = Some(off_for);
+    /// Turns the retries of the fleet off for so long, or on if the time is zero, with the next call, which is now. The reason
+    /// says who turned them off, and why.
+    pub fn turn_retries_off(&mut self, off_for: Duration, reason: impl Into<String>, now: Timestamp) {
+        self.turn = Some(Turn { number: 0, off_for, reason: reason.into() });
         self.next_call_at = now;
     }
 
@@ -170,7 +174,9 @@ impl Member {
         let mut call = Call::new(self.id.clone(), format!("{}.{}", self.id, self.calls));
         call.epoch.clone_from(&self.epoch);
         call.is_leaving = is_leaving;
-        call.off_for = self.turn.take();
+        call.turn = self.turn.take();
+        call.known_turn =
+            self.known_turn.as_ref().map(|(turn, until)| Turn { off_for: until.saturating_since(now), ..turn.clone() });
         call.limit = self.limit.as_mut().filter(|_| !is_under_test()).map(|part| {
             if is_first {
                 part.join(now);
@@ -222,9 +228,10 @@ impl Member {
                 part.pay_debt(reply.balance);
             }
         }
-        if let Some(switch) = &self.switch {
-            switch.set(reply.retries_enabled);
+        if let Some(turn) = &reply.turn {
+            self.known_turn = Some((turn.clone(), now.saturating_add(turn.off_for)));
         }
+        self.apply_switch(now);
         self.schedule(now);
         let limit = self.limit.as_mut().filter(|_| !is_under_test());
         if let Some((part, reply)) = limit.zip(reply.limit.as_ref())
@@ -245,6 +252,7 @@ impl Member {
         if let Some(part) = &self.quota {
             part.unanswered();
         }
+        self.apply_switch(now);
         if self.is_lost {
             self.go_alone(now);
         } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some() && !is_under_test()) {
@@ -252,6 +260,23 @@ impl Member {
             part.go_alone(true, now);
         }
         self.schedule(now);
+    }
+
+    /// Returns how the retries of the fleet were turned off, unless that is over.
+    pub fn switched_off(&self, now: Timestamp) -> Option<SwitchedOff> {
+        self.known_turn.as_ref().and_then(|(turn, until)| SwitchedOff::new(turn, *until, now))
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) const fn known_turn(&self) -> Option<&(Turn, Timestamp)> {
+        self.known_turn.as_ref()
+    }
+
+    /// Sets the switch of this process to the last known value, whose time may be over.
+    fn apply_switch(&self, now: Timestamp) {
+        if let Some(switch) = &self.switch {
+            switch.set(&self.fleet, self.switched_off(now).as_ref());
+        }
     }
 
     /// Goes on without the store, because it is lost or nobody will ask it any more.

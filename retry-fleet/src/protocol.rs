@@ -26,8 +26,10 @@ pub struct Call {
     pub quota: Option<QuotaCall>,
     /// The part of the limit.
     pub limit: Option<LimitCall>,
-    /// Turns the retries of the fleet off for so long, or on if it is zero.
-    pub off_for: Option<Duration>,
+    /// The last turn of the switch that the process knows. A store that was emptied takes it over.
+    pub known_turn: Option<Turn>,
+    /// Turns the switch. The store numbers the turn.
+    pub turn: Option<Turn>,
 }
 
 impl Call {
@@ -42,9 +44,21 @@ impl Call {
             look_at: 4,
             quota: None,
             limit: None,
-            off_for: None,
+            known_turn: None,
+            turn: None,
         }
     }
+}
+
+/// A turn of the switch. The store and all processes carry the latest one, so that it is not lost with the store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The number of the turn. Later turns have larger ones.
+    pub number: u64,
+    /// The time for which the retries of the fleet are still off, or zero if they are on.
+    pub off_for: Duration,
+    /// Who turned them off, and why: two texts with a colon and a space in between, or one of any form. Empty if they are on.
+    pub reason: String,
 }
 
 /// What a process tells about the quota.
@@ -115,8 +129,8 @@ pub struct Reply {
     pub epoch: String,
     /// The number of processes.
     pub members: u32,
-    /// Whether the retries of the fleet are on.
-    pub retries_enabled: bool,
+    /// The latest turn of the switch. `None` if nobody has turned it.
+    pub turn: Option<Turn>,
     /// The part of the quota, if the process asked for it.
     pub quota: Option<QuotaReply>,
     /// The part of the limit, if the process asked for it.
@@ -124,9 +138,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Creates a reply without a quota and a limit.
-    pub fn new(epoch: impl Into<String>, members: u32, retries_enabled: bool) -> Self {
-        Self { epoch: epoch.into(), members, retries_enabled, quota: None, limit: None }
+    /// Creates a reply without a quota and a limit, of a fleet whose switch was not turned.
+    pub fn new(epoch: impl Into<String>, members: u32) -> Self {
+        Self { epoch: epoch.into(), members, turn: None, quota: None, limit: None }
+    }
+
+    /// Returns whether the retries of the fleet are on.
+    pub fn retries_enabled(&self) -> bool {
+        self.turn.as_ref().is_none_or(|turn| turn.off_for.is_zero())
     }
 }
 

@@ -1,13 +1,17 @@
 //! The switch of a fleet.
 
+use crate::protocol::Turn;
+use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A switch for the retries of a whole fleet, for example during an incident.
 ///
 /// Any process can turn it, by [`Membership::turn_retries_off`](crate::Membership::turn_retries_off), and so can an
 /// operator with the client of the store; the [crate documentation](crate) shows the key. The other processes see it with
-/// their next call to the store, that is within 1.5 s. If the store is lost, the last value stays.
+/// their next call to the store, that is within 1.5 s. All of them carry it, so a store that was emptied has it again. If the
+/// store is lost, the last value stays until its end.
 ///
 /// The switch calls a function when its value changes. So a process can also be switched by itself, until the value of the
 /// fleet changes again.
@@ -38,11 +42,30 @@ impl FleetSwitch {
     }
 
     /// Only the task of the fleet sets the value, so there is no race.
-    pub(crate) fn set(&self, is_on: bool) {
+    pub(crate) fn set(&self, fleet: &str, off: Option<&SwitchedOff>) {
+        let is_on = off.is_none();
         if self.is_on.swap(is_on, Ordering::Relaxed) != is_on {
             (self.turn)(is_on);
-            crate::events::switched(is_on);
+            crate::events::switched(fleet, is_on, off.map_or("", |off| &off.reason));
         }
+    }
+}
+
+/// How the retries of a fleet were turned off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SwitchedOff {
+    /// Who turned them off, and why, as in `ada: orders are down`. A text of any form, and empty if an operator gave none.
+    pub reason: String,
+    /// The time until they are on again by themselves. [`Duration::MAX`] or centuries stand for no end.
+    pub off_for: Duration,
+}
+
+impl SwitchedOff {
+    /// Returns `None` if the retries are on.
+    pub(crate) fn new(turn: &Turn, until: Timestamp, now: Timestamp) -> Option<Self> {
+        let off_for = until.saturating_since(now);
+        (!off_for.is_zero()).then(|| Self { reason: turn.reason.clone(), off_for })
     }
 }
 

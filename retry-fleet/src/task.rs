@@ -2,10 +2,11 @@
 
 use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
+use crate::protocol::Turn;
 use crate::quota::FleetQuota;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::FleetSwitch;
+use crate::switch::{FleetSwitch, SwitchedOff};
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, TokioTimer};
@@ -112,7 +113,7 @@ impl<S: Store> Fleet<S> {
         }
         let joined = Joined::new(self.member.parts()).ok_or(JoinError::AlreadyJoined)?;
         let (commands, receiver) = mpsc::channel(1);
-        let (sender, status) = watch::channel(self.member.status());
+        let (sender, status) = watch::channel(Known::of(&self.member));
         let task = Task {
             member: self.member,
             store: self.store,
@@ -162,30 +163,53 @@ impl Error for JoinError {}
 #[must_use = "the process leaves the fleet when its membership is dropped: keep it, as in `let membership = fleet.join()?;`"]
 pub struct Membership {
     commands: mpsc::Sender<Command>,
-    status: watch::Receiver<FleetStatus>,
+    status: watch::Receiver<Known>,
+}
+
+/// What the process knows about its fleet.
+#[derive(Debug)]
+struct Known {
+    status: FleetStatus,
+    turn: Option<(Turn, Timestamp)>,
+}
+
+impl Known {
+    fn of(member: &Member) -> Self {
+        Self { status: member.status(), turn: member.known_turn().cloned() }
+    }
 }
 
 /// What the task is told to do, and where it tells the outcome.
 enum Command {
-    Turn(Duration, oneshot::Sender<Result<(), StoreError>>),
+    Turn(Duration, String, oneshot::Sender<Result<(), StoreError>>),
     Leave(oneshot::Sender<()>),
 }
 
 impl Membership {
     /// Returns what the process knows about its fleet.
     pub fn status(&self) -> FleetStatus {
-        *self.status.borrow()
+        self.status.borrow().status
+    }
+
+    /// Returns how the retries of the fleet were turned off, as far as the process knows, unless that is over.
+    pub fn switched_off(&self) -> Option<SwitchedOff> {
+        let known = self.status.borrow();
+        let (turn, until) = known.turn.as_ref()?;
+        SwitchedOff::new(turn, *until, TokioTimer.now())
     }
 
     /// Turns the retries of the whole fleet off for this time, and returns when the store knows it. The processes that have
     /// a [`FleetSwitch`] see it within 1.5 s.
     ///
+    /// `by` and `reason` say who does it, and why, for example in the warnings of all processes. They are cut to 128 bytes each.
+    ///
     /// # Errors
     ///
     /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
-    pub async fn turn_retries_off(&self, off_for: Duration) -> Result<(), StoreError> {
+    pub async fn turn_retries_off(&self, off_for: Duration, by: &str, reason: &str) -> Result<(), StoreError> {
+        let cut = |text: &str| text[..text.floor_char_boundary(LONGEST_NAME)].to_owned();
         // Less than a millisecond would mean on.
-        self.turn(off_for.max(Duration::from_millis(1))).await
+        self.turn(off_for.max(Duration::from_millis(1)), format!("{}: {}", cut(by), cut(reason))).await
     }
 
     /// Turns the retries of the whole fleet on again, before the time is over.
@@ -194,13 +218,13 @@ impl Membership {
     ///
     /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
     pub async fn turn_retries_on(&self) -> Result<(), StoreError> {
-        self.turn(Duration::ZERO).await
+        self.turn(Duration::ZERO, String::new()).await
     }
 
-    async fn turn(&self, off_for: Duration) -> Result<(), StoreError> {
+    async fn turn(&self, off_for: Duration, reason: String) -> Result<(), StoreError> {
         let (done, outcome) = oneshot::channel();
         let ended = || StoreError::new("the task of the fleet has ended, because its runtime has");
-        self.commands.send(Command::Turn(off_for, done)).await.map_err(|_| ended())?;
+        self.commands.send(Command::Turn(off_for, reason, done)).await.map_err(|_| ended())?;
         outcome.await.map_err(|_| ended())?
     }
 
@@ -219,7 +243,7 @@ struct Task<S> {
     _joined: Joined,
     member: Member,
     store: S,
-    status: watch::Sender<FleetStatus>,
+    status: watch::Sender<Known>,
     joined_at: Timestamp,
 }
 
@@ -228,8 +252,8 @@ impl<S: Store> Task<S> {
         loop {
             let turned = match self.wait(&mut commands).await {
                 Next::Call => None,
-                Next::Command(Command::Turn(off_for, done)) => {
-                    self.member.turn_retries_off(off_for, TokioTimer.now());
+                Next::Command(Command::Turn(off_for, reason, done)) => {
+                    self.member.turn_retries_off(off_for, reason, TokioTimer.now());
                     Some(done)
                 }
                 Next::Command(Command::Leave(done)) => {
@@ -298,9 +322,9 @@ impl<S: Store> Task<S> {
 impl<S> Task<S> {
     /// Publishes what the process knows about its fleet.
     fn publish(&self) {
-        let status = self.member.status();
-        self.status.send_replace(status);
-        crate::gauges::set(self.member.fleet(), &status);
+        let known = Known::of(&self.member);
+        crate::gauges::set(self.member.fleet(), &known.status);
+        self.status.send_replace(known);
     }
 }
 

@@ -1,34 +1,29 @@
 //! What goes to the script, and what comes back.
 
-use crate::protocol::{Call, LimitReply, QuotaReply, Reply, Step};
+use crate::protocol::{Call, LimitCall, LimitReply, QuotaReply, Reply, Step, Turn};
 use crate::store::StoreError;
 use redis::{Cmd, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
+#[rustfmt::skip]
+/// The names of the arguments, by subject. The script says what they are.
+const ARGUMENTS: [&str; 34] = [
+    "member", "epoch", "fresh", "ttl", "leaving", "look_at",
+    "has_quota", "entry", "capacity", "cost", "seen", "back", "want", "held", "hint",
+    "has_limit", "version", "accepted", "rejected", "demand", "known_rate", "known_estimate",
+    "post_version", "post_accepted", "post_rejected", "post_rate", "post_estimate", "post_cut", "post_state",
+    "turned", "known_off_for", "known_reason", "off_for", "reason",
+];
+#[rustfmt::skip]
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 20] = [
-    "epoch",
-    "members",
-    "off",
-    "given",
-    "balance",
-    "room",
-    "capacity",
-    "rate",
-    "satisfied",
-    "waiting",
-    "step",
-    "now",
-    "accepted",
-    "rejected",
-    "state",
-    "version",
-    "cut",
-    "estimate",
-    "elapsed",
-    "entry",
+const FIELDS: [&str; 22] = [
+    "epoch", "members",
+    "entry", "given", "balance", "room", "capacity",
+    "version", "cut", "rate", "estimate", "satisfied", "waiting",
+    "step", "now", "elapsed", "accepted", "rejected", "state",
+    "turned", "off_for", "reason",
 ];
 /// The longest time that the store can keep, in milliseconds.
 const LONGEST: u64 = 1 << 52;
@@ -42,7 +37,7 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn new(fleet: &str) -> Self {
-        Self { hash: format!("retry-fleet:1:{{{fleet}}}"), switch: format!("retry-fleet:{{{fleet}}}:off") }
+        Self { hash: format!("retry-fleet:1:{{{fleet}}}"), switch: format!("retry-fleet:{{{fleet}}}:switch") }
     }
 }
 
@@ -50,33 +45,67 @@ impl Keys {
 pub(super) fn command(name: &str, script: &str, keys: &Keys, call: &Call) -> Cmd {
     let mut command = redis::cmd(name);
     command.arg(script).arg(2).arg(&keys.hash).arg(&keys.switch);
-    let quota = call.quota.unwrap_or_default();
-    let limit = call.limit.clone().unwrap_or_default();
-    command.arg(&call.member).arg(call.epoch.as_deref().unwrap_or("")).arg(&call.fresh);
-    command.arg(millis(call.ttl)).arg(u8::from(call.is_leaving)).arg(call.look_at);
-    command.arg(u8::from(call.quota.is_some())).arg(quota.capacity).arg(quota.cost);
-    command.arg(quota.seen).arg(quota.back).arg(quota.want).arg(quota.held).arg(quota.hint);
-    command.arg(u8::from(call.limit.is_some())).arg(limit.accepted).arg(limit.rejected);
-    command.arg(limit.demand.map_or(-1, i64::from));
-    match &limit.posted {
-        Some(post) => command.arg(post.version).arg(post.accepted).arg(post.rejected).arg(post.rate).arg(&post.state),
-        None => command.arg("").arg("").arg("").arg("").arg(""),
-    };
-    command.arg(call.off_for.map(|off_for| millis(off_for).to_string()).unwrap_or_default());
-    let posted = limit.posted.as_ref();
-    command.arg(limit.version).arg(posted.map_or(0.0, |post| post.estimate));
-    command.arg(u8::from(posted.is_some_and(|post| post.is_cut))).arg(quota.entry);
-    match limit.known {
-        Some((rate, estimate)) => command.arg(rate).arg(estimate),
-        None => command.arg("").arg(""),
-    };
+    for value in arguments(call) {
+        command.arg(value);
+    }
     command
+}
+
+/// Returns the arguments in the order of [`ARGUMENTS`].
+fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
+    let or_nothing = |value: Option<String>| value.unwrap_or_default();
+    let is = |is: bool| u8::from(is).to_string();
+    let quota = call.quota.unwrap_or_default();
+    let no_limit = LimitCall::default();
+    let limit = call.limit.as_ref().unwrap_or(&no_limit);
+    let (post, known, turn) = (limit.posted.as_ref(), call.known_turn.as_ref(), call.turn.as_ref());
+    [
+        call.member.clone(),
+        or_nothing(call.epoch.clone()),
+        call.fresh.clone(),
+        millis(call.ttl).to_string(),
+        is(call.is_leaving),
+        call.look_at.to_string(),
+        is(call.quota.is_some()),
+        quota.entry.to_string(),
+        quota.capacity.to_string(),
+        quota.cost.to_string(),
+        quota.seen.to_string(),
+        quota.back.to_string(),
+        quota.want.to_string(),
+        quota.held.to_string(),
+        quota.hint.to_string(),
+        is(call.limit.is_some()),
+        limit.version.to_string(),
+        limit.accepted.to_string(),
+        limit.rejected.to_string(),
+        limit.demand.map_or(-1, i64::from).to_string(),
+        or_nothing(limit.known.map(|(rate, _)| rate.to_string())),
+        or_nothing(limit.known.map(|(_, estimate)| estimate.to_string())),
+        or_nothing(post.map(|post| post.version.to_string())),
+        or_nothing(post.map(|post| post.accepted.to_string())),
+        or_nothing(post.map(|post| post.rejected.to_string())),
+        or_nothing(post.map(|post| post.rate.to_string())),
+        or_nothing(post.map(|post| post.estimate.to_string())),
+        is(post.is_some_and(|post| post.is_cut)),
+        or_nothing(post.map(|post| post.state.clone())),
+        known.map_or(0, |turn| turn.number).to_string(),
+        or_nothing(known.map(|turn| millis(turn.off_for).to_string())),
+        or_nothing(known.map(|turn| turn.reason.clone())),
+        or_nothing(turn.map(|turn| millis(turn.off_for).to_string())),
+        or_nothing(turn.map(|turn| turn.reason.clone())),
+    ]
 }
 
 /// Reads a reply of the script to this call.
 pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, StoreError> {
     let fields = Fields::new(key, value)?;
-    let mut reply = Reply::new(fields.text("epoch")?, fields.number("members")?, fields.number::<u8>("off")? == 0);
+    let mut reply = Reply::new(fields.text("epoch")?, fields.number("members")?);
+    let number = fields.number("turned")?;
+    if number > 0 {
+        let off_for = Duration::from_millis(fields.number("off_for")?);
+        reply.turn = Some(Turn { number, off_for, reason: fields.text("reason")? });
+    }
     if call.quota.is_some() {
         reply.quota = Some(QuotaReply {
             entry: fields.number("entry")?,
@@ -164,4 +193,24 @@ fn shown(value: &Value) -> String {
 fn millis(duration: Duration) -> u64 {
     let millis = duration.as_nanos().div_ceil(1_000_000);
     u64::try_from(millis).unwrap_or(u64::MAX).min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the names in a list of the script.
+    fn names(list: &str) -> Vec<&'static str> {
+        let (_, rest) = super::super::SCRIPT.split_once(list).unwrap();
+        let (text, _) = rest.split_once("\n}").unwrap();
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("--"));
+        lines.flat_map(|line| line.split('\'').skip(1).step_by(2)).collect()
+    }
+
+    // Rule F11.
+    #[test]
+    fn the_script_names_the_same_arguments_and_fields_in_the_same_order() {
+        assert_eq!(names("local arguments = {"), ARGUMENTS);
+        assert_eq!(names("local fields = {"), FIELDS);
+    }
 }

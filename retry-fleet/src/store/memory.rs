@@ -1,12 +1,14 @@
 //! A store in memory: the twin of the script that runs in Redis.
 
 mod limit;
+mod switch;
 
 use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
 use limit::Limit;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::time::Duration;
+use switch::Switch;
 
 /// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
 /// it calls more rarely.
@@ -25,7 +27,7 @@ const MOST: i64 = 1 << 52;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     state: Option<State>,
-    off_until: Option<u64>,
+    switch: Option<(String, u64)>,
 }
 
 /// What the store knows of a fleet.
@@ -46,6 +48,7 @@ struct State {
     /// What all members hold.
     held: i64,
     limit: Limit,
+    switch: Switch,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,16 +92,25 @@ impl MemoryStore {
         state.look(call.look_at, &call.member);
         state.recount();
         let mut reply = state.call(call);
-        if let Some(off_for) = call.off_for {
-            self.off_until = (!off_for.is_zero()).then(|| now.saturating_add(millis(off_for)));
-        }
-        reply.retries_enabled = self.off_until.is_none_or(|until| until <= now);
+        self.switch.take_if(|(_, until)| *until <= state.now);
+        reply.turn = state.switch.call(state.now, call, &mut self.switch);
         reply
     }
 
-    /// Forgets everything but the switch, as a store that was emptied.
+    /// Forgets everything, as a store that was emptied.
     pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets the state, but not what was written by [`write_switch`](MemoryStore::write_switch), as a store that has evicted it.
+    pub fn forget_state(&mut self) {
         self.state = None;
+    }
+
+    /// Writes a text as the switch until this time, in milliseconds, as operators do: `off`, `off ada: a reason`, or `on`.
+    /// `None` deletes it.
+    pub fn write_switch(&mut self, text: Option<&str>, until: u64) {
+        self.switch = text.map(|text| (text.to_owned(), until));
     }
 
     /// Returns what the store can still give, or `None` before the first call with a quota.
@@ -200,7 +212,7 @@ impl State {
             self.members.insert(call.member.clone(), member);
         }
         let members = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
-        Reply { epoch: self.epoch.clone(), members, retries_enabled: true, quota, limit }
+        Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
     }
 
     fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member) -> QuotaReply {
@@ -263,7 +275,7 @@ fn up_to_most(count: u64) -> u64 {
 }
 
 fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX).min(MOST.unsigned_abs())
 }
 
 fn amount(count: u64) -> i64 {

@@ -246,7 +246,7 @@ fn an_estimate_is_one_even_if_nothing_was_rejected_since_the_store_was_emptied()
 
 /// Returns a reply to a member of a fleet of 10.
 fn reply(rate: Option<(f64, f64)>) -> Reply {
-    let mut reply = Reply::new("epoch", 10, true);
+    let mut reply = Reply::new("epoch", 10);
     reply.limit = Some(LimitReply { version: 1, cut: 0, rate, satisfied: 0, waiting: 10, step: None });
     reply
 }

@@ -312,7 +312,7 @@ fn a_store_that_refuses_is_not_called_early_again_and_again() {
 fn no_number_of_processes_makes_calls_rarer_than_the_memory_of_the_store() {
     let mut member = Member::new("orders", "p1", at(1_000)).quota(Arc::new(FleetQuota::new(100)));
     member.call(at(1_000), false);
-    member.answered(at(1_000), &Reply::new("e", u32::MAX, true));
+    member.answered(at(1_000), &Reply::new("e", u32::MAX));
     assert!(member.next_call_at() <= at(1_000 + 12_500));
     // One call that is not answered is not a lost store.
     let now = at(13_500);

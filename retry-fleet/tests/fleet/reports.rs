@@ -5,7 +5,7 @@ use metrics::{
     Counter, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
 };
 use retry_core::{PacedRetryStrategy, RetryQuota};
-use retry_fleet::protocol::{Call, Reply};
+use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetQuota, FleetSwitch, Member};
 use std::collections::BTreeMap;
@@ -73,7 +73,8 @@ fn each_warning_comes_once_until_its_opposite() {
     assert_eq!(warnings.take(), ["quota_recovered"]);
 
     let mut operator = Call::new("operator", "e");
-    (operator.off_for, operator.is_leaving) = (Some(Duration::from_secs(2)), true);
+    let turn = Turn { off_for: Duration::from_secs(2), ..Turn::default() };
+    (operator.turn, operator.is_leaving) = (Some(turn), true);
     store.call(now, &operator);
     for _ in 0..4 {
         call(&mut store, &mut now);

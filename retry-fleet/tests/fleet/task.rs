@@ -2,7 +2,7 @@
 
 use retry_core::time::StdTimer;
 use retry_core::{PacedRetryStrategy, RetryQuota};
-use retry_fleet::protocol::{Call, Reply};
+use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,7 @@ impl Shared {
     fn turn_off_for(&self, off_for: Duration) {
         let mut state = self.0.lock().unwrap();
         let mut call = Call::new("operator", "e");
-        (call.off_for, call.is_leaving) = (Some(off_for), true);
+        (call.turn, call.is_leaving) = (Some(Turn { off_for, ..Turn::default() }), true);
         let now = now();
         state.store.call(now, &call);
     }
@@ -242,9 +242,10 @@ fn a_process_whose_runtime_has_ended_goes_on_alone() {
 
 static TURNED: AtomicU32 = AtomicU32::new(0);
 
-// Rule F7.
+// Rules F7, F34.
 #[tokio::test(start_paused = true)]
-async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_stays_when_the_store_is_lost() {
+async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_ends_when_it_should_even_if_the_store_is_lost()
+ {
     let store = Shared::default();
     let switch = Arc::new(FleetSwitch::new(|_| {
         TURNED.fetch_add(1, Ordering::Relaxed);
@@ -252,25 +253,76 @@ async fn a_switch_that_anyone_turns_is_seen_within_a_second_and_a_half_and_stays
     let member = Fleet::new("orders", store.clone()).switch(Arc::clone(&switch)).join().unwrap();
     let other = Fleet::new("orders", store.clone()).join().unwrap();
     sleep(Duration::from_secs(5)).await;
-    assert!(switch.is_on() && TURNED.load(Ordering::Relaxed) == 0);
+    assert!(switch.is_on() && TURNED.load(Ordering::Relaxed) == 0 && member.switched_off().is_none());
 
     store.turn_off_for(Duration::from_secs(20));
     sleep(Duration::from_millis(1_500)).await;
     assert!(!switch.is_on() && !member.status().retries_enabled);
     store.set_away(Away::Silent);
-    sleep(Duration::from_secs(30)).await;
+    sleep(Duration::from_secs(17)).await;
     assert!(!switch.is_on(), "the last value stays");
-    store.set_away(Away::No);
-    sleep(Duration::from_millis(2_500)).await;
+    sleep(Duration::from_secs(4)).await;
     assert!(switch.is_on(), "its time is over");
     assert_eq!(TURNED.load(Ordering::Relaxed), 2, "it is only told of changes");
+    store.set_away(Away::No);
+    sleep(Duration::from_millis(2_500)).await;
 
-    other.turn_retries_off(Duration::from_mins(10)).await.unwrap();
+    other.turn_retries_off(Duration::from_mins(10), "ada", "a test").await.unwrap();
     sleep(Duration::from_millis(1_500)).await;
     assert!(!switch.is_on());
+    let off = member.switched_off().unwrap();
+    assert_eq!(off.reason, "ada: a test");
+    assert!((Duration::from_secs(595)..Duration::from_mins(10)).contains(&off.off_for), "{off:?}");
     other.turn_retries_on().await.unwrap();
     sleep(Duration::from_millis(1_500)).await;
-    assert!(switch.is_on());
+    assert!(switch.is_on() && member.switched_off().is_none());
     store.set_away(Away::Refuses);
-    assert_eq!(other.turn_retries_off(Duration::MAX).await.unwrap_err().to_string(), "connection refused");
+    assert_eq!(
+        other.turn_retries_off(Duration::MAX, "ada", "a test").await.unwrap_err().to_string(),
+        "connection refused"
+    );
+}
+
+// Rule F34.
+#[tokio::test(start_paused = true)]
+async fn a_switch_survives_a_store_that_is_emptied_with_its_end_and_its_reason() {
+    let store = Shared::default();
+    let switches = [(); 3].map(|()| Arc::new(FleetSwitch::new(|_| {})));
+    let join =
+        |switch: &Arc<FleetSwitch>| Fleet::new("orders", store.clone()).switch(Arc::clone(switch)).join().unwrap();
+    let (first, second) = (join(&switches[0]), join(&switches[1]));
+    first.turn_retries_off(Duration::from_mins(2), "ada", "the table is overloaded").await.unwrap();
+    for _ in 0..20 {
+        sleep(Duration::from_secs(5)).await;
+        store.0.lock().unwrap().store.forget();
+        for _ in 0..200 {
+            sleep(Duration::from_millis(10)).await;
+            assert!(!switches[0].is_on());
+        }
+        if first.switched_off().is_some_and(|off| off.off_for < Duration::from_secs(10)) {
+            break;
+        }
+    }
+    // A process that joined since knows it, too.
+    let third = join(&switches[2]);
+    sleep(Duration::from_secs(2)).await;
+    for membership in [&first, &second, &third] {
+        let off = membership.switched_off().unwrap();
+        assert_eq!(off.reason, "ada: the table is overloaded");
+        assert!(off.off_for < Duration::from_secs(9), "{off:?}");
+    }
+    sleep(Duration::from_secs(9)).await;
+    assert!(switches.iter().all(|switch| switch.is_on()), "its time is over");
+
+    // A process that did not hear of a later turn does not undo it, after the store was emptied, either.
+    second.turn_retries_off(Duration::from_hours(1), "bob", "again").await.unwrap();
+    sleep(Duration::from_secs(2)).await;
+    let mut late = Call::new("late", "e");
+    late.known_turn = store.0.lock().unwrap().store.call(now(), &Call::new("late", "e")).turn;
+    second.turn_retries_on().await.unwrap();
+    sleep(Duration::from_secs(2)).await;
+    store.0.lock().unwrap().store.forget();
+    store.0.lock().unwrap().store.call(now(), &late);
+    sleep(Duration::from_secs(3)).await;
+    assert!(switches.iter().all(|switch| switch.is_on()));
 }

@@ -197,7 +197,7 @@ async fn a_user_with_the_documented_permissions_suffices() {
     let mut store = RedisStore::open(&format!("redis://fleet:PASSWORD@127.0.0.1:{}", server.port)).unwrap();
     let mut turn = whole_call();
     for off_for in [Duration::from_mins(1), Duration::ZERO] {
-        turn.off_for = Some(off_for);
+        turn.turn = Some(retry_fleet::protocol::Turn { off_for, ..Default::default() });
         store.call("orders", &turn).await.unwrap();
         turn.is_leaving = true;
     }

@@ -5,7 +5,7 @@ use crate::server::{PATIENCE, RedisServer};
 use redis::Commands;
 use retry_core::PacedRetryStrategy;
 use retry_core::time::Timestamp;
-use retry_fleet::protocol::{Call, LimitCall, QuotaCall};
+use retry_fleet::protocol::{Call, LimitCall, QuotaCall, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{FleetQuota, Member, Store};
 use std::sync::Arc;
@@ -28,11 +28,11 @@ async fn another_type_under_the_key_is_an_error_that_names_the_key() {
         let _: () = direct.del(HASH).unwrap();
     }
     // Any type under the key of the switch means off.
-    let _: () = direct.lpush("retry-fleet:{orders}:off", "text").unwrap();
-    assert!(!call(&mut store).await.unwrap().retries_enabled);
+    let _: () = direct.lpush("retry-fleet:{orders}:switch", "text").unwrap();
+    assert!(!call(&mut store).await.unwrap().retries_enabled());
     let mut turn = whole_call();
-    turn.off_for = Some(Duration::ZERO);
-    assert!(store.call("orders", &turn).await.unwrap().retries_enabled);
+    turn.turn = Some(Turn::default());
+    assert!(store.call("orders", &turn).await.unwrap().retries_enabled());
 }
 
 // Rule F33.

@@ -4,13 +4,14 @@ use crate::random::Random;
 use crate::server::RedisServer;
 use redis::{Commands, Connection};
 use retry_fleet::Store;
-use retry_fleet::protocol::{Call, LimitCall, Post, QuotaCall, Reply};
+use retry_fleet::protocol::{Call, LimitCall, Post, QuotaCall, Reply, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::store::MemoryStore;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 const HASH: &str = "retry-fleet:1:{orders}";
+const SWITCH: &str = "retry-fleet:{orders}:switch";
 /// More than all entries together.
 const ALL: u32 = 1_000;
 
@@ -21,6 +22,7 @@ struct Calls {
     seen: BTreeMap<String, u64>,
     entries: BTreeMap<String, u64>,
     version: u64,
+    turn: Option<Turn>,
     last: Option<Call>,
     made: u32,
 }
@@ -33,6 +35,7 @@ impl Calls {
             seen: BTreeMap::new(),
             entries: BTreeMap::new(),
             version: 0,
+            turn: None,
             last: None,
             made: 0,
         }
@@ -77,9 +80,25 @@ impl Calls {
         call.look_at = if self.random.one_in(2) { ALL } else { 0 };
         call.quota = (!self.random.one_in(5)).then(|| self.quota(&member));
         call.limit = self.random.one_in(2).then(|| self.limit());
-        call.off_for = self.random.one_in(10).then(|| Duration::from_secs(self.random.below(2).into()) * 3_600);
+        call.known_turn = self.random.one_in(3).then(|| self.known_turn()).flatten();
+        call.turn = self.random.one_in(40).then(|| self.turn(1));
         self.last = Some(call.clone());
         call
+    }
+
+    /// Returns a turn with any number, or the last one that was heard of.
+    fn known_turn(&mut self) -> Option<Turn> {
+        if self.random.one_in(4) {
+            let number = if self.random.one_in(2) { self.count(1_000) } else { self.turn.as_ref()?.number + 1 };
+            return Some(self.turn(number));
+        }
+        self.turn.clone()
+    }
+
+    fn turn(&mut self, number: u64) -> Turn {
+        let off_for = Duration::from_mins(self.random.below(3).into());
+        let reason = ["", "ada: why", "a\u{e9}:: b"][self.random.below(3) as usize];
+        Turn { number, off_for, reason: reason.to_owned() }
     }
 
     fn quota(&mut self, member: &str) -> QuotaCall {
@@ -125,6 +144,9 @@ impl Calls {
             return;
         }
         self.epoch = Some(reply.epoch.clone());
+        if !self.random.one_in(4) {
+            self.turn.clone_from(&reply.turn);
+        }
         if let Some(quota) = reply.quota {
             self.seen.insert(call.member.clone(), quota.given);
             self.entries.insert(call.member.clone(), quota.entry);
@@ -150,6 +172,9 @@ struct Seen {
     forgotten: u32,
     counted: u32,
     restored: u32,
+    carried: u32,
+    written: u32,
+    deleted: u32,
 }
 
 impl Seen {
@@ -167,7 +192,9 @@ impl Seen {
             let known = call.limit.as_ref().and_then(|limit| limit.known);
             self.restored += u32::from(known.is_some() && limit.rate == known);
         }
-        self.off += u32::from(!reply.retries_enabled);
+        self.off += u32::from(!reply.retries_enabled());
+        let known = call.known_turn.as_ref().is_some_and(|known| reply.turn.as_ref() == Some(known));
+        self.carried += u32::from(known && reply.epoch == call.fresh);
         self.gone += u32::from(after.members() + usize::from(call.is_leaving) < before.members());
         self.epochs += u32::from(reply.epoch == call.fresh);
     }
@@ -186,10 +213,27 @@ impl Seen {
             forgotten,
             counted,
             restored,
+            carried,
+            written,
+            deleted,
         } = *self;
-        for count in
-            [grants, debts, steps, rates, cuts, off, gone, epochs, other_capacities, forgotten, counted, restored]
-        {
+        for count in [
+            grants,
+            debts,
+            steps,
+            rates,
+            cuts,
+            off,
+            gone,
+            epochs,
+            other_capacities,
+            forgotten,
+            counted,
+            restored,
+            carried,
+            written,
+            deleted,
+        ] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
         }
     }
@@ -203,7 +247,7 @@ fn now(server: &mut Connection) -> u64 {
     server.hget(HASH, "now").unwrap()
 }
 
-/// Lets the time of the store pass, or its clock go back by ten minutes.
+/// Lets the time of the store pass, or its clock go back by ten minutes. The keys of a store expire by its clock.
 fn pass(server: &mut Connection, random: &mut Random) {
     if !server.exists::<_, bool>(HASH).unwrap() {
         return;
@@ -213,8 +257,41 @@ fn pass(server: &mut Connection, random: &mut Random) {
         let _: () = server.hset(HASH, "clock", clock + 600_000).unwrap();
     } else {
         let most = if random.one_in(100) { 8_000 } else { 40 };
-        let _: () = server.hincr(HASH, "now", random.below(most)).unwrap();
+        let time = random.below(most);
+        let _: () = server.hincr(HASH, "now", time).unwrap();
+        let left: i64 = server.pttl(SWITCH).unwrap();
+        if left > 0 {
+            let _: () = server.pexpire(SWITCH, left - i64::from(time)).unwrap();
+        }
     }
+}
+
+/// Lets something happen to the store, sometimes. Returns whether it did.
+fn events(random: &mut Random, direct: &mut Connection, memory: &mut MemoryStore, seen: &mut Seen) -> bool {
+    match random.below(4_000) {
+        0..8 => {
+            let _: () = redis::cmd("FLUSHALL").query(direct).unwrap();
+            memory.forget();
+        }
+        8..12 => {
+            // The next call finds no state, and the switch stays.
+            let _: () = direct.del(HASH).unwrap();
+            memory.forget_state();
+        }
+        12..30 => {
+            let deleted: u32 = direct.del(SWITCH).unwrap();
+            memory.write_switch(None, 0);
+            seen.deleted += deleted;
+        }
+        30..80 => {
+            let text = ["off", "on", "1", "off ada: why", "off bob", "offended", "on "][random.below(7) as usize];
+            let time = 30_000 * u64::from(1 + random.below(3));
+            let _: () = direct.pset_ex(SWITCH, text, time).unwrap();
+            seen.written += 1;
+        }
+        _ => return false,
+    }
+    true
 }
 
 // Rule F11.
@@ -233,15 +310,27 @@ async fn random_calls_get_equal_replies_from_the_script_and_its_twin() {
             if calls.random.one_in(3) {
                 pass(&mut direct, &mut calls.random);
             }
-            if calls.random.one_in(1_000) {
-                // The next call finds no state, and the switch stays.
-                let _: () = direct.del(HASH).unwrap();
-                memory.forget();
+            let has_happened = events(&mut calls.random, &mut direct, &mut memory, &mut seen);
+            // Nothing expires in the time between the calls of the twins.
+            if direct.pttl::<_, i64>(SWITCH).unwrap() < 300 {
+                let _: () = direct.del(SWITCH).unwrap();
+                memory.write_switch(None, 0);
             }
-            let next = calls.next();
+            let mut next = calls.next();
+            if has_happened {
+                next.turn = None;
+            }
             let reply = call(&mut store, &next).await;
             let before = memory.clone();
-            let (now, counted) = direct.hmget(HASH, &["now", "counted"]).unwrap();
+            let (now, counted): (u64, u64) = direct.hmget(HASH, &["now", "counted"]).unwrap();
+            if has_happened {
+                // A key expires by the time that is left, and the twin knows points in time.
+                let (text, end): (Option<String>, u64) =
+                    (direct.get(SWITCH).unwrap(), direct.hget(HASH, "off_until").unwrap());
+                let left: u64 = direct.pttl::<_, i64>(SWITCH).unwrap().max(0).unsigned_abs();
+                let until = if text.as_deref() == Some("on") { now + left } else { end };
+                memory.write_switch(text.as_deref(), until);
+            }
             seen.counted += u32::from(now == counted);
             let expected = memory.call(now, &next);
             assert_eq!(reply, expected, "seed {seed}, step {step}: {next:?}\nbefore: {before:?}");
