@@ -84,7 +84,7 @@
 //! | [`Observer`], [`Event`], [`EventKind`], [`OperationId`] | the events of operations, also as events of `tracing` ([`observe`]) |
 //! | [`Report`] | how one call ended |
 //! | `observe::metrics::install` | metrics, with the feature `metrics` |
-//! | `test::begin` | a guard for tests, with the feature `test` |
+//! | `test::begin`, `test::explore` | a guard for tests, and failures at each point of a fake, with the feature `test` |
 //!
 //! The modules contain the other items. [`guide`] explains the design decisions, and `docs/diagnostics.md` in the
 //! repository each compile error of the macros.

@@ -2,6 +2,7 @@
 
 mod closure;
 mod context;
+mod explore;
 mod headers;
 mod long_polling;
 mod manual_timer;

@@ -4,6 +4,7 @@ use super::sync::{AtomicU64, Mutex, MutexGuard, PoisonError};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -37,6 +38,16 @@ pub(crate) struct Session {
     time: Mutex<SkippedTime>,
     /// Whether anything was done under the session or with its guard. It publishes no other data.
     was_used: AtomicBool,
+    exploration: Option<Arc<Exploration>>,
+}
+
+/// The exploration that a session belongs to. Sessions that begin within it inherit it.
+#[derive(Debug)]
+pub(crate) struct Exploration {
+    /// What `test::explore` notes of the run. The assertion is true: its value is behind a lock that recovers from poison.
+    pub(crate) run: AssertUnwindSafe<Arc<dyn Any + Send + Sync>>,
+    /// Whether operations are not retried from now on. It publishes no other data.
+    pub(crate) refuses_retries: AtomicBool,
 }
 
 /// The options of a test guard. `None` keeps the setting of each strategy.
@@ -59,6 +70,11 @@ struct SkippedTime {
 
 impl Session {
     pub(crate) fn new() -> Arc<Self> {
+        Self::in_exploration(innermost().and_then(|outer| outer.exploration.clone()))
+    }
+
+    /// Creates a session in an exploration.
+    pub(crate) fn in_exploration(exploration: Option<Arc<Exploration>>) -> Arc<Self> {
         SESSIONS.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
             options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, seed: 0 }),
@@ -66,7 +82,13 @@ impl Session {
             random: AtomicU64::new(0),
             time: Mutex::new(SkippedTime::default()),
             was_used: AtomicBool::new(false),
+            exploration,
         })
+    }
+
+    /// Returns the exploration that the session belongs to, if any.
+    pub(crate) fn exploration(&self) -> Option<&Exploration> {
+        self.exploration.as_deref()
     }
 
     /// Records that something was done under the session or with its guard.
@@ -190,7 +212,9 @@ pub(crate) fn copy_of<T: Send + Sync + 'static>(key: &Key, fresh: impl FnOnce() 
 /// Returns the maximum number of attempts that this thread's session sets, if it does.
 #[inline]
 pub(crate) fn max_attempts() -> Option<u32> {
-    current().and_then(|session| lock(&session.options).max_attempts)
+    let session = current()?;
+    let refuses = session.exploration().is_some_and(|exploration| exploration.refuses_retries.load(Ordering::Relaxed));
+    if refuses { Some(1) } else { lock(&session.options).max_attempts }
 }
 
 /// Returns the quota capacity that this thread's session sets, if it does.

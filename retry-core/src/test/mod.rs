@@ -91,6 +91,10 @@
 //! assert_eq!(test.skipped(), operation.delays);
 //! ```
 //!
+//! # Exploring failures
+//!
+//! [`explore()`] runs a test again for each point at which a fake can fail, and reports the failures that break it.
+//!
 //! # What a guard changes
 //!
 //! - **State.** Quotas ([`TokenBucket`](crate::TokenBucket)), limiters and switches are fresh copies that are created
@@ -116,9 +120,11 @@
 //! - Operations that began before the guard and end under it, or the reverse: what they hold is not given back.
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
+mod explore;
 mod operation;
 mod record;
 
+pub use explore::{Explore, Finding, FindingKind, Findings, explore, invariant, may_fail};
 pub use operation::Operation;
 pub(crate) use record::Record;
 

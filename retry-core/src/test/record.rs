@@ -16,6 +16,16 @@ pub(super) fn operations(session: &Session) -> Vec<Operation> {
     operations.map_or_else(Vec::new, |operations: Arc<Operations>| lock(&operations.state).clone())
 }
 
+/// Returns the index and the attempt of each operation of a session that has begun and not ended.
+pub(super) fn running(session: &Session) -> Vec<(usize, u32)> {
+    let operations = session.copy_of(&KEY, || Mutex::new(Vec::new()));
+    let of = |operations: &[Operation]| {
+        let running = operations.iter().enumerate().filter(|(_, operation)| !operation.has_ended);
+        running.map(|(index, operation)| (index, operation.attempts)).collect()
+    };
+    operations.map_or_else(Vec::new, |operations: Arc<Operations>| of(&lock(&operations.state)))
+}
+
 /// A reference to the record of an operation, through which the operation updates it.
 #[derive(Debug)]
 pub(crate) struct Record {

@@ -1,0 +1,137 @@
+//! What is a finding, and what is not.
+
+use super::FindingKind;
+use super::point::{Case, Failing};
+use super::run::{End, Observed, Running};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// What a run with a failure says about a test.
+#[derive(Debug, Default)]
+pub(super) struct Judgement {
+    pub(super) found: Vec<(FindingKind, String)>,
+    /// What became of the failure; `None` if the run did not end, or if the failure did not happen.
+    pub(super) fate: Option<Fate>,
+    /// Whether the test noticed the failure, by a panic or another result.
+    pub(super) is_noticed: bool,
+}
+
+/// What became of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The operation was retried, or went on without a retry.
+    Continued,
+    /// The attempt that failed was the last one. The name is the operation's.
+    GaveUp { name: &'static str, reason: &'static str },
+    /// No operation was running.
+    Outside,
+}
+
+/// Judges a run by the run without failures.
+pub(super) fn judge<T: PartialEq + Debug>(expected: &T, case: Case, observed: &Observed<T>) -> Judgement {
+    let mut found = Vec::new();
+    match &observed.end {
+        End::Hung => found.push((FindingKind::Hangs, "it did not end within the time limit".to_owned())),
+        End::RanAway => found.push((FindingKind::NeverGivesUp, format!("{} passes", observed.places.len()))),
+        _ => {}
+    }
+    if !found.is_empty() || observed.failures.is_empty() {
+        return Judgement { found, ..Judgement::default() };
+    }
+    found.extend(observed.violations.iter().map(|message| (FindingKind::Invariant, message.clone())));
+    if case.failing == Failing::Always {
+        found.extend(multiplied(&observed.failures).map(|details| (FindingKind::Multiplies, details)));
+    }
+    let fate = fate(&observed.failures);
+    let difference = match &observed.end {
+        End::Panicked(message) => Some((FindingKind::Breaks, message.clone())),
+        End::Returned(value) if value != expected => {
+            Some((FindingKind::Differs, format!("{value:?}\nwithout the failure: {expected:?}")))
+        }
+        _ => None,
+    };
+    let is_noticed = difference.is_some();
+    if fate == Fate::Continued {
+        found.extend(difference);
+    }
+    Judgement { found, fate: Some(fate), is_noticed }
+}
+
+/// An operation that was running at failures.
+#[derive(Debug)]
+struct Hit<'a> {
+    /// The last attempt of it in which a point failed, and the end of the operation.
+    last: &'a Running,
+    /// The numbers of the failures at which it was running.
+    failures: Vec<usize>,
+}
+
+impl Hit<'_> {
+    /// Whether the attempt failed and was followed by another one.
+    fn was_retried(&self) -> bool {
+        self.last.end.attempts > self.last.attempt
+    }
+
+    /// Whether there was no attempt after the one that failed. An operation that was dropped then never ended.
+    fn gave_up(&self) -> bool {
+        !self.was_retried() && (!self.last.end.has_ended || self.last.end.reason.is_some())
+    }
+}
+
+fn hits(failures: &[Vec<Running>]) -> BTreeMap<(usize, usize), Hit<'_>> {
+    let mut hits = BTreeMap::new();
+    for (number, failure) in failures.iter().enumerate() {
+        for running in failure {
+            let hit = hits.entry(running.id).or_insert_with(|| Hit { last: running, failures: Vec::new() });
+            hit.last = running;
+            hit.failures.push(number);
+        }
+    }
+    hits
+}
+
+/// Returns what became of the failures. An operation that gave up within an operation that was retried did not give up.
+fn fate(failures: &[Vec<Running>]) -> Fate {
+    let hits = hits(failures);
+    if hits.is_empty() {
+        return Fate::Outside;
+    }
+    let is_within_a_retried = |id: &(usize, usize), hit: &Hit<'_>| {
+        let covers = |outer: &Hit<'_>| hit.failures.iter().all(|failure| outer.failures.contains(failure));
+        hits.range(..id).any(|(_, outer)| outer.was_retried() && covers(outer))
+    };
+    let gave_up = hits.iter().find(|(id, hit)| hit.gave_up() && !is_within_a_retried(id, hit));
+    gave_up.map_or(Fate::Continued, |(_, hit)| Fate::GaveUp {
+        name: hit.last.end.name,
+        reason: hit.last.end.reason.map_or("dropped", |reason| reason.as_str()),
+    })
+}
+
+/// Says whether an operation was retried within one attempt of another operation, which was then retried itself.
+fn multiplied(failures: &[Vec<Running>]) -> Option<String> {
+    let hits = hits(failures);
+    let attempt_of = |id: &(usize, usize), failure: &usize| {
+        failures[*failure].iter().find(|running| running.id == *id).map(|running| running.attempt)
+    };
+    for (id, inner) in hits.iter().filter(|(_, hit)| hit.last.end.attempts > 1) {
+        for (outer_id, outer) in hits.range(..id) {
+            let mut attempts = inner.failures.iter().map(|failure| attempt_of(outer_id, failure));
+            let Some(Some(first)) = attempts.next() else { continue };
+            if attempts.all(|attempt| attempt == Some(first))
+                && inner.failures.len() > 1
+                && outer.last.end.attempts > first
+            {
+                let (inner, outer) = (&inner.last.end, &outer.last.end);
+                return Some(format!(
+                    "`{}` made {} attempts within one attempt of `{}`, which made {}: {} failures in all",
+                    inner.name,
+                    inner.attempts,
+                    outer.name,
+                    outer.attempts,
+                    failures.len()
+                ));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,272 @@
+//! Runs a test again and again, each time with one failure at another place.
+
+mod judge;
+mod point;
+mod report;
+mod run;
+
+pub use point::{invariant, may_fail};
+pub use report::{Finding, FindingKind, Findings};
+
+use judge::{Fate, judge};
+use point::{Case, Failing, Place};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use run::{End, Observed, Test, run};
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Explores what failures do to a test that passes without them.
+///
+/// The test's fake calls [`may_fail`] where a request can fail. An exploration runs the test once without failures, and
+/// then three times for each pass of a point:
+///
+/// | case | what fails | what it shows |
+/// |---|---|---|
+/// | once | this pass | a retry that repeats an effect, or that begins with what the failed attempt left |
+/// | not retried | this pass, after which no operation is retried, as with an empty quota | what giving up leaves behind |
+/// | from then on | this pass and each later one of the same point | the same after the last attempt; retries that multiply or never end |
+///
+/// ```
+/// use retry_core::test::{explore, may_fail};
+/// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
+/// use std::cell::RefCell;
+///
+/// #[derive(Debug, RetryInfo)]
+/// enum StoreError {
+///     #[retry(throttling)]
+///     SlowDown,
+///     #[retry(timeout)]
+///     NoAnswer,
+/// }
+///
+/// #[derive(Default)]
+/// struct FakeStore(RefCell<Vec<u32>>);
+///
+/// impl FakeStore {
+///     async fn append(&self, item: u32) -> Result<(), StoreError> {
+///         may_fail(|| StoreError::SlowDown)?; // not carried out
+///         self.0.borrow_mut().push(item);
+///         may_fail(|| StoreError::NoAnswer) // carried out, but the answer is lost
+///     }
+/// }
+///
+/// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+///
+/// // Wrong: it lacks `idempotent = false`.
+/// #[retryable(strategy = STORE)]
+/// async fn charge(store: &FakeStore, amount: u32) -> Result<(), StoreError> {
+///     store.append(amount).await
+/// }
+///
+/// let found = explore().run(|| {
+///     let runtime = tokio::runtime::Builder::new_current_thread()
+///         .enable_time()
+///         .start_paused(true)
+///         .build()
+///         .unwrap();
+///     runtime.block_on(async {
+///         let store = FakeStore::default();
+///         charge(&store, 5).await.unwrap();
+///         assert_eq!(*store.0.borrow(), [5]);
+///     });
+/// });
+/// // The test of a right program ends with `found.assert_none()`.
+/// assert!(found.to_string().contains("the test fails after a retry"), "{found}");
+/// ```
+///
+/// # What a finding is
+///
+/// - If the operation was retried, or its attempt succeeded in spite of the failure: a panic, and a result that differs from
+///   the run without failures.
+/// - If the attempt that failed was the last one, neither is a finding, because a caller may return the error, and a test may
+///   unwrap it.
+/// - In each case: a run that hangs or passes points without end, an [`invariant`] that does not hold, and an operation that
+///   is retried within an operation that is retried, too.
+///
+/// So a test finds what it asserts: assert each effect, such as the whole log of the fake. A test that asserts the number of
+/// requests or attempts fails after each retry. [`Findings::notes`] say where nothing is retried, and whether the test
+/// notices no failure.
+///
+/// # What a run is
+///
+/// A run has its own thread and its own [test guard](super::begin), so waits are skipped and strategies are fresh. Make
+/// everything else in the closure: the fake and the runtime, with tokio's paused time if the code has timers. What is in a
+/// static keeps its state from run to run. Points on other threads are explored if they enter the run by the
+/// [handle](super::TestGuard::handle) of a guard that the test begins. Futures of fakes that never yield hide what happens
+/// when operations interleave: call `tokio::task::yield_now().await` between the steps of a fake.
+///
+/// The first exploration of a process wraps the panic hook: panics on the threads of runs are kept for the report, and
+/// others reach the hook that was set before.
+pub fn explore() -> Explore {
+    Explore { time_limit: Duration::from_secs(10), max_cases: 300, seed: 0, only: None }
+}
+
+/// The settings of an exploration. Created by [`explore()`].
+#[derive(Clone, Debug)]
+#[must_use = "an exploration does nothing until `run` is called"]
+pub struct Explore {
+    time_limit: Duration,
+    max_cases: usize,
+    seed: u64,
+    only: Option<String>,
+}
+
+/// After so many runs that hang, the other cases are not run.
+const MAX_HUNG: usize = 3;
+
+impl Explore {
+    /// Sets the real time after which a run hangs. The default is 10 s.
+    ///
+    /// The thread of a run that hangs is never ended, unless it passes a point. After three of them, the exploration stops,
+    /// and [`Findings::unchecked`] says so.
+    pub fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Sets the maximum number of cases, 300 by default. If there are more, a random sample of them is run, and
+    /// [`Findings::unchecked`] says so.
+    pub fn max_cases(mut self, max_cases: usize) -> Self {
+        self.max_cases = max_cases;
+        self
+    }
+
+    /// Sets the seed of the sample. The default is 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Runs only one case, whose name a report gives.
+    pub fn only(mut self, case: impl Into<String>) -> Self {
+        self.only = Some(case.into());
+        self
+    }
+
+    /// Explores a test.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the test panics, hangs or breaks an invariant without failures, if two such runs return different results
+    /// or pass different points, and if there is no case of the name that [`only`](Self::only) was given.
+    #[track_caller]
+    pub fn run<T>(self, test: impl Fn() -> T + Send + Sync + 'static) -> Findings
+    where
+        T: PartialEq + Debug + Send + 'static,
+    {
+        let test: Test<T> = Arc::new(test);
+        let (expected, places) = self.baseline(&test);
+        let mut found =
+            Findings { findings: Vec::new(), notes: Vec::new(), unchecked: Vec::new(), cases: 0, passes: places.len() };
+        let cases = self.cases(&places, &mut found);
+        // More than any quota pays for.
+        let limit = 1000 + 100 * places.len();
+        let (mut hung, mut exhausted, mut noticed) = (0, 0, 0);
+        for (index, case) in cases.iter().enumerate() {
+            if hung == MAX_HUNG {
+                found.unchecked.push(format!(
+                    "{} cases, because {hung} runs hang, whose threads still exist",
+                    cases.len() - index
+                ));
+                break;
+            }
+            let observed = run(&test, Some(*case), limit, self.time_limit);
+            found.cases += 1;
+            hung += usize::from(matches!(observed.end, End::Hung));
+            let judgement = judge(&expected, *case, &observed);
+            let place = case.place.location.to_string();
+            found.findings.extend(judgement.found.into_iter().map(|(kind, details)| Finding {
+                kind,
+                case: case.to_string(),
+                place: place.clone(),
+                details,
+            }));
+            match judgement.fate {
+                None if observed.failures.is_empty() => {
+                    found.unchecked.push(format!("{case}: the run did not reach it"));
+                }
+                Some(Fate::GaveUp { name, reason }) if case.failing == Failing::Once => {
+                    found.note(format!("{place}: not retried by `{name}` ({reason})"));
+                }
+                Some(Fate::Outside) => found.note(format!("{place}: outside of all retried operations")),
+                _ => {}
+            }
+            if case.failing == Failing::Always && judgement.fate.is_some() {
+                exhausted += 1;
+                noticed += usize::from(judgement.is_noticed);
+            }
+        }
+        if exhausted > 0 && noticed == 0 && found.findings.is_empty() {
+            found.note("the test passes whatever fails: assert its effects".to_owned());
+        }
+        found
+    }
+
+    /// Runs the test twice without failures, and returns its result and the places that it passed.
+    #[track_caller]
+    fn baseline<T: PartialEq + Debug + Send + 'static>(&self, test: &Test<T>) -> (T, Vec<Place>) {
+        let once = || {
+            let Observed { end, places, violations, .. } = run(test, None, usize::MAX, self.time_limit);
+            if let Some(violation) = violations.first() {
+                panic!("an invariant of the explored test does not hold without failures: {violation}");
+            }
+            match end {
+                End::Returned(value) => (value, places),
+                End::Panicked(message) => panic!("the explored test fails without failures: {message}"),
+                End::Hung | End::RanAway => panic!(
+                    "the explored test does not end within {:?} without failures; `time_limit` sets another limit",
+                    self.time_limit
+                ),
+            }
+        };
+        let (first, second) = (once(), once());
+        assert!(
+            first.0 == second.0,
+            "the explored test returns {:?}, then {:?}: make it repeatable",
+            first.0,
+            second.0
+        );
+        assert!(first.1 == second.1, "two runs of the explored test pass different points: make it repeatable");
+        first
+    }
+
+    /// Returns the cases to run, in the order of their places.
+    #[track_caller]
+    fn cases(&self, places: &[Place], found: &mut Findings) -> Vec<Case> {
+        let failings = [Failing::Once, Failing::Refused, Failing::Always];
+        let all = places.iter().flat_map(|place| failings.map(|failing| Case { place: *place, failing }));
+        if let Some(only) = &self.only {
+            let case = all.clone().find(|case| case.to_string() == *only);
+            let Some(case) = case else {
+                let names: Vec<_> = all.map(|case| format!("\n  {case}")).collect();
+                panic!("there is no case {only:?}: expected one of{}", names.concat());
+            };
+            return vec![case];
+        }
+        let mut cases: Vec<_> = all.enumerate().collect();
+        let number = cases.len();
+        if number > self.max_cases {
+            let drawn = |index: usize| SmallRng::seed_from_u64(self.seed ^ ((index as u64) << 32)).random::<u64>();
+            cases.sort_by_key(|(index, _)| drawn(*index));
+            cases.truncate(self.max_cases);
+            cases.sort_by_key(|(index, _)| *index);
+            found.unchecked.push(format!(
+                "{} of {number} cases: the others are a sample with seed {}; `max_cases` sets its size",
+                number - cases.len(),
+                self.seed
+            ));
+        }
+        cases.into_iter().map(|(_, case)| case).collect()
+    }
+}
+
+impl Findings {
+    /// Adds a note once.
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

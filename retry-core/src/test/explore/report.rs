@@ -1,0 +1,118 @@
+//! What an exploration found, for a person.
+
+use std::fmt;
+
+/// What an [exploration](super::explore()) found. `Display` is a report.
+#[derive(Clone, Debug)]
+#[must_use = "assert it, as in `explore().run(test).assert_none()`"]
+#[non_exhaustive]
+pub struct Findings {
+    /// The failures that break the test, in the order of their places.
+    pub findings: Vec<Finding>,
+    /// What is not wrong, but worth knowing: failures that nothing retries, and a test that notices no failure.
+    pub notes: Vec<String>,
+    /// The cases that were not run, or whose failure did not happen.
+    pub unchecked: Vec<String>,
+    /// The number of cases that were run. Each is a run with one failing place.
+    pub cases: usize,
+    /// How often the run without failures passed a point.
+    pub passes: usize,
+}
+
+/// A failure that breaks a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// The case, for [`Explore::only`](super::Explore::only): the place, how often it was passed, and how it failed.
+    pub case: String,
+    /// The place of the point that failed, as `file:line:column`.
+    pub place: String,
+    /// The message of the panic, the two results, or the numbers of attempts.
+    pub details: String,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// The test panics although the operation was retried.
+    Breaks,
+    /// The result of the test differs although the operation was retried.
+    Differs,
+    /// An invariant does not hold.
+    Invariant,
+    /// The test does not end.
+    Hangs,
+    /// The test passes points without end.
+    NeverGivesUp,
+    /// An operation is retried, and so is an operation within it.
+    Multiplies,
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Breaks => "the test fails after a retry",
+            Self::Differs => "the result differs after a retry",
+            Self::Invariant => "an invariant does not hold",
+            Self::Hangs => "the test hangs",
+            Self::NeverGivesUp => "the test never gives up",
+            Self::Multiplies => "retries multiply",
+        })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.place, self.kind)?;
+        for line in self.details.lines() {
+            writeln!(f, "    {line}")?;
+        }
+        write!(f, "    to run this case alone: explore().only({:?})", self.case)
+    }
+}
+
+impl Findings {
+    /// Asserts that nothing was found.
+    ///
+    /// # Panics
+    ///
+    /// Panics with the report if there is a finding, or if no case was run.
+    #[track_caller]
+    pub fn assert_none(&self) {
+        assert!(self.findings.is_empty() && self.cases > 0, "{self}");
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { findings, notes, unchecked, cases, passes } = self;
+        if *cases == 0 {
+            writeln!(f, "nothing was explored: call `may_fail` in the fake, where a request can fail")?;
+        } else {
+            writeln!(f, "{cases} cases of {passes} passes of points, {} findings", findings.len())?;
+        }
+        // One mistake is usually found by many cases.
+        let mut shown: Vec<&Finding> = Vec::new();
+        for finding in findings {
+            let is_like = |other: &&Finding| (other.kind, &other.place) == (finding.kind, &finding.place);
+            if shown.iter().any(is_like) {
+                continue;
+            }
+            shown.push(finding);
+            writeln!(f, "{}. {finding}", shown.len())?;
+            let more = findings.iter().filter(is_like).count() - 1;
+            if more > 0 {
+                writeln!(f, "    the same in further cases of this point: {more}")?;
+            }
+        }
+        for (title, lines) in [("note", notes), ("unchecked", unchecked)] {
+            for line in lines {
+                writeln!(f, "{title}: {line}")?;
+            }
+        }
+        Ok(())
+    }
+}
