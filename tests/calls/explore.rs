@@ -103,7 +103,10 @@ fn tests_that_only_unwrap_find_mistakes_that_end_in_an_error_or_do_not_end() {
 fn outside_of_an_exploration_no_point_fails() {
     assert_eq!(sent(), Ok(()));
     let test = begin();
-    invariant(|| panic!("dropped"));
+    let held = Rc::new(());
+    let holds = Rc::clone(&held);
+    invariant(move || drop(holds));
+    assert_eq!(Rc::strong_count(&held), 1);
     assert_eq!(retry_blocking(&STORE, answered).run(), Ok(()));
     test.only().assert_ended(1, None);
 }
@@ -271,10 +274,11 @@ fn notes_say_what_is_not_retried_and_that_a_test_notices_nothing() {
     assert!(place.contains("explore.rs:"), "{place}");
 
     let outside = exploration().run(|| {
-        sent().unwrap();
+        (0..2).for_each(|_| sent().unwrap());
         retry_blocking(&STORE, || Ok::<_, Failed>(())).run().unwrap();
     });
     assert!(outside.notes[0].ends_with(": outside of all retried operations"), "{outside}");
+    assert_eq!(outside.notes.len(), 1);
     outside.assert_none();
 
     let ignored = exploration().run(|| {
