@@ -1,8 +1,8 @@
 //! Mistakes that released clients had, in their form: the ordinary tests pass, and an exploration finds each.
 
-use super::{Failed, STORE, answered, block_on, exploration, sent};
+use super::{Failed, STORE, answered, block_on, sent};
 use ::tower::{Layer, ServiceExt, service_fn};
-use retry_core::test::FindingKind;
+use retry_core::test::{FindingKind, explore};
 use retry_core::tower::RetryLayer;
 use retry_core::{StandardRetryPolicy, retryable};
 use std::cell::RefCell;
@@ -12,10 +12,10 @@ use std::rc::Rc;
 #[track_caller]
 fn assert_found(test: fn(bool), message: &str) {
     test(true);
-    let found = exploration().run(move || test(true));
+    let found = explore().run(move || test(true));
     assert_eq!(found.findings.first().map(|finding| finding.kind), Some(FindingKind::Breaks), "{found}");
     assert!(found.to_string().contains(message), "{found}");
-    exploration().run(move || test(false)).assert_none();
+    explore().run(move || test(false)).assert_none();
 }
 
 /// The body of a request is a stream, and a clone of the request shares it.

@@ -19,7 +19,7 @@ pub(super) struct Judgement {
 /// What became of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// The operation was retried, or went on without a retry.
+    /// The operation was retried, or its attempt succeeded in spite of the failure.
     Continued,
     /// The attempt that failed was the last one. The name is the operation's.
     GaveUp { name: &'static str, reason: &'static str },
