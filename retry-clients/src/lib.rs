@@ -52,9 +52,9 @@
 //!
 //! - **`kube`.** Version 5 retries by itself, POST included, after a 429, 503 or 504. Leave the retries to it, or set
 //!   `default_retry` of its `Config` to `false`, because its retries multiply with those of an operation.
-//! - **`opendal`.** Each of its minor versions is a new major version. Its errors have their own table, so a function
-//!   of one line is enough for `with`: *maybe* if `is_temporary()`, else *no*. Leave its `RetryLayer` out, because its
-//!   retries multiply with those of the operation.
+//! - **`opendal`.** Each of its minor versions is a new major version. Leave its `RetryLayer` out, and retry the requests in
+//!   an `HttpTransport`, as the program `examples/opendal` in the repository does. Don't repeat the calls of a `Writer`:
+//!   with 0.59, one that failed drops what it held back, and the next attempt succeeds without it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod client_error;

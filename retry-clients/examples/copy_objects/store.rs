@@ -106,6 +106,7 @@ impl Store {
     }
 
     /// Returns the content of an object.
+    #[allow(dead_code, reason = "for tests and programs")]
     pub(crate) fn object(&self, key: &str) -> Option<Vec<u8>> {
         self.state.content().objects.get(key).cloned()
     }

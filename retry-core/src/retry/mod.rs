@@ -86,6 +86,30 @@ use std::any::type_name;
 /// # }
 /// ```
 ///
+/// In a closure, put state that each attempt changes behind a lock, which only one attempt at a time takes. So a connection gets
+/// from one attempt to the next:
+///
+/// ```
+/// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
+/// # #[derive(RetryInfo)]
+/// # struct Crashed;
+/// # struct Connection;
+/// # impl Connection { async fn send(&mut self, row: &str) -> Result<(), Crashed> { Ok(()) } }
+/// # static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+/// use tokio::sync::Mutex;
+///
+/// # async fn example(connection: Connection, rows: &[&str]) -> Result<(), Crashed> {
+/// let connection = Mutex::new(connection);
+/// for row in rows {
+///     retry(&STORE, async || connection.lock().await.send(row).await).run().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Only do so if a call that failed leaves the state as it was. A writer that drops its buffer on failure, for example, succeeds
+/// at the next attempt without that part.
+///
 /// The default policy needs an error type that implements [`RetryInfo`](trait@crate::RetryInfo). For other error types,
 /// use [`Retry::when`] or [`Retry::policy`].
 ///
@@ -116,7 +140,7 @@ where
 /// Creates a call as [`retry()`] does, for an async closure that takes the context of each attempt.
 ///
 /// The [context](AttemptContext) has the number of the attempt, the id of the operation, the previous failure and the
-/// time that is left.
+/// time that is left. State of the caller gets from one attempt to the next as in [`retry()`].
 ///
 /// ```
 /// # use retry_core::RetryInfo;
