@@ -57,6 +57,7 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("fleet_limit", "limit", Failed::Percent("failed tasks, %"), Some("rejected, %")),
     ("fleet_limit", "changing", Failed::Percent("failed tasks, %"), Some("rejected, %")),
     ("worlds", "worlds", Failed::OfWorld("failed tasks"), Some("time / ideal")),
+    ("weights", "weights", Failed::Unknown, Some("time / ideal")),
 ];
 
 /// What a policy did in a case, in the median of the runs.

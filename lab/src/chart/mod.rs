@@ -22,7 +22,7 @@ pub(crate) mod worlds;
 
 pub use parts::Missing;
 pub use peers::{PEERS, peers};
-pub use pictures::{picture, schedule};
+pub use pictures::{TABLES_ONLY, picture, schedule};
 pub use recovery::recovery;
 pub use svg::inlined;
 

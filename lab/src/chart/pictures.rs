@@ -10,6 +10,9 @@ use super::rows::{copy, many, outage};
 use super::worlds;
 use crate::report::Report;
 
+/// The scenarios that have tables only.
+pub const TABLES_ONLY: &[&str] = &["weights"];
+
 /// Draws the picture of a scenario's results, as the text of an SVG file.
 ///
 /// # Errors

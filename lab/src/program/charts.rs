@@ -1,7 +1,7 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote, and fills the tables of pages with them.
 
 use clap::Args;
-use lab::chart::{PEERS, inlined, peers, picture, recovery};
+use lab::chart::{PEERS, TABLES_ONLY, inlined, peers, picture, recovery};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use lab::tables::{Results, filled};
@@ -74,10 +74,11 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all pictures, by name: one for each scenario, the first one of the README, and one beside other crates.
+/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, and one beside other crates.
 fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
-    for (scenario, report) in SCENARIOS.iter().zip(&results.full) {
+    let all = SCENARIOS.iter().zip(&results.full);
+    for (scenario, report) in all.filter(|(scenario, _)| !TABLES_ONLY.contains(&scenario.name)) {
         let name = scenario.name;
         pictures.push((name, picture(report).map_err(|error| format!("{name}: {error}"))?));
         if name == "faults" {

@@ -64,6 +64,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "copy beside other crates" => beside(results.peers("copy")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "many" => many(results.full("many")?),
+        "weights" => weights(results.full("weights")?),
         "worlds" => all_worlds(results.full("worlds")?),
         "worse" => worse::worse(results),
         name => Err(Missing(format!("table {name:?}"))),
@@ -103,6 +104,20 @@ fn copy(report: &Report) -> Result<Rows, Missing> {
             median(of("time / ideal")?, 1.0, 3),
             median(of("rejected share")?, 100.0, 1),
         ]);
+    }
+    Ok(rows)
+}
+
+/// The jobs against a limit on weights.
+fn weights(report: &Report) -> Result<Rows, Missing> {
+    let table = table(report, "weights")?;
+    let mut rows = vec![row(&["job", "strategy", "time / ideal", "rejected requests, %"])];
+    for job in distinct(table, 0) {
+        for policy in distinct(table, 1) {
+            let of = |measure| value(table, &[&job, &policy], measure);
+            let (time, rejected) = (of("time / ideal")?, of("rejected share")?);
+            rows.push(vec![job.clone(), name(&policy), median(time, 1.0, 3), median(rejected, 100.0, 1)]);
+        }
     }
     Ok(rows)
 }

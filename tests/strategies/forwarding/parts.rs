@@ -3,6 +3,7 @@
 use crate::support::{ByHand, Failed, millis, secs};
 use retry_core::classify::Classification;
 use retry_core::config::ConfigSection;
+use retry_core::policy::Usage;
 use retry_core::quota::QuotaMode;
 use retry_core::time::{BlockingTimer, Timestamp};
 use retry_core::{
@@ -223,24 +224,29 @@ impl RetryPolicy<str> for Probe {
         self.called("unknown_error", outcome);
         Some(&fmt::Error)
     }
+
+    fn usage(&self, outcome: &str) -> Option<Usage> {
+        self.called("usage", outcome);
+        Some(Usage::new(7))
+    }
 }
 
 #[test]
 fn a_pointer_to_a_policy_forwards_every_method() {
-    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> ((RetryDirective, bool), Vec<String>) {
-        probe.trace(|| (policy.evaluate("outcome"), policy.unknown_error("error").is_some()))
+    fn trace(policy: impl RetryPolicy<str>, probe: &Probe) -> ((RetryDirective, bool, Option<Usage>), Vec<String>) {
+        probe.trace(|| (policy.evaluate("outcome"), policy.unknown_error("error").is_some(), policy.usage("used")))
     }
 
     let probe = Arc::new(Probe::default());
     let directive = RetryDirective::retry(RetryErrorType::Conflict).after(Some(secs(9)));
-    let calls = [r#"evaluate "outcome""#, r#"unknown_error "error""#].map(str::to_owned);
-    let expected = ((directive, true), calls.to_vec());
+    let calls = [r#"evaluate "outcome""#, r#"unknown_error "error""#, r#"usage "used""#].map(str::to_owned);
+    let expected = ((directive, true, Some(Usage::new(7))), calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&P");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<P>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryPolicy<str>>, &probe), expected, "Box<dyn>");
     assert_eq!(trace(Arc::clone(&probe), &probe), expected, "Arc<P>");
     assert_eq!(trace(Arc::clone(&probe) as Arc<dyn RetryPolicy<str>>, &probe), expected, "Arc<dyn>");
-    let expected = ((directive, false), calls[..1].to_vec());
+    let expected = ((directive, false, None), calls[..1].to_vec());
     assert_eq!(trace(policy_fn(|outcome: &str| probe.evaluate(outcome)), &probe), expected, "a closure");
 }
 
