@@ -35,6 +35,13 @@ fn median(report: &Report, table: &str, keys: &[&str], measure: &str) -> f64 {
     spread.unwrap_or_else(|| panic!("there is no {measure} of {keys:?} in {table}")).mid.unwrap_or(f64::INFINITY)
 }
 
+fn a_job_of_weights() -> Value {
+    json!({
+        "name": "short", "tasks": 100, "workers": 8, "weights": [1.0, 100.0], "is_log": true, "off_by": 1.5,
+        "rate": 500.0, "burst": 500.0
+    })
+}
+
 #[test]
 fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
     let small = [
@@ -54,6 +61,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
             json!({ "processes": [4], "arrive_s": 2, "measured_from_s": 4, "measured_s": 4, "store_away_s": 4 }),
         ),
         ("worlds", json!({ "only": "no burst" })),
+        ("weights", json!({ "jobs": [a_job_of_weights()], "seeds": 2 })),
         ("layers", json!({ "rate": 20.0, "fails_after_s": 3, "fails_s": 5, "duration_s": 10 })),
         ("faults", json!({ "quotas": [3], "fault_after_s": 2, "columns": ["stall, lives of 2 s", "down for 1 s"] })),
     ];
