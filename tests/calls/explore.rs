@@ -2,8 +2,10 @@
 
 mod corpus;
 mod history;
+mod holdout;
 
 use corpus::{Form, PAIRS, Program, RIGHT};
+use holdout::HELD_OUT;
 use retry_core::test::{Explore, Finding, FindingKind, Findings, begin, explore, invariant, may_fail};
 use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
 use std::cell::{Cell, RefCell};
@@ -88,6 +90,18 @@ fn strong_tests_find_each_mistake_of_the_corpus() {
     assert_eq!(found(&PAIRS, false, true), [""; 0]);
     // Both tests assert more than the effect: which server answered, and the number of attempts.
     assert_eq!(found(&RIGHT, false, true), ["fallback_in_attempt", "counted"]);
+}
+
+// Rule G8.
+#[test]
+fn mistakes_that_the_rules_were_not_written_for_are_found() {
+    // What a policy does not retry is a note.
+    let all_but_policy: Vec<_> = HELD_OUT.iter().map(|(name, _)| *name).filter(|name| *name != "policy").collect();
+    assert_eq!(found(&HELD_OUT, true, true), all_but_policy);
+    assert_eq!(found(&HELD_OUT, true, false), ["budget", "complete", "layers"]);
+    for strong in [true, false] {
+        assert_eq!(found(&HELD_OUT, false, strong), [""; 0]);
+    }
 }
 
 // Rule G8.
