@@ -5,6 +5,7 @@ mod lent;
 mod on_end;
 mod on_retry;
 mod send;
+mod stream;
 mod weight;
 
 use crate::support::{Failed, Flaky, assert_send, secs};

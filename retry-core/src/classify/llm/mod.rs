@@ -82,6 +82,13 @@
 //! In the repository, run `cargo run --example llm_stream` to see it with a server that breaks streams. If the server can't
 //! continue a stream, clear the text at the start of each attempt.
 //!
+//! # Limits on tokens
+//!
+//! These services limit tokens per minute besides requests. Give each prompt its tokens as a
+//! [weight](crate::limit::PacedLimiter#weights), and the limits to the strategy if you know them. `cargo run --example llm` shows
+//! what is rejected with and without them. A stream that continues after a break uses no more tokens: return what an attempt used,
+//! and pass it on by `used`.
+//!
 //! # Differences from the providers' own libraries
 //!
 //! These versions were read: `openai` 3.54.0 (Python) and 6.49.0 (npm), `anthropic` 2.12.0 and `@anthropic-ai/sdk` 1.12.0,
@@ -93,7 +100,9 @@
 //!   503 and 504, if retries are turned on.
 //! - The libraries for `OpenAI` and Anthropic read `retry-after-ms` before `Retry-After`, both with fractions. Here,
 //!   `retry-after-ms` is digits only. The Python library for `OpenAI` does not retry if the wait is longer than two minutes.
-//! - None of them reads the headers of rate limits. The libraries for Google do not read the `RetryInfo` in the body.
+//! - The libraries for Google do not read the `RetryInfo` in the body. Only their client for interactions reads `retry-after-ms`
+//!   and `Retry-After`. It retries each 408, 409, 429 and status of 500 or above.
+//! - None of them reads the headers of rate limits.
 
 mod headers;
 #[cfg(feature = "http")]
