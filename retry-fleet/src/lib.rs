@@ -61,7 +61,7 @@
 //! | the store was emptied | the processes tell the store what they hold, and go on with the estimated limit; at most one capacity more is spent |
 //! | a stale replica took over | the same, but the limit goes on with what the replica knows of it |
 //! | the process crashes | what it held counts as spent, and successes of the others fill it |
-//! | the process stops for a while | after 30 s, the store forgets it, and takes it back with its next call |
+//! | the process stops for a while | after 3 s, or longer in fleets of more than 3,400, the store removes it, and takes it back with its next call |
 //! | the tokio runtime ends | as if the store were lost |
 //!
 //! Reconnecting takes nothing from a quota. Memory is bounded: a process keeps a few numbers, and the store one short field

@@ -67,7 +67,7 @@ impl<S: Deref<Target: PacedStrategy>> Paced for Strategy<S> {
     }
 }
 
-/// What the process knew when the store was emptied.
+/// What the process knew when the store was emptied or away.
 #[derive(Clone, Copy, Debug)]
 struct Former {
     /// The part of this process, from 0 to 1.
@@ -180,11 +180,16 @@ impl LimitPart {
 
     /// Notes that the store was emptied. The next reply is from the new one.
     pub(crate) fn store_emptied(&mut self, now: Timestamp) {
+        self.store_was_away(now);
+        self.cut = 0;
+    }
+
+    /// Notes that the store did not answer for a while. The next reply may not know of all processes.
+    pub(crate) fn store_was_away(&mut self, now: Timestamp) {
         let members = self.former.map_or(self.members, |former| former.members.max(self.members));
         let known = self.rate.zip(self.fleet).filter(|_| self.is_measured);
         let until = now.saturating_add(GATHERING);
         self.former = known.map(|(share, (rate, _))| Former { part: share / rate, members, until });
-        self.cut = 0;
     }
 
     /// Takes a reply. Returns whether there is a new rate to post at once.

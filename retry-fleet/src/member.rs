@@ -28,6 +28,12 @@ const EARLY_CALLS_PER_SECOND: f64 = 10_000.0;
 /// The longest time between two calls, on average, whatever the number of processes. It is far below the time after which the
 /// store forgets a process.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(10);
+/// The time without a call after which the store removes a process, and the least number of intervals. A removed process comes
+/// back with its next call.
+const SILENCE: Duration = Duration::from_secs(3);
+const SILENCE_INTERVALS: f64 = 1.75;
+/// The time without an answer, and the number of intervals, after which other processes may not be back yet, either.
+const AWAY: Duration = Duration::from_millis(1_500);
 /// The time without an answer after which the store counts as lost, and the least number of intervals.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_INTERVALS: f64 = 2.5;
@@ -173,6 +179,7 @@ impl Member {
         self.calls += 1;
         let mut call = Call::new(self.id.clone(), format!("{}.{}", self.id, self.calls));
         call.epoch.clone_from(&self.epoch);
+        call.ttl = SILENCE.max(self.interval().mul_f64(SILENCE_INTERVALS));
         call.is_leaving = is_leaving;
         call.turn = self.turn.take();
         call.known_turn =
@@ -195,7 +202,11 @@ impl Member {
 
     /// Takes the reply to the last call.
     pub fn answered(&mut self, now: Timestamp, reply: &Reply) {
+        let was_away = now.saturating_since(self.answered_at) >= AWAY.max(self.interval().mul_f64(1.5));
         self.answered_at = now;
+        if let Some(part) = self.limit.as_mut().filter(|_| was_away && self.epoch.is_some()) {
+            part.store_was_away(now);
+        }
         self.members = reply.members.max(1);
         let has_joined = self.epoch.is_none();
         match &self.epoch {

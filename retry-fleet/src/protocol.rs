@@ -19,8 +19,7 @@ pub struct Call {
     pub ttl: Duration,
     /// Whether the process leaves.
     pub is_leaving: bool,
-    /// The number of entries that are looked at to find processes that are gone. With at least as many as there are
-    /// entries, all of these processes are found.
+    /// The number of processes, at most, that the call removes because their time is over. More than 1,000 are treated as 1,000.
     pub look_at: u32,
     /// The part of the quota.
     pub quota: Option<QuotaCall>,
@@ -41,7 +40,7 @@ impl Call {
             fresh: fresh.into(),
             ttl: Duration::from_secs(30),
             is_leaving: false,
-            look_at: 4,
+            look_at: 200,
             quota: None,
             limit: None,
             known_turn: None,

@@ -1,10 +1,10 @@
 -- One call of a process. The twin of this script is store/memory.rs with store/memory/limit.rs, step by step.
 --
--- KEYS: the hash of the fleet, the switch of the fleet
+-- KEYS: the hash of the fleet, the switch of the fleet, the members by the end of their time
 -- ARGV: these, in this order. Times are milliseconds. What a process does not tell is ''.
 local arguments = {
   -- The process: its name, the epoch that it knows, the name of a new epoch, the time after which it is gone without another
-  -- call, 1 if it leaves, the number of entries to look at.
+  -- call, 1 if it leaves, the number of members to remove at most whose time is over.
   'member', 'epoch', 'fresh', 'ttl', 'leaving', 'look_at',
   -- The quota: 1 if it has one, then `QuotaCall`.
   'has_quota', 'entry', 'capacity', 'cost', 'seen', 'back', 'want', 'held', 'hint',
@@ -29,7 +29,7 @@ local fields = {
 }
 local A = {}
 for i, name in ipairs(arguments) do A[name] = ARGV[i] end
-local key, switch = KEYS[1], KEYS[2]
+local key, switch, deadlines = KEYS[1], KEYS[2], KEYS[3]
 -- Numbers are doubles here. Whole numbers up to this one, and sums of two of them, are exact. What a process tells is cut
 -- to it.
 local most = 2 ^ 52
@@ -43,7 +43,8 @@ local is_text = {epoch = true, rate = true, estimate = true, state = true, reaso
 
 local names = {'now', 'clock', 'epoch', 'counted', 'members', 'capacity', 'capacity_until', 'balance', 'held',
   'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
-  'waiting', 'restored', 'turned', 'off_until', 'reason'}
+  'waiting', 'restored', 'turned', 'off_until', 'reason',
+  'count', 'new_held', 'new_satisfied', 'new_waiting'}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
 for i, name in ipairs(names) do
   if is_text[name] then h[name] = read[i] or ''
@@ -53,9 +54,12 @@ end
 local id, known, ttl, leaving = 'm:' .. A.member, A.epoch ~= '', number_of('ttl'), A.leaving == '1'
 local has_quota, has_limit = A.has_quota == '1', A.has_limit == '1'
 
-if h.epoch == '' then
+if h.epoch ~= '' and (h.members or 0) > 0 and redis.call('EXISTS', deadlines) == 0 then h.epoch = '' end
+local is_fresh = h.epoch == ''
+if is_fresh then
   -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written anew.
-  if redis.call('EXISTS', key) == 1 then redis.call('DEL', key) end
+  if redis.call('EXISTS', key, deadlines) > 0 then redis.call('DEL', key, deadlines) end
+  read = {}
   h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = ''}
 end
 -- The time of the store goes on with its clock. If that was set back, no time has passed since the last call.
@@ -64,12 +68,15 @@ local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local now = (h.now or clock) + math.max(0, clock - (h.clock or clock))
 -- The year 2248. Later times are no times.
 if now > 2 ^ 43 then now = clock end
-h.now, h.clock, h.members, h.held = now, clock, h.members or 0, h.held or 0
+h.now, h.clock, h.held, h.count, h.counted = now, clock, h.held or 0, h.count or 1, h.counted or now
+h.new_held, h.new_satisfied, h.new_waiting = h.new_held or 0, h.new_satisfied or 0, h.new_waiting or 0
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
 -- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured or granted any more.
 if h.version > 2 ^ 51 then h.version = 0 end
 if h.cut > h.version then h.cut = 0 end
+if h.count > 2 ^ 51 then h.count = 1 end
+if h.counted > now then h.counted = now end
 if h.stepped > now then h.stepped = now end
 if h.offered_until > now + 1000 then h.offered_until = 0 end
 if h.capacity and h.capacity > 4294967295 then h.capacity = nil end
@@ -77,75 +84,69 @@ if (h.capacity_until or 0) > now + 86400000 then h.capacity_until = now end
 h.waiting = math.min(h.waiting, 4294967295)
 h.turned, h.off_until = math.min(h.turned or 0, most), math.min(h.off_until or 0, most)
 
--- A member: until, given, returned, holds, accepted, rejected, demand, time of its last call, entry, known 1/0.
+-- A member: the count that it was last part of, given, returned, holds, accepted, rejected, demand, entry, known 1/0.
 local function parse(text)
   local m = {}
-  for word in string.gmatch(text, '%S+') do m[#m + 1] = number(word, -1) end
-  if #m == 10 then return m end
+  for word in string.gmatch(text or '', '%S+') do m[#m + 1] = number(word, -1) end
+  if #m == 9 then return m end
 end
-local function remember(m)
-  if m[7] == -1 then h.waiting = h.waiting + 1 else h.satisfied = h.satisfied + m[7] end
+local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
+
+-- The sums over all members change with each call. In case that somebody else writes into the hash, they are counted anew in each
+-- half a minute, in which all members call, and so no call has to look at all members.
+local function change(prefix, m, by)
+  local held, waiting, satisfied = prefix .. 'held', prefix .. 'waiting', prefix .. 'satisfied'
+  h[held] = math.max(0, math.min(h[held] + by * m[4], most))
+  if m[7] == -1 then h[waiting] = math.max(0, h[waiting] + by)
+  else h[satisfied] = math.max(0, h[satisfied] + by * m[7]) end
 end
-local function forget(m)
-  if m[7] == -1 then h.waiting = math.max(0, h.waiting - 1) else h.satisfied = math.max(0, h.satisfied - m[7]) end
+local function add(m)
+  m[1] = h.count
+  change('', m, 1)
+  change('new_', m, 1)
 end
-local function leave(m)
-  h.members, h.held = math.max(0, h.members - 1), math.max(0, h.held - m[4])
-  forget(m)
+local function subtract(m)
+  if m[1] >= h.count - 1 then change('', m, -1) end
+  if m[1] == h.count then change('new_', m, -1) end
+end
+if now - h.counted >= 30000 then
+  h.held, h.satisfied, h.waiting = h.new_held, h.new_satisfied, h.new_waiting
+  h.new_held, h.new_satisfied, h.new_waiting, h.count, h.counted = 0, 0, 0, h.count + 1, now
+  is_fresh = true
 end
 
-local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
--- The silence after which a process no longer counts as sending.
-local function longest_silence() return math.max(3000, 2 * h.members) end
-
--- Processes whose time is over leave. What they hold counts as spent.
+-- Members whose time is over leave. What they hold is spent.
+-- They are removed at the end, because the first write must be one that a store without memory refuses.
+local gone, gone_entries = {}, {}
+local over = {}
 if number_of('look_at') > 0 then
-  local looked = redis.call('HRANDFIELD', key, number_of('look_at'), 'WITHVALUES')
-  for i = 1, #looked, 2 do
-    if string.sub(looked[i], 1, 2) == 'm:' and looked[i] ~= id then
-      local m = parse(looked[i + 1])
-      if not m then redis.call('HDEL', key, looked[i])
-      elseif m[1] < now then
-        leave(m)
-        redis.call('HDEL', key, looked[i])
-      elseif now - m[8] > longest_silence() then
-        -- It no longer counts as sending.
-        forget(m)
-        m[7] = 0
-        redis.call('HSET', key, looked[i], format(m))
-      end
-    end
+  over = redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, math.min(number_of('look_at'), 1000))
+end
+for _, name in ipairs(over) do
+  if name ~= A.member then
+    gone[#gone + 1] = name
+    gone_entries[#gone_entries + 1] = 'm:' .. name
   end
 end
-
--- Once a minute, the sums over all entries are taken anew, because somebody else may have written into the hash. The user of
--- the store need not have the permission for HGETALL.
-if math.abs(now - (h.counted or 0)) >= 60000 then
-  h.counted, h.members, h.held, h.satisfied, h.waiting = now, 0, 0, 0, 0
-  local all = redis.call('HRANDFIELD', key, 1000000000, 'WITHVALUES')
-  for i = 1, #all, 2 do
-    local m = string.sub(all[i], 1, 2) == 'm:' and parse(all[i + 1])
-    if m then
-      h.members, h.held = h.members + 1, math.min(h.held + m[4], most)
-      remember(m)
-    end
+if #gone > 0 then
+  for _, entry in ipairs(redis.call('HMGET', key, unpack(gone_entries))) do
+    local m = parse(entry)
+    if m then subtract(m) end
   end
 end
+local until_now = tonumber(redis.call('ZSCORE', deadlines, A.member) or nil)
 
 -- What this process knows belongs to a state that was lost.
 local is_of_another_state = known and A.epoch ~= h.epoch
 local text = redis.call('HGET', key, id)
-local m, is_new = text and parse(text), false
+local m = parse(text)
+if m then subtract(m) end
+if until_now and until_now <= now then m, until_now = nil, nil end
 if not m then
   -- The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its pocket,
   -- which is charged.
-  m = {0, 0, 0, 0, number_of('accepted'), number_of('rejected'), 0, now, math.max(1, now), known and 1 or 0}
-  h.members = h.members + 1
-  is_new = true
+  m = {0, 0, 0, 0, number_of('accepted'), number_of('rejected'), 0, math.max(1, now), known and 1 or 0}
 end
-local silence = now - m[8]
-local is_late = silence > math.max(3000, 2 * (h.members - (is_new and 1 or 0)))
-m[1], m[8] = math.min(now + ttl, most), now
 
 local room = 0
 if has_quota then
@@ -155,21 +156,21 @@ if has_quota then
     h.balance, h.capacity = known and math.min(capacity, number_of('hint')) or capacity, capacity
   end
   h.capacity = h.capacity or capacity
+  local capacity_until = math.min(now + 10 * ttl, most)
   -- The capacity changes when no process has asked for it for a while.
   if capacity == h.capacity then
-    h.capacity_until = m[1]
+    h.capacity_until = capacity_until
   elseif now > (h.capacity_until or 0) then
     -- A lower capacity makes no debt.
     h.balance = math.max(math.min(h.balance, 0), h.balance + capacity - h.capacity)
-    h.capacity, h.capacity_until = capacity, m[1]
+    h.capacity, h.capacity_until = capacity, capacity_until
   end
-  local is_current = number_of('entry') == m[9] or (number_of('entry') == 0 and m[10] == 0)
+  local is_current = number_of('entry') == m[8] or (number_of('entry') == 0 and m[9] == 0)
   if is_current then
-    if number_of('entry') == m[9] then m[10] = 1 end
+    if number_of('entry') == m[8] then m[9] = 1 end
     h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
     m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
   end
-  h.held = math.max(0, h.held - m[4])
   if is_current and leaving then
     -- A leaving process takes no more grants, so those that it has not seen come back.
     h.balance, m[2] = h.balance + m[2] - seen, seen
@@ -182,26 +183,17 @@ if has_quota then
     m[2], h.balance, unseen = m[2] + grant, h.balance - grant, unseen + grant
   end
   m[4] = math.min(held + unseen, most)
-  h.held = math.min(h.held + m[4], most)
-  room = h.capacity - h.balance - h.held
+  room = h.capacity - h.balance - math.min(h.held + m[4], most)
 end
 
 local step
 if has_limit then
-  -- Of a process that was silent for longer than it should, only as much counts as belongs to one step.
-  local function counted(x)
-    if not is_late then return x end
-    local product = math.min(x, 2 ^ 40) * 250
-    return (product - math.fmod(product, silence)) / silence
-  end
-  h.accepted = math.min(h.accepted + counted(math.max(0, number_of('accepted') - m[5])), most)
+  h.accepted = math.min(h.accepted + math.max(0, number_of('accepted') - m[5]), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
   local knows_cut = (is_of_another_state and 0 or number_of('version')) >= h.cut
-  if knows_cut then h.rejected = math.min(h.rejected + counted(math.max(0, number_of('rejected') - m[6])), most) end
+  if knows_cut then h.rejected = math.min(h.rejected + math.max(0, number_of('rejected') - m[6]), most) end
   m[5], m[6] = math.max(m[5], number_of('accepted')), math.max(m[6], number_of('rejected'))
-  forget(m)
   m[7] = number_of('demand')
-  remember(m)
   -- In its first 40 steps, which take ten seconds, this state takes over what was measured before another one was lost.
   local rate, estimate = number(A.known_rate, 0), number(A.known_estimate, 0)
   if is_of_another_state and rate and estimate and not h.restored and h.version < 40 then
@@ -249,21 +241,42 @@ if A.off_for ~= '' then
     is_on and 60000 or string.format('%.0f', off_for))
 end
 
-if leaving then
-  leave(m)
-  redis.call('HDEL', key, id)
-else
-  redis.call('HSET', key, id, format(m))
-end
+-- Only what has changed is written.
 local write = {}
-for _, name in ipairs(names) do
-  if h[name] then
+local deadline
+h.members = redis.call('ZCOUNT', deadlines, string.format('(%.0f', now), '+inf')
+if leaving then
+  gone[#gone + 1] = A.member
+  gone_entries[#gone_entries + 1] = id
+  if until_now then h.members = h.members - 1 end
+else
+  add(m)
+  deadline = math.min(now + ttl, most)
+  if until_now and math.abs(deadline - until_now) < 500 then deadline = nil end
+  -- A time of zero is over at once.
+  if not until_now and deadline > now then h.members = h.members + 1 end
+  if until_now and deadline and deadline <= now then h.members = h.members - 1 end
+  if format(m) ~= text then write = {id, format(m)} end
+end
+for i, name in ipairs(names) do
+  local value = type(h[name]) == 'number' and string.format('%.0f', h[name]) or h[name]
+  if value and value ~= read[i] then
     write[#write + 1] = name
-    write[#write + 1] = type(h[name]) == 'number' and string.format('%.0f', h[name]) or h[name]
+    write[#write + 1] = value
   end
 end
-redis.call('HSET', key, unpack(write))
-redis.call('PEXPIRE', key, 3600000)
+if #write > 0 then redis.call('HSET', key, unpack(write)) end
+if deadline then redis.call('ZADD', deadlines, deadline, A.member) end
+if #gone > 0 then
+  redis.call('HDEL', key, unpack(gone_entries))
+  redis.call('ZREM', deadlines, unpack(gone))
+end
+if is_fresh then
+  -- Nobody has a time that long.
+  redis.call('ZREMRANGEBYSCORE', deadlines, string.format('(%.0f', now + 86400000), '+inf')
+  redis.call('PEXPIRE', key, 3600000)
+  redis.call('PEXPIRE', deadlines, 3600000)
+end
 
 local function whole(x) return string.format('%.0f', x or 0) end
 local function u32(x) return whole(math.min(math.max(0, x or 0), 4294967295)) end
@@ -271,8 +284,8 @@ local rate, estimate = number(h.rate, 0), number(h.estimate, 0)
 local has_rate = rate and estimate
 local answer = {
   epoch = h.epoch, members = u32(h.members),
-  entry = whole(m[9]), given = whole(m[2]), balance = whole(h.balance), room = u32(room), capacity = u32(h.capacity),
-  version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(h.waiting),
+  entry = whole(m[8]), given = whole(m[2]), balance = whole(h.balance), room = u32(room), capacity = u32(h.capacity),
+  version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(math.min(h.waiting, h.members)),
   rate = has_rate and string.format('%.17g', rate) or '', estimate = has_rate and string.format('%.17g', estimate) or '',
   turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)), reason = h.reason,
 }

@@ -28,23 +28,25 @@ const FIELDS: [&str; 22] = [
 /// The longest time that the store can keep, in milliseconds.
 const LONGEST: u64 = 1 << 52;
 
-/// The keys of a fleet. The braces keep both in one slot of a cluster.
+/// The keys of a fleet. The braces keep them in one slot of a cluster.
 #[derive(Debug)]
 pub(super) struct Keys {
     pub(super) hash: String,
     pub(super) switch: String,
+    pub(super) members: String,
 }
 
 impl Keys {
     pub(super) fn new(fleet: &str) -> Self {
-        Self { hash: format!("retry-fleet:1:{{{fleet}}}"), switch: format!("retry-fleet:{{{fleet}}}:switch") }
+        let hash = format!("retry-fleet:1:{{{fleet}}}");
+        Self { members: format!("{hash}:members"), hash, switch: format!("retry-fleet:{{{fleet}}}:switch") }
     }
 }
 
 /// Creates a call of the script, by its text (`EVAL`) or its hash (`EVALSHA`).
 pub(super) fn command(name: &str, script: &str, keys: &Keys, call: &Call) -> Cmd {
     let mut command = redis::cmd(name);
-    command.arg(script).arg(2).arg(&keys.hash).arg(&keys.switch);
+    command.arg(script).arg(3).arg(&keys.hash).arg(&keys.switch).arg(&keys.members);
     for value in arguments(call) {
         command.arg(value);
     }

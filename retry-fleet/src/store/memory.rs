@@ -5,16 +5,16 @@ mod switch;
 
 use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
 use limit::Limit;
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use switch::Switch;
 
-/// The shortest silence, in milliseconds, after which a process no longer counts as sending, unless there are so many that
-/// it calls more rarely.
-const SILENT: u64 = 3_000;
-/// The time between two counts of all processes, in milliseconds.
-const RECOUNT: u64 = 60_000;
+/// The time for which all processes are counted anew, in milliseconds.
+const RECOUNT: u64 = 30_000;
+/// A later end of a process' time by less than this is not written, in milliseconds.
+const SMALL: u64 = 500;
+/// The number of members at most that one call removes.
+const MOST_REMOVED: usize = 1_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
 
@@ -39,14 +39,17 @@ struct State {
     clock: u64,
     epoch: String,
     members: BTreeMap<String, Member>,
-    /// The last member that was looked at.
-    looked_at: String,
-    /// The time of the last count of all members.
+    /// The members by the ends of their times.
+    deadlines: BTreeSet<(u64, String)>,
+    sums: Sums,
+    /// The sums over the members that have called since the last count, which replace the others half a minute after it. The script
+    /// needs it, because somebody else may write into its state.
+    new_sums: Sums,
+    /// The number of counts, and the time of the last one.
+    count: u64,
     counted: u64,
     /// `None` before the first call with a quota.
     quota: Option<Quota>,
-    /// What all members hold.
-    held: i64,
     limit: Limit,
     switch: Switch,
 }
@@ -59,11 +62,38 @@ struct Quota {
     balance: i64,
 }
 
+/// The sums over all members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    held: i64,
+    satisfied: u64,
+    waiting: u32,
+}
+
+impl Sums {
+    fn add(&mut self, member: &Member) {
+        self.held = (self.held + member.holds).min(MOST);
+        match member.demand {
+            None => self.waiting += 1,
+            Some(demand) => self.satisfied += u64::from(demand),
+        }
+    }
+
+    fn subtract(&mut self, member: &Member) {
+        self.held = (self.held - member.holds).max(0);
+        match member.demand {
+            None => self.waiting = self.waiting.saturating_sub(1),
+            Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Member {
+    /// The end of its time.
     until: u64,
-    /// The time of its last call.
-    called: u64,
+    /// The last count that it was part of.
+    count: u64,
     /// The time at which this entry was made, by which calls name it.
     entry: u64,
     /// Whether a call has named it. Before that, the calls of a new process name none.
@@ -89,8 +119,8 @@ impl MemoryStore {
         let state = self.state.get_or_insert_with(|| State::new(now, call.fresh.clone()));
         state.now = state.now.saturating_add(now.saturating_sub(state.clock));
         state.clock = now;
-        state.look(call.look_at, &call.member);
         state.recount();
+        state.remove_gone(call.look_at, &call.member);
         let mut reply = state.call(call);
         self.switch.take_if(|(_, until)| *until <= state.now);
         reply.turn = state.switch.call(state.now, call, &mut self.switch);
@@ -118,71 +148,80 @@ impl MemoryStore {
         Some(self.state.as_ref()?.quota?.balance)
     }
 
-    /// Returns the number of processes.
+    /// Returns the number of processes whose time was not over at the last call.
     pub fn members(&self) -> usize {
-        self.state.as_ref().map_or(0, |state| state.members.len())
+        self.state.as_ref().map_or(0, State::living)
     }
 }
 
 impl State {
     fn new(now: u64, epoch: String) -> Self {
-        Self { now, clock: now, epoch, limit: Limit::new(now), ..Self::default() }
+        Self { now, clock: now, epoch, count: 1, counted: now, limit: Limit::new(now), ..Self::default() }
     }
 
-    /// Lets processes leave whose time is over. What they hold counts as spent.
-    fn look(&mut self, entries: u32, caller: &str) {
-        let entries = usize::try_from(entries).unwrap_or(usize::MAX).min(self.members.len());
-        for _ in 0..entries {
-            let after = (Bound::Excluded(self.looked_at.as_str()), Bound::Unbounded);
-            let Some((id, member)) = self.members.range::<str, _>(after).next().or_else(|| self.members.iter().next())
-            else {
-                return;
-            };
-            let (id, member) = (id.clone(), *member);
-            if id != caller && member.until < self.now {
-                self.leave(&member);
-                self.members.remove(&id);
-            } else if id != caller && self.now - member.called > self.longest_silence() {
-                self.limit.forget(member.demand);
-                self.members.insert(id.clone(), Member { demand: Some(0), ..member });
-            }
-            self.looked_at = id;
-        }
-    }
-
-    /// Takes the sums over all members anew, once a minute. In a real store, somebody else may have written into the state.
+    /// Takes the sums over the members that have called in the last half a minute. So no call has to look at all of them.
     fn recount(&mut self) {
-        if self.now.abs_diff(self.counted) < RECOUNT {
+        if self.now.saturating_sub(self.counted) < RECOUNT {
             return;
         }
-        (self.counted, self.held) = (self.now, 0);
-        (self.limit.waiting, self.limit.satisfied) = (0, 0);
-        for member in self.members.values() {
-            self.held = (self.held + member.holds).min(MOST);
-            self.limit.remember(member.demand);
+        self.sums = std::mem::take(&mut self.new_sums);
+        self.count += 1;
+        self.counted = self.now;
+    }
+
+    fn add(&mut self, member: &mut Member) {
+        member.count = self.count;
+        self.sums.add(member);
+        self.new_sums.add(member);
+    }
+
+    fn subtract(&mut self, member: &Member) {
+        if member.count + 1 >= self.count {
+            self.sums.subtract(member);
+        }
+        if member.count == self.count {
+            self.new_sums.subtract(member);
         }
     }
 
-    /// Returns the silence after which a process no longer counts as sending.
-    fn longest_silence(&self) -> u64 {
-        SILENT.max(2 * self.members.len() as u64)
+    /// Removes members whose time is over. What they hold is spent.
+    fn remove_gone(&mut self, most: u32, caller: &str) {
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(MOST_REMOVED);
+        let gone = self.deadlines.iter().take_while(|(until, _)| *until <= self.now).take(most);
+        for id in gone.map(|(_, id)| id.clone()).collect::<Vec<_>>() {
+            self.remove(&id);
+        }
+        if self.members.get(caller).is_some_and(|member| member.until <= self.now) {
+            self.remove(caller);
+        }
     }
 
-    fn leave(&mut self, member: &Member) {
-        self.held = (self.held - member.holds).max(0);
-        self.limit.forget(member.demand);
+    fn remove(&mut self, id: &str) {
+        if let Some(member) = self.members.remove(id) {
+            self.subtract(&member);
+            self.deadlines.remove(&(member.until, id.to_owned()));
+        }
+    }
+
+    /// Returns the number of members whose time is not over.
+    fn living(&self) -> usize {
+        let gone = self.deadlines.iter().take_while(|(until, _)| *until <= self.now);
+        self.deadlines.len() - gone.count()
     }
 
     fn call(&mut self, call: &Call) -> Reply {
-        let until = self.now.saturating_add(millis(call.ttl));
+        let until = (self.now.saturating_add(millis(call.ttl))).min(MOST.unsigned_abs());
         let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default().up_to_most());
         // What the process knows belongs to a state that was lost.
         let is_of_another_state = call.epoch.as_ref().is_some_and(|epoch| *epoch != self.epoch);
         let limit = call.limit.clone().map(|limit| limit.cleaned(is_of_another_state));
         let limit = limit.as_ref();
+        if let Some(former) = &former {
+            self.subtract(former);
+        }
         let mut member = former.unwrap_or(Member {
             until,
-            called: self.now,
+            count: 0,
             entry: self.now.max(1),
             // The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its
             // pocket, which is charged.
@@ -194,29 +233,31 @@ impl State {
             rejected: limit.map_or(0, |limit| limit.rejected),
             demand: Some(0),
         });
-        let silence = self.now - member.called;
-        (member.until, member.called) = (until, self.now);
-        let part = if silence > self.longest_silence() { Some(silence) } else { None };
         let quota = call.quota.map(|_| self.quota(call, &quota, &mut member));
-        let mut limit = limit.map(|limit| {
-            let now = self.now;
-            self.limit.call(now, limit, &mut member, part, call.is_leaving)
-        });
+        let now = self.now;
+        let mut limit = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
-            self.leave(&member);
             self.members.remove(&call.member);
-            if let Some(reply) = &mut limit {
-                (reply.satisfied, reply.waiting) = (self.limit.satisfied, self.limit.waiting);
-            }
+            self.deadlines.remove(&(member.until, call.member.clone()));
         } else {
+            self.add(&mut member);
+            if former.is_none() || until.abs_diff(member.until) >= SMALL {
+                self.deadlines.remove(&(member.until, call.member.clone()));
+                member.until = until;
+                self.deadlines.insert((until, call.member.clone()));
+            }
             self.members.insert(call.member.clone(), member);
         }
-        let members = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+        let members = u32::try_from(self.living()).unwrap_or(u32::MAX);
+        if let Some(reply) = &mut limit {
+            (reply.satisfied, reply.waiting) = (self.sums.satisfied, self.sums.waiting.min(members));
+        }
         Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
     }
 
     fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member) -> QuotaReply {
-        let (capacity, held, until) = (i64::from(asked.capacity), i64::from(asked.held), member.until);
+        let (capacity, held) = (i64::from(asked.capacity), i64::from(asked.held));
+        let until = self.now.saturating_add(10 * millis(call.ttl)).min(MOST.unsigned_abs());
         let quota = self.quota.get_or_insert_with(|| {
             let balance = if call.epoch.is_some() { asked.hint.min(asked.capacity) } else { asked.capacity };
             Quota { capacity, until, balance: balance.into() }
@@ -237,14 +278,13 @@ impl State {
             member.given = member.given.max(asked.seen);
             member.returned = member.returned.max(asked.back);
         }
-        self.held = (self.held - member.holds).max(0);
         if is_current && call.is_leaving {
             // A leaving process takes no more grants, so those that it has not seen come back.
             quota.balance += amount(member.given - asked.seen);
             member.given = asked.seen;
         }
         let mut unseen = if is_current { amount(member.given - asked.seen) } else { 0 };
-        quota.balance = quota.balance.min(quota.capacity - self.held - held - unseen).max(-MOST);
+        quota.balance = quota.balance.min(quota.capacity - self.sums.held - held - unseen).max(-MOST);
         if is_current && !call.is_leaving {
             let most = (2 * i64::from(asked.cost)).max(quota.balance.div_euclid(4));
             let grant = (i64::from(asked.want) - unseen).min(quota.balance).min(most).max(0);
@@ -253,12 +293,12 @@ impl State {
             unseen += grant;
         }
         member.holds = (held + unseen).min(MOST);
-        self.held = (self.held + member.holds).min(MOST);
+        let all_hold = (self.sums.held + member.holds).min(MOST);
         QuotaReply {
             entry: member.entry,
             given: member.given,
             balance: quota.balance,
-            room: whole(quota.capacity - quota.balance - self.held),
+            room: whole(quota.capacity - quota.balance - all_hold),
             capacity: whole(quota.capacity),
         }
     }
@@ -298,21 +338,22 @@ mod tests {
         let mut store = MemoryStore::new();
         let call = |store: &mut MemoryStore, now, member: &str, demand| {
             let mut call = Call::new(member, "fresh");
-            (call.ttl, call.look_at) = (Duration::from_hours(1), 0);
+            call.ttl = Duration::from_hours(1);
             call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held: 100, ..QuotaCall::default() });
             call.limit = Some(LimitCall { demand, ..LimitCall::default() });
             store.call(now, &call);
-            let state = store.state.as_ref().unwrap();
-            (state.held, state.limit.waiting, state.limit.satisfied)
+            store.state.as_ref().unwrap().sums
         };
+        let right = Sums { held: 200, waiting: 1, satisfied: 7 };
         call(&mut store, 100_000, "p1", None);
-        assert_eq!(call(&mut store, 100_000, "p2", Some(7)), (200, 1, 7));
-        for (held, waiting, satisfied, counted) in [(900, 5, 900, 100_000), (0, 0, 0, u64::MAX)] {
+        assert_eq!(call(&mut store, 100_000, "p2", Some(7)), right);
+        for wrong in [Sums { held: 900, waiting: 5, satisfied: 900 }, Sums::default()] {
             let state = store.state.as_mut().unwrap();
-            (state.held, state.counted) = (held, counted);
-            (state.limit.waiting, state.limit.satisfied) = (waiting, satisfied);
+            state.sums = wrong;
             let now = state.now + RECOUNT;
-            assert_eq!(call(&mut store, now, "p1", None), (200, 1, 7));
+            call(&mut store, now - 1, "p1", None);
+            assert_ne!(call(&mut store, now - 1, "p2", Some(7)), right);
+            assert_eq!(call(&mut store, now, "p1", None), right);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod limit;
 mod limit_world;
+mod liveness;
 mod model;
 mod newcomers;
 mod quota;

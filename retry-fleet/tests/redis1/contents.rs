@@ -158,7 +158,7 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
         vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
         vec![("m:p3", "")],
         // An entry that nobody wrote.
-        vec![("m:p4", "1 2 3 4 5 6 7 8 9")],
+        vec![("m:p4", "1 2 3 4 5 6 7 8")],
         vec![("m:p4", entry.as_str())],
         vec![("held", "7")],
         vec![("held", "900"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
@@ -168,15 +168,18 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
     ];
     for damage in damages {
         direct.hset_multiple::<_, _, _, ()>(HASH, &damage).unwrap();
-        sums(&mut direct).await;
-        direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
-        direct.hdel::<_, _, ()>(HASH, "m:p4").unwrap();
+        for _ in 0..2 {
+            sums(&mut direct).await;
+            direct.hincr::<_, _, _, ()>(HASH, "now", 30_000).unwrap();
+        }
         assert_eq!(sums(&mut direct).await, right, "{damage:?}");
     }
     // An operator deletes entries.
     direct.hdel::<_, _, ()>(HASH, &["m:p1", "m:p3"]).unwrap();
-    sums(&mut direct).await;
-    direct.hincr::<_, _, _, ()>(HASH, "now", 60_000).unwrap();
+    for _ in 0..2 {
+        sums(&mut direct).await;
+        direct.hincr::<_, _, _, ()>(HASH, "now", 30_000).unwrap();
+    }
     assert_eq!(sums(&mut direct).await, right);
 }
 

@@ -9,8 +9,6 @@ const STEP: u64 = 250;
 const STEP_PATIENCE: u64 = 1_000;
 /// The number of steps, which take ten seconds, in which a limit can still take over what was measured before a state was lost.
 const FIRST_STEPS: u64 = 40;
-/// The largest backlog of answers that counts. Its product with [`STEP`] is exact in the script, too.
-const MOST_BACKLOG: u64 = 1 << 40;
 /// The largest rate that counts: 2^53.
 const MOST_RATE: f64 = 9_007_199_254_740_992.0;
 
@@ -25,8 +23,6 @@ pub(super) struct Limit {
     offered_until: u64,
     accepted: u64,
     rejected: u64,
-    pub(super) satisfied: u64,
-    pub(super) waiting: u32,
     /// Whether it goes on with what was measured before a state was lost.
     is_restored: bool,
 }
@@ -36,26 +32,16 @@ impl Limit {
         Self { stepped: now, ..Self::default() }
     }
 
-    /// Of a process that was silent for longer than it should, only as much counts as belongs to one step.
-    pub(super) fn call(
-        &mut self,
-        now: u64,
-        asked: &LimitCall,
-        member: &mut Member,
-        silence: Option<u64>,
-        is_leaving: bool,
-    ) -> LimitReply {
-        let counted = |count: u64| silence.map_or(count, |silence| count.min(MOST_BACKLOG) * STEP / silence);
-        self.accepted = up_to_most(self.accepted + counted(asked.accepted.saturating_sub(member.accepted)));
+    /// Makes a call. The sums over all members are not yet those of the reply.
+    pub(super) fn call(&mut self, now: u64, asked: &LimitCall, member: &mut Member, is_leaving: bool) -> LimitReply {
+        self.accepted = up_to_most(self.accepted + asked.accepted.saturating_sub(member.accepted));
         // A process that does not know of the last cut yet has sent at the rate before it.
         if asked.version >= self.cut {
-            self.rejected = up_to_most(self.rejected + counted(asked.rejected.saturating_sub(member.rejected)));
+            self.rejected = up_to_most(self.rejected + asked.rejected.saturating_sub(member.rejected));
         }
         member.accepted = member.accepted.max(asked.accepted);
         member.rejected = member.rejected.max(asked.rejected);
-        self.forget(member.demand);
         member.demand = asked.demand;
-        self.remember(asked.demand);
         if let Some(known) = asked.known.filter(|_| !self.is_restored && self.version < FIRST_STEPS) {
             (self.rate, self.state, self.is_restored) = (Some(known), None, true);
             (self.version, self.stepped, self.offered_until) = (self.version + 1, now, 0);
@@ -78,24 +64,8 @@ impl Limit {
             let elapsed = now - self.stepped;
             Step { version: self.version, now, elapsed, accepted, rejected, state: self.state.clone() }
         });
-        let Self { version, cut, rate, satisfied, waiting, .. } = *self;
-        LimitReply { version, cut, rate, satisfied, waiting, step }
-    }
-
-    /// Adds what a process wants.
-    pub(super) fn remember(&mut self, demand: Option<u32>) {
-        match demand {
-            None => self.waiting += 1,
-            Some(demand) => self.satisfied += u64::from(demand),
-        }
-    }
-
-    /// Forgets what a process wanted.
-    pub(super) fn forget(&mut self, demand: Option<u32>) {
-        match demand {
-            None => self.waiting = self.waiting.saturating_sub(1),
-            Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
-        }
+        let Self { version, cut, rate, .. } = *self;
+        LimitReply { version, cut, rate, satisfied: 0, waiting: 0, step }
     }
 }
 
