@@ -10,7 +10,7 @@
 
 use crate::World;
 use crate::call::{Call, CallError, Caller, Outcome};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::world::{Random, Request, request};
 use retry_core::time::{Clock, Timer, Timestamp};
 use std::cell::RefCell;
@@ -29,19 +29,19 @@ const GAIN: f64 = 0.1;
 /// The first and the longest delay of the backoff, with full jitter.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(20));
 
-/// Creates a policy that limits the rate of sends, with this maximum number of attempts and longest wait that a server may ask
+/// Creates a strategy that limits the rate of sends, with this maximum number of attempts and longest wait that a server may ask
 /// for.
-pub fn rate(max_attempts: u32, max_retry_after: Duration) -> Policy {
-    policy("AIMD rate", START.0, (max_attempts, max_retry_after), Kind::Rate)
+pub fn rate(max_attempts: u32, max_retry_after: Duration) -> Strategy {
+    strategy("AIMD rate", START.0, (max_attempts, max_retry_after), Kind::Rate)
 }
 
-/// Creates a policy that limits the requests in flight, like [`rate`].
-pub fn window(max_attempts: u32, max_retry_after: Duration) -> Policy {
-    policy("AIMD window", START.1, (max_attempts, max_retry_after), Kind::Window)
+/// Creates a strategy that limits the requests in flight, like [`rate`].
+pub fn window(max_attempts: u32, max_retry_after: Duration) -> Strategy {
+    strategy("AIMD window", START.1, (max_attempts, max_retry_after), Kind::Window)
 }
 
-fn policy(name: &str, start: f64, (max_attempts, max_retry_after): (u32, Duration), kind: Kind) -> Policy {
-    Policy::new(name, move |seed| {
+fn strategy(name: &str, start: f64, (max_attempts, max_retry_after): (u32, Duration), kind: Kind) -> Strategy {
+    Strategy::new(name, move |seed| {
         let random = RefCell::new(Random::new(seed, "aimd"));
         let state = Rc::new(RefCell::new(State::new(start)));
         Rc::new(Aimd { kind, max_attempts, max_retry_after, random, state })

@@ -6,9 +6,9 @@
 use crate::report::{Report, Row, Table};
 use std::fmt::Write as _;
 
-/// The name of the policy with the user's settings.
+/// The name of the strategy with the user's settings.
 pub const YOURS: &str = "yours";
-/// The name of the policy with the default settings.
+/// The name of the strategy with the default settings.
 pub const DEFAULT: &str = "default";
 
 /// The operations, in percent, that may fail in the best case.
@@ -33,20 +33,20 @@ enum Failed {
     OfOption(&'static str, &'static str),
     /// The same, of the number in this key.
     OfKey(&'static str, &'static str),
-    /// The same, of the tasks of the world in the first key.
+    /// The same, of the operations of the world in the first key.
     OfWorld(&'static str),
 }
 
-/// The tables with policies: the scenario, the table, what fails, and a second measure, of which less is better.
+/// The tables with strategies: the scenario, the table, what fails, and a second measure, of which less is better.
 const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("contention", "contention", Failed::OfKey("failed clients", "clients"), Some("time, s")),
-    ("restart", "restart", Failed::Percent("lost calls, %"), Some("requests of a call")),
-    ("copy", "copy", Failed::OfOption("failed tasks", "tasks"), Some("time, s")),
+    ("restart", "restart", Failed::Percent("lost operations, %"), Some("requests of an operation")),
+    ("copy", "copy", Failed::OfOption("failed operations", "operations"), Some("time, s")),
     ("outage", "outage", Failed::Unknown, Some("recovery, s")),
     ("partial", "partial", Failed::Successes("successes, %"), Some("attempts per operation")),
-    ("many", "many", Failed::Share("failed share of tasks"), Some("rejected share")),
-    ("changing", "limit", Failed::Share("failed share of tasks"), Some("rejected share")),
-    ("changing", "copies", Failed::OfKey("failed tasks", "tasks"), Some("time, s")),
+    ("many", "many", Failed::Share("failed share of operations"), Some("rejected share")),
+    ("changing", "limit", Failed::Share("failed share of operations"), Some("rejected share")),
+    ("changing", "copies", Failed::OfKey("failed operations", "operations"), Some("time, s")),
     ("layers", "layers", Failed::Successes("successes during, %"), Some("during")),
     ("faults", "recovery", Failed::Unknown, Some("recovery, s")),
     ("faults", "load", Failed::Unknown, Some("attempts per operation")),
@@ -54,13 +54,13 @@ const TABLES: &[(&str, &str, Failed, Option<&str>)] = &[
     ("faults", "bridged", Failed::Successes("successes of the operations in the fault, %"), None),
     ("fleet", "outage", Failed::Unknown, Some("recovery, s")),
     ("fleet", "partial outage", Failed::Unknown, Some("recovery, s")),
-    ("fleet_limit", "limit", Failed::Percent("failed tasks, %"), Some("rejected, %")),
-    ("fleet_limit", "changing", Failed::Percent("failed tasks, %"), Some("rejected, %")),
-    ("worlds", "worlds", Failed::OfWorld("failed tasks"), Some("time / ideal")),
+    ("fleet_limit", "limit", Failed::Percent("failed operations, %"), Some("rejected, %")),
+    ("fleet_limit", "changing", Failed::Percent("failed operations, %"), Some("rejected, %")),
+    ("worlds", "worlds", Failed::OfWorld("failed operations"), Some("time / ideal")),
     ("weights", "weights", Failed::Unknown, Some("time / ideal")),
 ];
 
-/// What a policy did in a case, in the median of the runs.
+/// What a strategy did in a case, in the median of the runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
     /// The operations that failed, in percent. `None` if the case does not count them.
@@ -146,11 +146,11 @@ fn cases_of(report: &Report) -> Vec<Case> {
     for (_, name, failed, measure) in TABLES.iter().filter(|(scenario, ..)| *scenario == report.scenario) {
         let Some(table) = report.table(name) else { continue };
         for row in &table.rows {
-            let Some(policy) = row.keys.iter().position(|key| key == YOURS) else { continue };
+            let Some(strategy) = row.keys.iter().position(|key| key == YOURS) else { continue };
             let reached =
                 |row| Reached { failed: failed.percent(report, table, row), cost: cost(table, row, *measure) };
             let mut keys = row.keys.clone();
-            DEFAULT.clone_into(&mut keys[policy]);
+            DEFAULT.clone_into(&mut keys[strategy]);
             let default = table.rows.iter().find(|row| row.keys == keys).map(reached);
             let mut parts =
                 vec![if *name == report.scenario { (*name).to_owned() } else { format!("{} {name}", report.scenario) }];
@@ -195,7 +195,7 @@ impl Failed {
             Self::OfWorld(name) => {
                 let worlds = report.options["worlds"].as_array()?;
                 let world = worlds.iter().find(|world| world["name"] == row.keys[0])?;
-                of(name, world["tasks"].as_f64()?)
+                of(name, world["operations"].as_f64()?)
             }
         }
     }
@@ -249,7 +249,7 @@ pub fn leave_out_failing(report: &mut Report) -> bool {
     let failing = rows.filter(|row| failed.percent(report, table, row).is_some_and(|failed| failed > MOST_FAILED));
     let failing: Vec<f64> = failing.filter_map(|row| row.keys[column].parse().ok()).collect();
     let mut is_any = false;
-    for plot in report.plots.iter_mut().filter(|plot| ["time", "calls"].contains(&plot.name.as_str())) {
+    for plot in report.plots.iter_mut().filter(|plot| ["time", "attempts"].contains(&plot.name.as_str())) {
         for line in plot.lines.iter_mut().filter(|line| line.name == YOURS) {
             let before = line.points.len();
             line.points.retain(|point| !failing.iter().any(|x| (x - point.x).abs() < 1e-9));

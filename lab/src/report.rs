@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_keys() {
-        let mut table = Table::new("table", &["policy"], &["time", "calls"]);
+        let mut table = Table::new("table", &["strategy"], &["time", "calls"]);
         table.add(vec!["none".to_owned()], vec![Spread::exactly(1.0), Spread::exactly(2.0)]);
         assert_eq!(table.value(&["none"], "calls"), Some(Spread::exactly(2.0)));
         assert_eq!(table.value(&["none"], "cost"), None);

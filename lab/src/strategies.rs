@@ -12,28 +12,28 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A named way to retry. It makes a [`Caller`] for each resource, each with state of its own.
+/// A named way to retry: a strategy of this library, or another crate. It makes a [`Caller`] with separate state for each resource.
 #[derive(Clone)]
-pub struct Policy {
+pub struct Strategy {
     name: String,
     make: Arc<dyn Fn(u64) -> Rc<dyn Caller> + Send + Sync>,
 }
 
-impl Policy {
-    /// Creates a policy from a function that makes a caller with a seed.
+impl Strategy {
+    /// Creates a strategy from a function that makes a caller with a seed.
     pub fn new(name: impl Into<String>, make: impl Fn(u64) -> Rc<dyn Caller> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), make: Arc::new(make) }
     }
 
-    /// Creates a policy from a function that makes a strategy of this library with a seed for its jitter.
-    pub fn strategy<S>(name: impl Into<String>, make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self
+    /// Wraps a strategy of this library, which a function makes with a seed for its jitter.
+    pub fn of<S>(name: impl Into<String>, make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
     {
         Self::new(name, move |seed| caller(make(seed)))
     }
 
-    /// Creates a policy like [`strategy`](Policy::strategy), which tells the strategy what the server reports about its limit.
+    /// Creates a strategy like [`of`](Strategy::of), which gets the reports of the server about its limit.
     pub fn with_reports<S>(name: impl Into<String>, make: impl Fn(u64) -> S + Send + Sync + 'static) -> Self
     where
         S: RetryStrategy<Token: Send + 'static> + Send + Sync + 'static,
@@ -43,16 +43,16 @@ impl Policy {
 
     /// Creates the lower bound: one attempt, whatever its outcome.
     pub fn no_retries() -> Self {
-        Self::strategy("no retries", |_| StandardRetryStrategy::new().max_attempts(1).with_quota(NoQuota))
+        Self::of("no retries", |_| StandardRetryStrategy::new().max_attempts(1).with_quota(NoQuota))
     }
 
-    /// Creates a policy from settings at run time, over [`StandardRetryStrategy::new()`].
+    /// Creates a strategy from settings at run time, over [`StandardRetryStrategy::new()`].
     ///
     /// # Panics
     ///
     /// Never: the default strategy has all settings.
     pub fn configured(name: impl Into<String>, config: RetryConfig) -> Self {
-        Self::strategy(name, move |seed| {
+        Self::of(name, move |seed| {
             config.build_on(StandardRetryStrategy::new().seed(seed)).expect("the default strategy has all settings")
         })
     }
@@ -76,9 +76,9 @@ impl Policy {
     }
 }
 
-impl fmt::Debug for Policy {
+impl fmt::Debug for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Policy").field(&self.name).finish()
+        f.debug_tuple("Strategy").field(&self.name).finish()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use lab::aimd;
 use lab::scenario::{changing, copy, many, weights, worlds};
-use lab::strategies::Policy;
+use lab::strategies::Strategy;
 use retry_core::limit::{ConcurrencyLimiter, PacedLimiter};
 use retry_core::quota::NoQuota;
 use retry_core::strategy::LimitedRetryStrategy;
@@ -17,12 +17,12 @@ fn paced(seed: u64) -> PacedRetryStrategy {
     PacedRetryStrategy::over(StandardRetryStrategy::new().max_attempts(3).seed(seed)).seed(seed)
 }
 
-fn with_ramp() -> Policy {
-    Policy::strategy("paced", paced)
+fn with_ramp() -> Strategy {
+    Strategy::of("paced", paced)
 }
 
-fn without_ramp() -> Policy {
-    Policy::strategy("paced, no ramp", |seed| paced(seed).ramp(false))
+fn without_ramp() -> Strategy {
+    Strategy::of("paced, no ramp", |seed| paced(seed).ramp(false))
 }
 
 /// Returns the mean and the highest value over the seeds.
@@ -45,11 +45,11 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Runs copies, of which no task may fail. Returns the time by the ideal time, and the share of rejected requests.
-fn copies(options: &copy::Options, policy: &Policy, workers: u32, seeds: u64) -> [(f64, f64); 2] {
-    let case = copy::Case { policy: policy.clone(), workers };
+/// Runs copies, of which no operation may fail. Returns the time by the ideal time, and the share of rejected requests.
+fn copies(options: &copy::Options, strategy: &Strategy, workers: u32, seeds: u64) -> [(f64, f64); 2] {
+    let case = copy::Case { strategy: strategy.clone(), workers };
     let runs: Vec<_> = (FIRST..FIRST + seeds).map(|seed| copy::run(options, &case, seed)).collect();
-    assert!(runs.iter().all(|run| run.failed == 0), "{workers} workers: a task failed");
+    assert!(runs.iter().all(|run| run.failed == 0), "{workers} workers: an operation failed");
     let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
     [
         over(seeds, |seed| of(seed).time.as_secs_f64() / options.ideal()),
@@ -57,9 +57,9 @@ fn copies(options: &copy::Options, policy: &Policy, workers: u32, seeds: u64) ->
     ]
 }
 
-fn large(tasks: u64) -> copy::Options {
+fn large(operations: u64) -> copy::Options {
     let options = copy::Options { rate: 3_500.0, burst: 3_500.0, retry_after: false, ..copy::Options::default() };
-    copy::Options { tasks, ..options }
+    copy::Options { operations, ..options }
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn a_copy_loses_nothing_takes_the_ideal_time_and_gets_few_rejections() {
 fn a_copy_against_a_high_limit_takes_little_longer_than_the_ideal_time() {
     let [time, _] = copies(&large(4_003), &without_ramp(), 1_024, 10);
     let ideal = large(4_003).ideal();
-    at_most("4,003 tasks, s", (time.0 * ideal, time.1 * ideal), 0.3);
+    at_most("4,003 operations, s", (time.0 * ideal, time.1 * ideal), 0.3);
     for workers in [256, 1_024] {
         let [time, _] = copies(&large(40_030), &without_ramp(), workers, 5);
-        at_most(&format!("40,030 tasks, {workers} workers, time / ideal"), time, 1.10);
+        at_most(&format!("40,030 operations, {workers} workers, time / ideal"), time, 1.10);
     }
 }
 
@@ -87,7 +87,7 @@ fn a_copy_against_a_high_limit_takes_little_longer_than_the_ideal_time() {
 fn a_copy_against_a_limit_for_each_whole_second_is_done_within_its_goal() {
     let options = copy::Options { window_s: Some(1.0), ..large(40_030) };
     let [time, _] = copies(&options, &with_ramp(), 256, 10);
-    at_most("40,030 tasks, fixed window, time / ideal", time, 1.35);
+    at_most("40,030 operations, fixed window, time / ideal", time, 1.35);
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn a_limit_with_a_small_burst_is_used_as_well_as_was_reached() {
     // too low: 1.12 and 1.16 were reached in 20 s, and 2.29 without any burst, where of two requests in one moment one is rejected.
     let limit = |rate: f64, burst: f64| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
-        let tasks = (20.0 * rate) as u64;
-        copy::Options { tasks, rate, burst, ..large(0) }
+        let operations = (20.0 * rate) as u64;
+        copy::Options { operations, rate, burst, ..large(0) }
     };
-    for (policy, name) in [(with_ramp(), "with the ramp"), (without_ramp(), "without the ramp")] {
-        let [time, _] = copies(&limit(2_000.0, 100.0), &policy, 256, 5);
+    for (strategy, name) in [(with_ramp(), "with the ramp"), (without_ramp(), "without the ramp")] {
+        let [time, _] = copies(&limit(2_000.0, 100.0), &strategy, 256, 5);
         at_most(&format!("a burst of 50 ms, {name}, time / ideal"), time, 1.25);
     }
     let [time, _] = copies(&limit(100.0, 1.0), &with_ramp(), 64, 5);
@@ -146,11 +146,11 @@ fn a_limit_that_falls_to_a_small_part_is_learned() {
 fn many_clients_share_a_limit_fairly() {
     const SEEDS: u64 = 10;
     let options = many::Options::default();
-    let run = |policy: Policy, seed| many::run(&options, &many::Case { policy, rate: 500.0 }, seed);
-    let check = |policy: fn() -> Policy, rejected: f64, fairness: f64| {
-        let runs: Vec<_> = (FIRST..FIRST + SEEDS).map(|seed| run(policy(), seed)).collect();
+    let run = |strategy: Strategy, seed| many::run(&options, &many::Case { strategy, rate: 500.0 }, seed);
+    let check = |strategy: fn() -> Strategy, rejected: f64, fairness: f64| {
+        let runs: Vec<_> = (FIRST..FIRST + SEEDS).map(|seed| run(strategy(), seed)).collect();
         let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
-        let name = policy().name().to_owned();
+        let name = strategy().name().to_owned();
         at_most(
             &format!("{name}, rejected"),
             over(SEEDS, |seed| share(of(seed).rejected, of(seed).requests)),
@@ -162,9 +162,9 @@ fn many_clients_share_a_limit_fairly() {
     };
     // The goal is a fairness of 0.95, and 0.951 was reached. The margin is for the noise of ten seeds.
     check(with_ramp, 0.085, 0.945);
-    check(|| Policy::with_reports("paced, reports", paced), 0.006, 0.93);
+    check(|| Strategy::with_reports("paced, reports", paced), 0.006, 0.93);
     // A client that joins others must not take their rejections for noise.
-    let case = || many::Case { policy: with_ramp(), rate: 2_000.0 };
+    let case = || many::Case { strategy: with_ramp(), rate: 2_000.0 };
     let unfairness = |seed| 1.0 - many::run(&options, &case(), seed).fairness();
     at_most("with 20 per second for each, unfairness", over(4, unfairness), 0.08);
 }
@@ -173,7 +173,7 @@ fn many_clients_share_a_limit_fairly() {
 #[test]
 fn beside_clients_that_do_not_pace_some_of_the_limit_is_left() {
     let options = many::Options { clients: 2, workers: 32, arrive_s: 0, ..many::Options::default() };
-    let beside = |name: &str, other: &Policy, least: f64| {
+    let beside = |name: &str, other: &Strategy, least: f64| {
         let missing = over(4, |seed| {
             let pacing = with_ramp();
             let run = many::run_each(&options, 100.0, seed, |client| if client == 0 { &pacing } else { other });
@@ -183,21 +183,17 @@ fn beside_clients_that_do_not_pace_some_of_the_limit_is_left() {
     };
     let unlimited = |seed: u64| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota);
     beside("one that paces", &with_ramp(), 0.4);
-    beside(
-        "an adaptive one",
-        &Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(unlimited(seed))),
-        0.5,
-    );
+    beside("an adaptive one", &Strategy::of("adaptive", move |seed| AdaptiveRetryStrategy::over(unlimited(seed))), 0.5);
     beside("a window", &aimd::window(3, Duration::from_mins(1)), 0.003);
-    beside("retries without a quota", &Policy::strategy("no quota", unlimited), 0.002);
+    beside("retries without a quota", &Strategy::of("no quota", unlimited), 0.002);
 }
 
-/// Runs all worlds whose names have this beginning. Of each, `[time by the ideal time, rejected share, failed tasks]`.
+/// Runs all worlds whose names have this beginning. Of each, `[time by the ideal time, rejected share, failed operations]`.
 fn worlds_like(beginning: &str) -> Vec<(String, [f64; 3])> {
     let mut found = Vec::new();
     for world in worlds::worlds().into_iter().filter(|world| world.name.starts_with(beginning)) {
-        let policy = worlds::policies(21, &world).pop().expect("the last one is paced, as shipped");
-        let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| worlds::run(0.1, &world, &policy, seed)).collect();
+        let strategy = worlds::strategies(21, &world).pop().expect("the last one is paced, as shipped");
+        let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| worlds::run(0.1, &world, &strategy, seed)).collect();
         let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
         let (time, _) = over(5, |seed| of(seed).time.as_secs_f64() / world.ideal_s);
         let (rejected, _) = over(5, |seed| share(of(seed).rejected, of(seed).requests));
@@ -209,12 +205,12 @@ fn worlds_like(beginning: &str) -> Vec<(String, [f64; 3])> {
     found
 }
 
-/// Checks that no task fails in the worlds of this beginning, and the goals.
+/// Checks that no operation fails in the worlds of this beginning, and the goals.
 fn world_goals(beginning: &str, time: f64, rejected: f64) {
     for (name, [took, share, failed]) in worlds_like(beginning) {
         assert!(took <= time, "{name}: time / ideal {took}, and the goal is {time}");
         assert!(share <= rejected, "{name}: rejected {share}, and the goal is {rejected}");
-        assert!(failed.abs() < 0.5, "{name}: {failed} tasks failed");
+        assert!(failed.abs() < 0.5, "{name}: {failed} operations failed");
     }
 }
 
@@ -225,7 +221,7 @@ fn twenty_in_flight(service_s: f64) -> worlds::World {
     let slots = worlds::Kind::Slots { slots: 20, service_ms: 1_000.0 * service_s };
     worlds::World {
         name: format!("20 in flight, {service_s} s"),
-        tasks: 4_000,
+        operations: 4_000,
         workers: 64,
         round_trip_ms: 1_000.0 * round_trip_s,
         server: worlds::Server::new(slots),
@@ -238,24 +234,24 @@ fn twenty_in_flight(service_s: f64) -> worlds::World {
 #[test]
 fn a_limit_on_requests_in_flight_is_used_up_however_long_each_one_takes() {
     let standard = |seed| StandardRetryStrategy::new().max_attempts(3).seed(seed);
-    let alone = Policy::strategy("concurrency", move |seed| {
+    let alone = Strategy::of("concurrency", move |seed| {
         ConcurrencyRetryStrategy::with_limiter(standard(seed), ConcurrencyLimiter::new().seed(seed))
     });
-    let beside = Policy::strategy("beside the rate", move |seed| {
+    let beside = Strategy::of("beside the rate", move |seed| {
         let limiters = (PacedLimiter::new(), ConcurrencyLimiter::new().seed(seed));
         LimitedRetryStrategy::with_limiter(standard(seed), limiters)
     });
-    let told_beside = Policy::strategy("told, beside the rate", move |seed| {
+    let told_beside = Strategy::of("told, beside the rate", move |seed| {
         let limiters = (PacedLimiter::new(), ConcurrencyLimiter::new().max_in_flight(20).seed(seed));
         LimitedRetryStrategy::with_limiter(standard(seed), limiters)
     });
-    let told = Policy::strategy("told", move |seed| {
+    let told = Strategy::of("told", move |seed| {
         let limiter = ConcurrencyLimiter::new().max_in_flight(20).seed(seed);
         ConcurrencyRetryStrategy::with_limiter(standard(seed), limiter)
     });
     let short = &[0.2, 1.0][..];
     // The goal is 1.08 in all rows. A rate that is not told takes the rejections of the window for its own: 1.18 was reached.
-    for (policy, services, most, most_rejected) in [
+    for (strategy, services, most, most_rejected) in [
         (alone, &[0.05, 0.2, 1.0, 10.0][..], 1.08, 0.04),
         (told, short, 1.02, 0.0),
         (told_beside, short, 1.02, 0.0),
@@ -263,9 +259,9 @@ fn a_limit_on_requests_in_flight_is_used_up_however_long_each_one_takes() {
     ] {
         for &service_s in services {
             let world = twenty_in_flight(service_s);
-            let runs: Vec<_> = (FIRST..FIRST + 3).map(|seed| worlds::run(0.1, &world, &policy, seed)).collect();
+            let runs: Vec<_> = (FIRST..FIRST + 3).map(|seed| worlds::run(0.1, &world, &strategy, seed)).collect();
             let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
-            let name = format!("{}, {}", world.name, policy.name());
+            let name = format!("{}, {}", world.name, strategy.name());
             at_most(
                 &format!("{name}, time / ideal"),
                 over(3, |seed| of(seed).time.as_secs_f64() / world.ideal_s),
@@ -315,7 +311,7 @@ fn an_hourly_limit_ends_what_it_must_at_once_and_sends_next_to_nothing_meanwhile
     let (_, [.., rejected, failed]) = worlds_like("5,000 per hour").remove(0);
     // The goal is 1 %. At the end of each hour's limit all 64 workers have a request on its way, which is 1.3 %.
     assert!(rejected <= 0.015, "{rejected}");
-    assert!(failed <= 180.0, "{failed} tasks failed, of those that were on their way and the probes");
+    assert!(failed <= 180.0, "{failed} operations failed, of those that were on their way and the probes");
 }
 
 #[test]
@@ -357,9 +353,9 @@ fn a_job_that_is_shorter_than_a_ramp_takes_less_than_twice_the_ideal_time() {
 /// Runs a world with a strategy that is told a limit. Returns the mean time by the ideal time, and the mean rejected share.
 fn told(name: &str, deviation: f64, limit: f64) -> [f64; 2] {
     let world = worlds::worlds().into_iter().find(|world| world.name == name).expect("it is there");
-    let policy = Policy::strategy("paced, told", move |seed| paced(seed).max_rate(limit));
-    let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| worlds::run(deviation, &world, &policy, seed)).collect();
-    assert!(runs.iter().all(|run| run.failed == 0), "a task failed");
+    let strategy = Strategy::of("paced, told", move |seed| paced(seed).max_rate(limit));
+    let runs: Vec<_> = (FIRST..FIRST + 5).map(|seed| worlds::run(deviation, &world, &strategy, seed)).collect();
+    assert!(runs.iter().all(|run| run.failed == 0), "an operation failed");
     let of = |seed: u64| &runs[usize::try_from(seed - FIRST).unwrap()];
     let (time, _) = over(5, |seed| of(seed).time.as_secs_f64() / world.ideal_s);
     let (rejected, _) = over(5, |seed| share(of(seed).rejected, of(seed).requests));
@@ -390,7 +386,7 @@ fn a_told_limit_that_is_right_or_too_high_costs_little() {
 #[test]
 fn overload_told_as_503_loses_nothing_with_the_setting_for_it() {
     for (world, time, rejected) in [
-        // The goal is that no task fails. 1.37, 1.66, 1.00 and 1.00 times the ideal time were reached, and 0.7 to 1.3 % rejected.
+        // The goal is that no operation fails. 1.37, 1.66, 1.00 and 1.00 times the ideal time were reached, and 0.7 to 1.3 % rejected.
         ("20 slots of 200 ms (set)", 1.5, 0.03),
         ("limit_req, no burst (set)", 1.9, 0.03),
         ("limit_req, burst 20 (set)", 1.1, 0.03),

@@ -3,29 +3,29 @@
 //! run has the numbers: `cargo test --release -p lab --test quota_goals -- --nocapture`.
 
 use lab::scenario::faults::{COLUMNS, Case, Measure, Options, run};
-use lab::strategies::Policy;
+use lab::strategies::Strategy;
 use retry_core::{EvidenceRetryStrategy, StandardRetryStrategy};
 
 /// The first seed. The quota was tuned on 100 to 130, and the reports use 0 to 5.
 const FIRST: u64 = 7000;
 
 /// Returns the mean of two runs. A server that does not recover takes for ever.
-fn mean(column: &str, policy: &Policy, quotas: u32) -> (f64, Measure) {
+fn mean(column: &str, strategy: &Strategy, quotas: u32) -> (f64, Measure) {
     let column = COLUMNS.iter().find(|known| known.name == column).unwrap();
     let options = Options { fault_after_s: 30, ..Options::default() };
-    let case = Case { column, policy: policy.clone(), quotas };
+    let case = Case { column, strategy: strategy.clone(), quotas };
     let run = |seed| run(&options, &case, seed).unwrap_or(f64::INFINITY);
     (f64::midpoint(run(FIRST), run(FIRST + 1)), column.measure)
 }
 
-fn evidence() -> Policy {
-    Policy::strategy("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed))
+fn evidence() -> Strategy {
+    Strategy::of("evidence", |seed| EvidenceRetryStrategy::standard().seed(seed))
 }
 
 /// Checks the rows with 1, 100 and 1,000 quotas: the longest recovery as a multiple of that without retries, the highest load,
 /// or the lowest percentage of successes.
 fn check(rows: &[(&str, [f64; 3])]) {
-    let without = Policy::strategy("no retries", |_| StandardRetryStrategy::new().max_attempts(1));
+    let without = Strategy::of("no retries", |_| StandardRetryStrategy::new().max_attempts(1));
     let mut missed = Vec::new();
     for (column, limits) in rows {
         for (quotas, limit) in [1, 100, 1_000].into_iter().zip(limits) {

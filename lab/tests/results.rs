@@ -42,15 +42,15 @@ fn results_beside_other_crates_are_from_the_current_code() {
     use lab::study::OneByOne;
 
     // Of the services in a row, those of this library only, because it takes longer.
-    for (scenario, workers, policies) in [
-        (copy::SCENARIO, Some(64), lab::peers::policies()),
-        (restart::SCENARIO, None, lab::peers::policies()),
+    for (scenario, workers, strategies) in [
+        (copy::SCENARIO, Some(64), lab::peers::strategies()),
+        (restart::SCENARIO, None, lab::peers::strategies()),
         (layers::SCENARIO, None, Vec::new()),
     ] {
         let (name, committed) = (scenario.name, report("peers", scenario.name));
         let mut options = vec![("max_attempts".to_owned(), committed.options["max_attempts"].clone())];
         options.extend(workers.map(|workers| ("workers".to_owned(), vec![workers].into())));
-        let now = (scenario.study)(&Plan { options, policies, ..Plan::default() }, &OneByOne).unwrap();
+        let now = (scenario.study)(&Plan { options, strategies, ..Plan::default() }, &OneByOne).unwrap();
         let (now, committed) = (now.table(name).unwrap(), committed.table(name).unwrap());
         assert!(now.rows.len() > 2, "{name}");
         for row in &now.rows {

@@ -9,7 +9,7 @@ use crate::report::{Line, Point, Report, Spread};
 
 /// Writes to one row: how many, and how long they take.
 pub(super) fn contention(report: &Report) -> Result<String, Missing> {
-    let (calls, time) = (plot(report, "calls")?, plot(report, "time")?);
+    let (attempts, time) = (plot(report, "attempts")?, plot(report, "time")?);
     // The two kinds of jitter differ little, so that they are named together.
     let shown = [
         ("no backoff", RED, Some("no backoff")),
@@ -24,8 +24,8 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
         }
         Ok(all)
     };
-    let mut left = series(calls)?;
-    left.push(Drawn { line: line(calls, "ideal")?, look: INK, name: Some("ideal: one each".to_owned()) });
+    let mut left = series(attempts)?;
+    left.push(Drawn { line: line(attempts, "ideal")?, look: INK, name: Some("ideal: one each".to_owned()) });
     let names = ("clients", "writes until all are done (linear)");
     let left = Panel { lines: left, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
     let names = ("clients", "seconds until all are done (logarithmic)");
@@ -33,14 +33,14 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     let last = |plot, name| -> Result<f64, Missing> { Ok(last(line(plot, name)?)) };
     let saved =
         |plot| -> Result<f64, Missing> { Ok(100.0 * (1.0 - last(plot, "full jitter")? / last(plot, "no jitter")?)) };
-    let (writes, seconds) = (saved(calls)?, saved(time)?);
-    let most = calls.lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
+    let (writes, seconds) = (saved(attempts)?, saved(time)?);
+    let most = attempts.lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
     let title = if writes > 0.0 && seconds > 0.0 {
         format!("Many clients write one row: jitter saves {writes:.0} % of the writes and {seconds:.0} % of the time")
     } else {
         "Many clients write one row: writes and time with and without jitter".to_owned()
     };
-    let more = last(calls, "no backoff")? / last(calls, "full jitter")?;
+    let more = last(attempts, "no backoff")? / last(attempts, "full jitter")?;
     let notes = [
         format!(
             "No backoff is fast here because this database does not slow down under {} times the writes of full jitter.",
@@ -58,7 +58,7 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     Ok(drawn(&title, &subtitle, &[left, right], 350.0, &notes))
 }
 
-/// A restart: how many calls are lost, and how long the others take.
+/// A restart: how many operations are lost, and how long the others take.
 pub(super) fn restart(report: &Report) -> Result<String, Missing> {
     let (lost, time) = (plot(report, "lost")?, plot(report, "time")?);
     let shown = [
@@ -74,9 +74,9 @@ pub(super) fn restart(report: &Report) -> Result<String, Missing> {
         }
         Ok(all)
     };
-    let names = ("seconds that the server is away", "lost calls, %");
+    let names = ("seconds that the server is away", "lost operations, %");
     let left = Panel { lines: series(lost)?, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
-    let names = ("seconds that the server is away", "seconds of a call that is not lost");
+    let names = ("seconds that the server is away", "seconds of an operation that is not lost");
     let right = Panel { lines: series(time)?, ..panel(names, (460.0, 616.0), (98.0, 310.0)) };
     let at = |name| -> Result<f64, Missing> {
         let line = line(lost, name)?;
@@ -84,14 +84,17 @@ pub(super) fn restart(report: &Report) -> Result<String, Missing> {
     };
     let (full, equal) = (at("full jitter")?, at("equal jitter")?);
     let title = if full > 2.0 * equal && full > 1.0 {
-        format!("A server is away for 0.7 s: full jitter loses {full:.0} % of the calls, equal jitter {}", part(equal))
+        format!(
+            "A server is away for 0.7 s: full jitter loses {full:.0} % of the operations, equal jitter {}",
+            part(equal)
+        )
     } else {
-        "A server is away for a short time: lost calls with each jitter".to_owned()
+        "A server is away for a short time: lost operations with each jitter".to_owned()
     };
     let (base, attempts) = (option(report, "base_ms"), option(report, "max_attempts"));
     let notes = [
         format!(
-            "Calls begin at random times while the server is away, and make up to {} attempts. The base of the backoff is {} ms.",
+            "Operations begin at random times while the server is away, and make up to {} attempts. The base of the backoff is {} ms.",
             number(attempts),
             number(base)
         ),
@@ -128,11 +131,11 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
         ("10 % of successes", "10 % budget"),
         ("no retries", "no retries"),
     ];
-    let unnamed: Vec<_> = shown.iter().map(|&(policy, _)| (policy, None)).collect();
+    let unnamed: Vec<_> = shown.iter().map(|&(strategy, _)| (strategy, None)).collect();
     let mut left = lines(load, &unnamed)?;
     let mut bounded = 0.0_f64;
-    for (drawn, (policy, _)) in left.iter().zip(shown) {
-        if policy != "three retries" {
+    for (drawn, (strategy, _)) in left.iter().zip(shown) {
+        if strategy != "three retries" {
             bounded = bounded.max(peak(drawn.line).1);
         }
     }
@@ -141,7 +144,7 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
     for drawn in &mut left {
         drawn.name = None;
     }
-    let names = ("attempts that fail, %", "attempts per task");
+    let names = ("attempts that fail, %", "attempts per operation");
     let mut left = Panel { lines: left, bounds: Some((1.0, ceiling)), ..panel(names, (56.0, 284.0), (98.0, 310.0)) };
     if unbounded > ceiling {
         let cut = line(load, "three retries")?.points.iter().rfind(|point| point.y.mid <= Some(ceiling));
@@ -149,10 +152,10 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
         left.texts.push((format!("goes up to {}", number(unbounded)), RED, at));
     }
     let mut right = lines(successes, &unnamed)?;
-    for (drawn, (policy, name)) in right.iter_mut().zip(shown.into_iter().chain([(YOURS, YOURS)])) {
-        drawn.name = Some(format!("{name}: × {}", fixed(peak(line(load, policy)?).1, 2)));
+    for (drawn, (strategy, name)) in right.iter_mut().zip(shown.into_iter().chain([(YOURS, YOURS)])) {
+        drawn.name = Some(format!("{name}: × {}", fixed(peak(line(load, strategy)?).1, 2)));
     }
-    let names = ("attempts that fail, %", "tasks that succeed, %");
+    let names = ("attempts that fail, %", "operations that succeed, %");
     let right = Panel { lines: right, ..panel(names, (352.0, 580.0), (98.0, 310.0)) };
     let title = if unbounded > 1.5 * bounded {
         format!(
@@ -166,7 +169,7 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
     let notes = [
         format!(
             "Three retries without a quota hide most failures, but load a server up to {} times when it can bear it least. × \
-             at the names: the most attempts per task.",
+             at the names: the most attempts per operation.",
             number(unbounded)
         ),
         format!("{} {AWS}", standard(None)),
@@ -180,20 +183,20 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
 /// A limit that changes: what is used of it, and what fails.
 pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let (plot, table) = (&centred(plot(report, "throughput")?, &["limit"]), table(report, "limit")?);
-    let policies = ["new(), no quota", "adaptive", "paced"];
+    let strategies = ["new(), no quota", "adaptive", "paced"];
     let phase = option(report, "phase_s");
-    let failed = |policy: &str| -> Line {
-        let rows = table.rows.iter().filter(|row| row.keys.first().is_some_and(|key| key == policy));
+    let failed = |strategy: &str| -> Line {
+        let rows = table.rows.iter().filter(|row| row.keys.first().is_some_and(|key| key == strategy));
         let points = rows.flat_map(|row| {
             let from: f64 = row.keys.get(1).and_then(|from| from.parse().ok()).unwrap_or(0.0);
             let keys: Vec<&str> = row.keys.iter().map(String::as_str).collect();
-            let share = value(table, &keys, "failed share of tasks").ok().and_then(|share| share.mid);
+            let share = value(table, &keys, "failed share of operations").ok().and_then(|share| share.mid);
             let percent = share.unwrap_or(0.0) * 100.0;
             [from, from + phase].map(|x| Point { x, y: Spread::exactly(percent) })
         });
-        Line { name: policy.to_owned(), points: points.collect() }
+        Line { name: strategy.to_owned(), points: points.collect() }
     };
-    let shown = policies.map(|policy| (policy, Some(policy)));
+    let shown = strategies.map(|strategy| (strategy, Some(strategy)));
     let mut used = vec![Drawn { line: line(plot, "limit")?, look: GREY.wide(), name: None }];
     used.extend(lines(plot, &shown)?);
     let points = &used[0].line.points;
@@ -203,11 +206,11 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let upper = Panel {
         lines: used,
         texts: vec![text],
-        ..panel(("", "tasks that succeed, per second"), (56.0, 660.0), (92.0, 280.0))
+        ..panel(("", "operations that succeed, per second"), (56.0, 660.0), (92.0, 280.0))
     };
     let failing: Vec<Line> = lines(plot, &shown)?.iter().map(|drawn| failed(&drawn.line.name)).collect();
     let drawn_lines = failing.iter().map(|line| Drawn { line, look: look(&line.name), name: Some(line.name.clone()) });
-    let lower = panel(("time, s", "tasks that fail, %"), (56.0, 660.0), (326.0, 400.0));
+    let lower = panel(("time, s", "operations that fail, %"), (56.0, 660.0), (326.0, 400.0));
     let texts = failing.iter().filter(|line| peak(line).1 > 0.0).flat_map(|line| {
         line.points.chunks(2).map(|points| {
             let percent = points[0].y.mid.unwrap_or(0.0);
@@ -217,7 +220,7 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let lower = Panel { lines: drawn_lines.collect(), texts: texts.collect(), ..lower };
     let (without, with) = (peak(&failing[0]).1, peak(&failing[1]).1.max(peak(&failing[2]).1));
     let title = if with == 0.0 && without > 1.0 {
-        format!("A changing limit: retries without a quota lose up to {without:.0} % of tasks, a limiter none")
+        format!("A changing limit: retries without a quota lose up to {without:.0} % of operations, a limiter none")
     } else {
         "A limit that changes: what is used of it, and what fails".to_owned()
     };
@@ -234,8 +237,8 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
 /// Services in a row: the load on the last one.
 pub(super) fn layers(report: &Report) -> Result<String, Missing> {
     let plot = &centred(plot(report, "load")?, &[]);
-    let during = |policy: &str| -> Result<f64, Missing> {
-        Ok(value(table(report, "layers")?, &[policy], "during")?.mid.unwrap_or(0.0))
+    let during = |strategy: &str| -> Result<f64, Missing> {
+        Ok(value(table(report, "layers")?, &[strategy], "during")?.mid.unwrap_or(0.0))
     };
     let (from, fails, rate) = (option(report, "fails_after_s"), option(report, "fails_s"), option(report, "rate"));
     let (services, attempts) = (option(report, "services"), option(report, "max_attempts"));
@@ -292,7 +295,7 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
         spread("bands", report.seeds),
     ];
     let subtitle = format!(
-        "Attempts at the last service while it fails, compared with no retries; users start {} tasks per second",
+        "Attempts at the last service while it fails, compared with no retries; users start {} operations per second",
         number(rate)
     );
     Ok(drawn(&title, &subtitle, &[panel], 350.0, &notes))

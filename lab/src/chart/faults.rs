@@ -6,7 +6,7 @@ use super::scale::{Scale, number};
 use super::svg::{Look, Marker, Svg, WIDTH};
 use crate::report::{Report, Table};
 
-/// The policies, each with a panel, and the user's own one if it is there.
+/// The strategies, each with a panel, and the user's own one if it is there.
 const POLICIES: [&str; 4] = ["no quota", "new()", "evidence", YOURS];
 /// The part of the ideal that the title counts, in percent.
 const MOST: f64 = 80.0;
@@ -23,17 +23,17 @@ const NAMES: f64 = 190.0;
 /// The gap between two panels.
 const BETWEEN: f64 = 26.0;
 
-/// A fault: for each policy, the part of the ideal in percent by the number of processes.
+/// A fault: for each strategy, the part of the ideal in percent by the number of processes.
 struct Row {
     name: String,
     parts: Vec<Vec<Option<f64>>>,
 }
 
 /// Returns how good a value is, as a part of the ideal, in percent. "Never" is 0.
-fn part_of_ideal(table: &Table, fault: &str, policy: &str, quotas: &str) -> Result<Option<f64>, Missing> {
+fn part_of_ideal(table: &Table, fault: &str, strategy: &str, quotas: &str) -> Result<Option<f64>, Missing> {
     let measure = table.measures.first().map_or("", String::as_str);
-    let of = |policy: &str, quotas: &str| value(table, &[fault, policy, quotas], measure).map(|spread| spread.mid);
-    let Ok(reached) = of(policy, quotas) else { return Ok(None) };
+    let of = |strategy: &str, quotas: &str| value(table, &[fault, strategy, quotas], measure).map(|spread| spread.mid);
+    let Ok(reached) = of(strategy, quotas) else { return Ok(None) };
     let less_is_better = ["recovery", "load"].contains(&table.name.as_str());
     let ideal = of("ideal", "1").or_else(|_| of("no retries", "1"))?.unwrap_or(f64::INFINITY);
     let part = match reached {
@@ -55,17 +55,17 @@ pub(super) fn faults(report: &Report) -> Result<String, Missing> {
         .map(ToString::to_string)
         .collect();
     let count = POLICIES.len() - usize::from(!report.tables.iter().any(has_yours));
-    let policies = &POLICIES[..count];
+    let strategies = &POLICIES[..count];
     let mut rows: Vec<Row> = Vec::new();
     for table in &report.tables {
         for name in distinct(table, 0) {
-            let of = |policy| quotas.iter().map(|quotas| part_of_ideal(table, &name, policy, quotas)).collect();
-            let parts = policies.iter().map(|&policy| of(policy)).collect::<Result<_, _>>()?;
+            let of = |strategy| quotas.iter().map(|quotas| part_of_ideal(table, &name, strategy, quotas)).collect();
+            let parts = strategies.iter().map(|&strategy| of(strategy)).collect::<Result<_, _>>()?;
             rows.push(Row { name, parts });
         }
     }
-    let cases = |policy: usize| rows.iter().flat_map(move |row| row.parts[policy].iter().copied().flatten());
-    let below = |policy: usize| cases(policy).filter(|&part| part < MOST).count();
+    let cases = |strategy: usize| rows.iter().flat_map(move |row| row.parts[strategy].iter().copied().flatten());
+    let below = |strategy: usize| cases(strategy).filter(|&part| part < MOST).count();
     let (all, fixed, learning) = (cases(2).count(), below(1), below(2));
     let title = if learning < fixed {
         format!("Below {MOST} % of the ideal: new() in {fixed} of {all} cases, a quota that learns in {learning}")
@@ -78,7 +78,7 @@ pub(super) fn faults(report: &Report) -> Result<String, Missing> {
         number(rate)
     );
     let mut svg = Svg::new(&title, &subtitle);
-    let bottom = draw(&mut svg, policies, &rows);
+    let bottom = draw(&mut svg, strategies, &rows);
     let counts: Vec<String> = quotas.iter().map(|quotas| number(quotas.parse().unwrap_or(0.0))).collect();
     let notes = [
         format!(
@@ -97,13 +97,13 @@ pub(super) fn faults(report: &Report) -> Result<String, Missing> {
 
 /// Draws the rows, and returns where they end.
 #[expect(clippy::cast_precision_loss, reason = "a picture has few rows")]
-fn draw(svg: &mut Svg, policies: &[&str], rows: &[Row]) -> f64 {
+fn draw(svg: &mut Svg, strategies: &[&str], rows: &[Row]) -> f64 {
     let bottom = TOP + HEIGHT * rows.len() as f64;
-    let width = (WIDTH - NAMES - 24.0 + BETWEEN) / policies.len() as f64;
-    for (index, policy) in policies.iter().enumerate() {
+    let width = (WIDTH - NAMES - 24.0 + BETWEEN) / strategies.len() as f64;
+    for (index, strategy) in strategies.iter().enumerate() {
         let left = NAMES + index as f64 * width;
         let scale = Scale::linear((0.0, 100.0), (left, left + width - BETWEEN), false);
-        svg.text("strong", (left - 4.0, TOP - 12.0), policy);
+        svg.text("strong", (left - 4.0, TOP - 12.0), strategy);
         for &tick in &scale.ticks {
             svg.path("grid", "", &[(scale.at(tick), TOP), (scale.at(tick), bottom)]);
             svg.text("small middle", (scale.at(tick), bottom + 18.0), &number(tick));
@@ -120,7 +120,7 @@ fn draw(svg: &mut Svg, policies: &[&str], rows: &[Row]) -> f64 {
             let first = top + HEIGHT / 2.0 - STEP * (MARKERS.len() - 1) as f64 / 2.0;
             for (lane, part) in parts.iter().enumerate() {
                 let Some(part) = *part else { continue };
-                let look = Look { marker: MARKERS[lane], ..look(policies[index]) };
+                let look = Look { marker: MARKERS[lane], ..look(strategies[index]) };
                 svg.marker(look, (scale.at(part), first + STEP * lane as f64));
             }
         }

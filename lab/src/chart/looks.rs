@@ -16,12 +16,12 @@ pub(super) const BLACK: Look = Look::new("ink", "2 2", Marker::Diamond);
 const PEER: Look = Look::new("ink", "", Marker::Circle);
 pub(super) const SKY: Look = Look::new("sky", "3 3", Marker::Triangle);
 
-/// The name of a policy with the user's own settings, which every picture shows if it is there.
+/// The name of a strategy with the user's own settings, which every picture shows if it is there.
 pub(super) const YOURS: &str = "yours";
 
-/// Returns the look of a policy: the same one in each picture.
-pub(super) fn look(policy: &str) -> Look {
-    match policy {
+/// Returns the look of a strategy: the same one in each picture.
+pub(super) fn look(strategy: &str) -> Look {
+    match strategy {
         "no retries" => GREY,
         YOURS => SKY,
         "adaptive" => ORANGE,
@@ -31,15 +31,15 @@ pub(super) fn look(policy: &str) -> Look {
         "aws_2_1()" => DASHED_PURPLE,
         "10 % of successes" => BLACK,
         "three retries" | "no quota" => RED,
-        _ if is_peer(policy) => PEER,
-        _ if policy.ends_with(", no quota") => RED,
+        _ if is_peer(strategy) => PEER,
+        _ if strategy.ends_with(", no quota") => RED,
         _ => BLUE,
     }
 }
 
-/// Returns whether a policy is that of another crate.
-pub(super) fn is_peer(policy: &str) -> bool {
-    ["backon", "tokio-retry2", "tower"].contains(&policy) || policy.starts_with("aws-smithy-runtime, ")
+/// Returns whether a strategy is that of another crate.
+pub(super) fn is_peer(strategy: &str) -> bool {
+    ["backon", "tokio-retry2", "tower"].contains(&strategy) || strategy.starts_with("aws-smithy-runtime, ")
 }
 
 /// Explains the standard strategies. The number of attempts is that of the scenario, or else that of the strategies.
@@ -47,7 +47,7 @@ pub(super) fn standard(attempts: Option<u64>) -> String {
     let shipped = StandardRetryStrategy::new().settings().max_attempts.into();
     let attempts = attempts.unwrap_or(shipped);
     format!(
-        "new(): the standard strategy, up to {attempts} attempts for a task. Its quota pays for retries, and stops them \
+        "new(): the standard strategy, up to {attempts} attempts for an operation. Its quota pays for retries, and stops them \
          while too many attempts fail."
     )
 }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn strategies_have_looks_of_their_own() {
-        let policies = [
+        let strategies = [
             "no retries",
             "new()",
             "new(), no quota",
@@ -82,10 +82,10 @@ mod tests {
             "paced, reports",
             "10 % of successes",
         ];
-        let mut looks: Vec<_> = policies
+        let mut looks: Vec<_> = strategies
             .iter()
             .chain([&YOURS])
-            .map(|policy| (look(policy).colour, format!("{:?}", look(policy).marker)))
+            .map(|strategy| (look(strategy).colour, format!("{:?}", look(strategy).marker)))
             .collect();
         let count = looks.len();
         looks.sort();

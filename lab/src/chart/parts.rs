@@ -51,10 +51,10 @@ pub(super) fn drawn(title: &str, subtitle: &str, panels: &[Panel<'_>], bottom: f
     svg.finish(bottom, notes)
 }
 
-/// Returns lines by policy with their names, and the user's own line if there is one.
+/// Returns lines by strategy with their names, and the user's own line if there is one.
 pub(super) fn lines<'a>(plot: &'a Plot, shown: &[(&str, Option<&str>)]) -> Result<Vec<Drawn<'a>>, Missing> {
-    let drawn = |&(policy, name): &(&str, Option<&str>)| {
-        Ok(Drawn { line: line(plot, policy)?, look: look(policy), name: name.map(str::to_owned) })
+    let drawn = |&(strategy, name): &(&str, Option<&str>)| {
+        Ok(Drawn { line: line(plot, strategy)?, look: look(strategy), name: name.map(str::to_owned) })
     };
     let mut lines = shown.iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
     let yours = line(plot, YOURS).ok();
@@ -62,7 +62,7 @@ pub(super) fn lines<'a>(plot: &'a Plot, shown: &[(&str, Option<&str>)]) -> Resul
     Ok(lines)
 }
 
-/// Returns rows for the policies of sections, and for the user's own settings if they are there.
+/// Returns rows for the strategies of sections, and for the user's own settings if they are there.
 pub(super) fn rows<'a>(table: &Table, sections: &[(&'a str, &[&str])]) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     for (section, names) in sections {

@@ -9,14 +9,14 @@ use super::svg::Svg;
 use crate::report::{Report, Spread};
 use retry_core::StandardRetryStrategy;
 
-/// A heading, and the policies below it by the names that they have in a bulk copy.
+/// A heading, and the strategies below it by the names that they have in a bulk copy.
 type Kind = (Option<&'static str>, &'static [&'static str]);
 
 const BOUND: Kind = (None, &["no retries"]);
 const UNLIMITED: Kind = (Some("no shared limit on retries"), &["new(), no quota", "backon", "tokio-retry2"]);
 const LIMITED: Kind = (Some("a shared limit on retries"), &["new()", "tower", "aws-smithy-runtime, standard"]);
 const LIMITERS: Kind = (Some("also a limit on sends"), &["adaptive", "paced", "aws-smithy-runtime, adaptive"]);
-/// The policies where a server fails, and where it limits the rate.
+/// The strategies where a server fails, and where it limits the rate.
 const FAILING: &[Kind] = &[BOUND, UNLIMITED, LIMITED];
 const LIMITING: &[Kind] = &[BOUND, UNLIMITED, LIMITED, LIMITERS];
 
@@ -53,13 +53,13 @@ pub fn peers(reports: &[Report]) -> Result<String, Missing> {
         copy: report("copy")?,
     };
     let (failing, limiting) = (reports.failing()?, reports.limiting()?);
-    // The recovery and the peak are lower with a limit, and the failed tasks higher.
+    // The recovery and the peak are lower with a limit, and the failed operations higher.
     let is_found = is_apart(&failing, 0, LIMITED, UNLIMITED)
         && is_apart(&failing, 1, LIMITED, UNLIMITED)
         && is_apart(&failing, 3, UNLIMITED, LIMITED)
         && is_apart(&limiting, 0, UNLIMITED, LIMITED);
     let title = if is_found {
-        "This library and other crates: a shared retry limit saves servers and loses tasks"
+        "This library and other crates: a shared retry limit saves servers and loses operations"
     } else {
         "This library and other crates in four scenarios"
     };
@@ -101,9 +101,9 @@ impl Reports<'_> {
             under("services in a row", Panel { decimals: 0, ..most }),
             under(
                 &format!("{FAILS} % of the attempts fail"),
-                Panel { decimals: 2, ..panel("attempts per task", attempts, tries) },
+                Panel { decimals: 2, ..panel("attempts for each", attempts, tries) },
             ),
-            panel("failed tasks, %", failed, lost),
+            panel("failed operations, %", failed, lost),
         ];
         Ok(dots(FAILING, panels))
     }
@@ -115,12 +115,12 @@ impl Reports<'_> {
             let workers = WORKERS.to_string();
             values(LIMITING, |name| Ok(scaled(value(table(copy, "copy")?, &[name, &workers], measure)?, factor)))
         };
-        let failed = in_copy("failed tasks", 100.0 / option(copy, "tasks"))?;
+        let failed = in_copy("failed operations", 100.0 / option(copy, "operations"))?;
         let (rejected, time) = (in_copy("rejected share", 100.0)?, in_copy("time, s", 1.0)?);
         let (ideal, end) = (ideal(copy), highest(&time));
         let seconds = Panel::new("seconds until done", times(&time, &failed), end.max(ideal));
         let panels = vec![
-            under("a bulk copy against a rate limit", panel("failed tasks, %", failed, 100.0)),
+            under("a bulk copy against a rate limit", panel("failed operations, %", failed, 100.0)),
             panel("rejected attempts, %", rejected, 100.0),
             Panel { has_bars: false, reference: Some((ideal, format!("ideal: {} s", number(ideal)))), ..seconds },
         ];
@@ -134,7 +134,7 @@ impl Reports<'_> {
             format!(
                 "Outage: a server for {} attempts/s stalls for {} s at a load of {:.0} %; \"never\": not \
                  within {} s after that. In a row: each of {} services calls the next one, and all retry, with {} \
-                 tasks/s; the last one fails. Peak: attempts at it in the worst second.",
+                 operations/s; the last one fails. Peak: attempts at it in the worst second.",
                 option(outage, "rate"),
                 option(outage, "stall_s"),
                 load(outage) * 100.0,
@@ -143,15 +143,15 @@ impl Reports<'_> {
                 option(layers, "rate"),
             ),
             format!(
-                "Copy: {} tasks by {WORKERS} workers; {} attempts/s are admitted, and {} at first. Hollow: a time that does \
-                 not count, because more than {GAVE_UP} % of the tasks were given up. A limit on sends is told no rate: it \
-                 learns from rejections, so it is shown only here.",
-                number(option(copy, "tasks")),
+                "Copy: {} operations by {WORKERS} workers; {} attempts/s are admitted, and {} at first. Hollow: ignore \
+                 the time, because more than {GAVE_UP} % of the operations were given up. A limit on sends learns its rate from \
+                 rejections, so it is shown only here.",
+                number(option(copy, "operations")),
                 option(copy, "rate"),
                 option(copy, "burst"),
             ),
             format!(
-                "Up to {} attempts for a task in a row, {} in the copy, and 4 elsewhere, but {shipped} with retry-core in the \
+                "Up to {} attempts for an operation in a row, {} in the copy, and 4 elsewhere, but {shipped} with retry-core in the \
                  outage and with its new() where {FAILS} % fail. Limits are as shipped: retry-core's quota, tower's budget, and \
                  aws-smithy-runtime in its standard mode and, with a limit on sends, its adaptive one.",
                 option(layers, "max_attempts"),
@@ -167,25 +167,25 @@ fn load(outage: &Report) -> f64 {
     outage.options["loads"].as_array().and_then(|loads| loads.first()?.as_f64()).unwrap_or(0.0)
 }
 
-/// Returns panels whose rows are the policies of kinds.
+/// Returns panels whose rows are the strategies of kinds.
 fn dots(kinds: &[Kind], panels: Vec<Panel<'static>>) -> Dots<'static> {
-    let row = |section: Option<&'static str>, policy: &str| {
-        let name = match policy {
-            bound if bound == BOUND.1[0] => policy.to_owned(),
+    let row = |section: Option<&'static str>, strategy: &str| {
+        let name = match strategy {
+            bound if bound == BOUND.1[0] => strategy.to_owned(),
             // The headings tell the modes of a crate apart.
             peer if is_peer(peer) => peer.split(',').next().unwrap_or(peer).to_owned(),
             own => format!("retry-core: {own}"),
         };
-        Row { name, look: look(policy), section }
+        Row { name, look: look(strategy), section }
     };
-    let rows = kinds.iter().flat_map(|(section, policies)| {
+    let rows = kinds.iter().flat_map(|(section, strategies)| {
         let sections = std::iter::once(*section).chain(std::iter::repeat(None));
-        policies.iter().zip(sections).map(|(policy, section)| row(section, policy))
+        strategies.iter().zip(sections).map(|(strategy, section)| row(section, strategy))
     });
     Dots { rows: rows.collect(), lanes: vec![String::new()], panels }
 }
 
-/// Returns the values of the policies, one for each row.
+/// Returns the values of the strategies, one for each row.
 fn values(kinds: &[Kind], value: impl Fn(&str) -> Result<Spread, Missing>) -> Result<Vec<Vec<Spread>>, Missing> {
     kinds.iter().flat_map(|(_, names)| *names).map(|name| Ok(vec![value(name)?])).collect()
 }

@@ -24,7 +24,7 @@ const VALUE: f64 = 190.0;
 /// The end of the axis, as a multiple of the longest time that is not "never".
 const BEYOND: f64 = 2.6;
 
-/// The bars: a name, what it means, and the policy and its number of quotas in the report.
+/// The bars: a name, what it means, and the strategy and its number of quotas in the report.
 const BARS: [(&str, &str, &str, &str); 3] = [
     ("no retries", "each request is sent once", "no retries", "1"),
     ("this library", "its quota learns whether retries help", "evidence", PROCESSES),
@@ -35,12 +35,12 @@ const BARS: [(&str, &str, &str, &str); 3] = [
 ///
 /// # Errors
 ///
-/// Returns an error if the report lacks one of the three policies.
+/// Returns an error if the report lacks one of the three strategies.
 pub fn recovery(report: &Report) -> Result<String, Missing> {
     let table = table(report, "recovery")?;
     let column = COLUMNS.iter().find(|column| column.name == FAULT);
     let column = column.ok_or_else(|| Missing(format!("fault {FAULT:?}")))?;
-    let reached = BARS.map(|(_, _, policy, quotas)| value(table, &[FAULT, policy, quotas], "recovery, s"));
+    let reached = BARS.map(|(_, _, strategy, quotas)| value(table, &[FAULT, strategy, quotas], "recovery, s"));
     let [none, learning, unlimited] = reached.map(|spread| spread.map(|spread| spread.mid));
     let (none, learning, unlimited) = (none?, learning?, unlimited?);
     let longest = report.options["longest_recovery_s"].as_u64().unwrap_or(u64::MAX).min(column.after_s.into());
@@ -52,20 +52,21 @@ pub fn recovery(report: &Report) -> Result<String, Missing> {
         _ => format!("After a {} s stall at {load}: the time until a server works again", column.fault_s),
     };
     let subtitle = format!(
-        "Seconds until 95 % of the calls succeed again; {PROCESSES} processes call a server of {} requests/s (simulation)",
+        "Seconds until 95 % of the operations succeed again; {PROCESSES} processes call a server of {} requests/s (simulation)",
         number(report.options["rate"].as_f64().unwrap_or(0.0)),
     );
     let mut svg = Svg::new(&title, &subtitle);
     let end = [none, learning, unlimited].into_iter().flatten().fold(1.0, f64::max) * BEYOND;
     let scale = Scale::linear((0.0, end), (LEFT, WIDTH - VALUE), false);
-    for (index, (seconds, (name, meaning, policy, _))) in [none, learning, unlimited].into_iter().zip(BARS).enumerate()
+    for (index, (seconds, (name, meaning, strategy, _))) in
+        [none, learning, unlimited].into_iter().zip(BARS).enumerate()
     {
         #[expect(clippy::cast_precision_loss, reason = "there are three bars")]
         let middle = TOP + HEIGHT * (index as f64 + 0.5);
-        svg.text(if policy == "evidence" { "strong" } else { "" }, (16.0, middle - 3.0), name);
+        svg.text(if strategy == "evidence" { "strong" } else { "" }, (16.0, middle - 3.0), name);
         svg.text("small", (16.0, middle + 14.0), meaning);
         let to = scale.at(seconds.unwrap_or(f64::MAX));
-        let look = look(policy);
+        let look = look(strategy);
         svg.rectangle(look.colour, (LEFT, middle - BAR / 2.0), (to - LEFT, BAR));
         let text = if let Some(seconds) = seconds {
             format!("{} s", number(seconds))
@@ -82,16 +83,16 @@ pub fn recovery(report: &Report) -> Result<String, Missing> {
     Ok(svg.finish(TOP + 3.0 * HEIGHT, &[successes(report)?]))
 }
 
-/// Says what retries are for: the calls that succeed while requests fail.
+/// Says what retries are for: the operations that succeed while requests fail.
 fn successes(report: &Report) -> Result<String, Missing> {
     let table = table(report, "success")?;
-    let of = |policy, quotas| {
-        let spread = value(table, &[FAILURES, policy, quotas], "successes, %")?;
+    let of = |strategy, quotas| {
+        let spread = value(table, &[FAILURES, strategy, quotas], "successes, %")?;
         Ok(fixed(spread.mid.unwrap_or(0.0), 1))
     };
     let (with, without) = (of("evidence", PROCESSES)?, of("no retries", "1")?);
     Ok(format!(
-        "What retries are for: while {} at random instead, {with} % of the calls succeed with this library, and {without} % \
+        "What retries are for: while {} at random instead, {with} % of the operations succeed with this library, and {without} % \
          without retries.",
         FAILURES.replace(" fail", " of the requests fail")
     ))

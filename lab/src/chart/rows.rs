@@ -13,34 +13,37 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     let table = table(report, "outage")?;
     let (rate, stall, longest) = (option(report, "rate"), option(report, "stall_s"), longest(report));
     let quotas = report.options["quotas"].as_array().into_iter().flatten().filter_map(Value::as_f64);
-    let mut policies = vec![("no retries".to_owned(), "no retries", 1.0)];
-    policies.extend(quotas.map(|count| {
-        let name = if count > 1.0 { format!("{} quotas", number(count)) } else { "one quota for all calls".to_owned() };
+    let mut strategies = vec![("no retries".to_owned(), "no retries", 1.0)];
+    strategies.extend(quotas.map(|count| {
+        let name =
+            if count > 1.0 { format!("{} quotas", number(count)) } else { "one quota for all operations".to_owned() };
         (name, "new()", count)
     }));
-    policies.push(("no quota".to_owned(), "new(), no quota", 1.0));
+    strategies.push(("no quota".to_owned(), "new(), no quota", 1.0));
     if has_yours(table) {
-        policies.push(("yours, one quota".to_owned(), YOURS, 1.0));
+        strategies.push(("yours, one quota".to_owned(), YOURS, 1.0));
     }
-    let rows = policies.iter().enumerate().map(|(index, (name, policy, _))| Row {
+    let rows = strategies.iter().enumerate().map(|(index, (name, strategy, _))| Row {
         name: name.clone(),
-        look: look(policy),
+        look: look(strategy),
         section: match index {
             0 => Some("without retries"),
             1 => Some("with retries of new()"),
-            _ if *policy == YOURS => Some("your settings"),
+            _ if *strategy == YOURS => Some("your settings"),
             _ => None,
         },
     });
     let (mut panels, mut is_found) = (Vec::new(), true);
     for load in distinct(table, 0) {
-        let recovery = |(_, policy, quotas): &(String, &str, f64)| -> Result<Spread, Missing> {
-            value(table, &[&load, policy, &quotas.to_string()], "recovery, s")
+        let recovery = |(_, strategy, quotas): &(String, &str, f64)| -> Result<Spread, Missing> {
+            value(table, &[&load, strategy, &quotas.to_string()], "recovery, s")
         };
-        let values = policies.iter().map(recovery).collect::<Result<Vec<_>, _>>()?;
+        let values = strategies.iter().map(recovery).collect::<Result<Vec<_>, _>>()?;
         let (bound, shared) = (worst(&values[..1]), worst(&values[1..2]));
-        let apart =
-            policies.iter().zip(&values).filter(|(policy, _)| policy.1.starts_with("new") && policy.0 != policies[1].0);
+        let apart = strategies
+            .iter()
+            .zip(&values)
+            .filter(|(strategy, _)| strategy.1.starts_with("new") && strategy.0 != strategies[1].0);
         is_found &= shared <= 1.1 * bound && apart.into_iter().all(|(_, value)| worst([value]) > 2.0 * bound);
         let percent = load.parse().unwrap_or(0.0) * 100.0;
         let values = filled(values.into_iter().map(|value| vec![value]).collect());
@@ -49,7 +52,7 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     }
     let last = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
     let title = if is_found {
-        format!("After a {} s stall, retries keep a server down unless all calls share one quota", number(stall))
+        format!("After a {} s stall, retries keep a server down unless all operations share one quota", number(stall))
     } else {
         format!("A server stalls for {} s: the time until it works again", number(stall))
     };
@@ -69,9 +72,9 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
             number(rate * last * stall),
             number(rate * (1.0 - last)),
         ),
-        format!("{} With more quotas, the calls are spread over as many strategies.", standard(None)),
+        format!("{} With more quotas, the operations are spread over as many strategies.", standard(None)),
         format!(
-            "It works again when {works} % of the tasks succeed; \"stays down\": not within {} s. {}",
+            "It works again when {works} % of the operations succeed; \"stays down\": not within {} s. {}",
             number(longest),
             spread("whiskers", report.seeds)
         ),
@@ -86,7 +89,7 @@ pub(super) fn longest(report: &Report) -> f64 {
     option(report, "duration_s") - before.iter().sum::<f64>()
 }
 
-/// The policies that send as fast as their workers can, and those that limit the rate of their sends.
+/// The strategies that send as fast as their workers can, and those that limit the rate of their sends.
 const UNLIMITED: &str = "no limiter on sends";
 const LIMITED: &str = "a limiter on sends";
 
@@ -108,7 +111,7 @@ fn lost(values: &[Vec<Spread>], rows: &[Row<'_>]) -> Option<(String, String)> {
 /// A bulk copy: what fails, and the time.
 pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let table = table(report, "copy")?;
-    let (tasks, rate, burst) = (option(report, "tasks"), option(report, "rate"), option(report, "burst"));
+    let (operations, rate, burst) = (option(report, "operations"), option(report, "rate"), option(report, "burst"));
     let ideal = ideal(report);
     let lanes = distinct(table, 1);
     let unlimited = ["no retries", "new()", "aws_2_1()", "new(), no quota"];
@@ -116,26 +119,28 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     let values = |measure, factor| {
         collect(&rows, &lanes, |name, workers| Ok(scaled(value(table, &[name, workers], measure)?, factor)))
     };
-    let (failed, time) = (values("failed tasks", 100.0 / tasks)?, values("time, s", 1.0)?);
+    let (failed, time) = (values("failed operations", 100.0 / operations)?, values("time, s", 1.0)?);
     let title = match lost(&failed, &rows) {
         Some((without, with)) => {
             format!("A bulk copy against a limit: retries lose {without}, a limiter {with}")
         }
-        None => "A bulk copy against a rate limit: lost tasks, and the time".to_owned(),
+        None => "A bulk copy against a rate limit: lost operations, and the time".to_owned(),
     };
-    let right = Panel::new("seconds until no task is left", times(&time, &failed), highest(&time).max(ideal));
+    let right = Panel::new("seconds until no operation is left", times(&time, &failed), highest(&time).max(ideal));
     let reference = Some((ideal, format!("ideal: {} s", number(ideal))));
-    let panels =
-        vec![Panel::new("tasks that fail, %", filled(failed), 100.0), Panel { has_bars: false, reference, ..right }];
+    let panels = vec![
+        Panel::new("operations that fail, %", filled(failed), 100.0),
+        Panel { has_bars: false, reference, ..right },
+    ];
     let labels = lanes.iter().map(|workers| format!("{workers} workers")).collect();
-    let subtitle = format!("{} tasks; the server admits {} attempts per second", number(tasks), number(rate));
+    let subtitle = format!("{} operations; the server admits {} attempts per second", number(operations), number(rate));
     let mut svg = Svg::new(&title, &subtitle);
     let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg, TOP);
     let notes = [
         format!(
-            "Hollow: a short time, because more than {GAVE_UP} % of the tasks were given up. Ideal: {} tasks without the \
+            "Hollow: a short time, because more than {GAVE_UP} % of the operations were given up. Ideal: {} operations without the \
              burst of {} that the server admits together, at {} per second.",
-            number(tasks),
+            number(operations),
             number(burst),
             number(rate)
         ),
@@ -145,10 +150,10 @@ pub(super) fn copy(report: &Report) -> Result<String, Missing> {
     Ok(svg.finish(bottom, &notes))
 }
 
-/// The part of failed tasks, in percent, from which a time says little.
+/// The part of failed operations, in percent, from which a time says little.
 pub(super) const GAVE_UP: f64 = 5.0;
 
-/// Returns the dots of times, which are hollow where too many tasks failed.
+/// Returns the dots of times, which are hollow where too many operations failed.
 pub(super) fn times(times: &[Vec<Spread>], failed: &[Vec<Spread>]) -> Vec<Vec<Dot>> {
     let dot = |(time, failed): (&Spread, &Spread)| Dot(*time, failed.mid > Some(GAVE_UP));
     times.iter().zip(failed).map(|(times, failed)| times.iter().zip(failed).map(dot).collect()).collect()
@@ -156,7 +161,7 @@ pub(super) fn times(times: &[Vec<Spread>], failed: &[Vec<Spread>]) -> Vec<Vec<Do
 
 /// Returns the time that an ideal client needs for a bulk copy, in seconds.
 pub(super) fn ideal(report: &Report) -> f64 {
-    ((option(report, "tasks") - option(report, "burst")) / option(report, "rate")).max(0.0)
+    ((option(report, "operations") - option(report, "burst")) / option(report, "rate")).max(0.0)
 }
 
 /// Many clients on one limit: what is rejected, and what fails.
@@ -170,18 +175,18 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let values = |measure, factor| {
         collect(&rows, &lanes, |name, rate| Ok(scaled(value(table, &[name, rate], measure)?, factor)))
     };
-    let failed = values("failed share of tasks", 100.0)?;
+    let failed = values("failed share of operations", 100.0)?;
     let clients = &report.options["clients"];
     let title = match lost(&failed, &rows) {
         Some((without, with)) => {
-            format!("{clients} clients on one limit: {without} of tasks fail, with a limiter {with}")
+            format!("{clients} clients on one limit: {without} of operations fail, with a limiter {with}")
         }
         None => format!("{clients} clients on one limit: what is rejected, and what fails"),
     };
     let rejected = values("rejected share", 100.0)?;
     let panels = vec![
         Panel::new("attempts that are rejected, %", filled(rejected), 100.0),
-        Panel::new("tasks that fail, %", filled(failed), 100.0),
+        Panel::new("operations that fail, %", filled(failed), 100.0),
     ];
     let least = |measure| -> Result<f64, Missing> {
         let values = values(measure, 1.0)?;

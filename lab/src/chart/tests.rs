@@ -117,7 +117,7 @@ fn a_picture_shows_the_numbers_of_its_report() {
     let row = copy.tables[0].rows.iter_mut().find(|row| row.keys == ["new()", "64"]).unwrap();
     row.values[0] = Spread::exactly(1234.0);
     let after = picture(&copy).unwrap();
-    assert!(!before.contains(">30.9<") && after.contains(">30.9<"), "1,234 of 4,000 tasks");
+    assert!(!before.contains(">30.9<") && after.contains(">30.9<"), "1,234 of 4,000 operations");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_time_is_hollow_where_more_than_a_few_tasks_fail() {
     assert!(before > 0);
     let row = copy.tables[0].rows.iter_mut().find(|row| row.keys == ["paced", "64"]).unwrap();
     row.values[0] = Spread::exactly(201.0);
-    assert_eq!(hollow(&copy), before + 1, "5.025 % of 4,000 tasks");
+    assert_eq!(hollow(&copy), before + 1, "5.025 % of 4,000 operations");
 }
 
 /// Sets all points of a line.
@@ -148,10 +148,10 @@ fn set_line(report: &mut Report, line: &str, value: f64) {
     lines.flat_map(|line| &mut line.points).for_each(|point| point.y = Spread::exactly(value));
 }
 
-/// Sets all measures of a policy.
-fn set_rows(report: &mut Report, policy: &str, value: f64) {
+/// Sets all measures of a strategy.
+fn set_rows(report: &mut Report, strategy: &str, value: f64) {
     let rows = report.tables.iter_mut().flat_map(|table| &mut table.rows);
-    let rows = rows.filter(|row| row.keys.iter().any(|key| key == policy));
+    let rows = rows.filter(|row| row.keys.iter().any(|key| key == strategy));
     rows.flat_map(|row| &mut row.values).for_each(|spread| *spread = Spread::exactly(value));
 }
 
@@ -172,7 +172,7 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
         (
             "A bulk copy against a limit: retries lose up to ",
             |report| set_rows(report, "paced", 2000.0),
-            "A bulk copy against a rate limit: lost tasks, and the time",
+            "A bulk copy against a rate limit: lost operations, and the time",
         ),
         (
             "Retries of 3 services in a row multiply: ",
@@ -185,7 +185,7 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             "100 clients on one limit: what is rejected, and what fails",
         ),
         (
-            "After a 10 s stall, retries keep a server down unless all calls share one quota",
+            "After a 10 s stall, retries keep a server down unless all operations share one quota",
             |report| set_rows(report, "new(), no quota", 20.0),
             "A server stalls for 10 s: the time until it works again",
         ),
@@ -207,7 +207,7 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
         (
             "A server is away for 0.7 s: full jitter loses ",
             |report| set_line(report, "equal jitter", 50.0),
-            "A server is away for a short time: lost calls with each jitter",
+            "A server is away for a short time: lost operations with each jitter",
         ),
         (
             "Below 80 % of the ideal: new() in ",
@@ -217,7 +217,7 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
         (
             "60 worlds: paced takes up to 1.5 times the ideal in ",
             |report| set_rows(report, "paced", 9.0),
-            "A bulk copy in 60 worlds: the time, and the lost tasks",
+            "A bulk copy in 60 worlds: the time, and the lost operations",
         ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
@@ -290,7 +290,7 @@ fn an_outage_can_have_other_numbers_of_quotas() {
     outage.options["quotas"] = serde_json::json!([1]);
     outage.tables[0].rows.retain(|row| row.keys[2] == "1");
     assert_eq!(rows(&outage), 0);
-    assert!(picture(&outage).unwrap().contains(">one quota for all calls<"));
+    assert!(picture(&outage).unwrap().contains(">one quota for all operations<"));
 }
 
 #[test]
@@ -308,7 +308,8 @@ fn the_first_picture_has_three_bars_and_claims_only_what_they_show() {
     assert_eq!(shown.matches("<rect class=\"").count(), 4, "the background and three bars");
     assert!(shown.contains(">41 s<") && shown.contains(">43.5 s<") && shown.contains(">still down after 400 s<"));
     assert!(
-        shown.contains("only retries without a quota keep the server down") && shown.contains("97.8 % of the calls")
+        shown.contains("only retries without a quota keep the server down")
+            && shown.contains("97.8 % of the operations")
     );
     set(&mut faults, 0, ["stall", "evidence", "100"], 90.0);
     let shown = recovery(&faults).unwrap();

@@ -9,7 +9,7 @@ use crate::report::{Report, Spread, Table};
 
 /// The paced strategy with more attempts than the others.
 const SHIPPED: &str = "paced, as shipped";
-/// The strategies with markers of their own. The best of the other policies has one, too.
+/// The strategies with markers of their own. The best of the other strategies has one, too.
 const SHOWN: [&str; 2] = ["paced", "adaptive"];
 const OTHER: Look = Look { marker: Marker::Circle, ..BLACK };
 /// The multiple of the ideal time up to which the title counts.
@@ -24,33 +24,33 @@ const HEIGHT: f64 = 27.0;
 const SECTION: f64 = 26.0;
 /// The distance of two markers in a row.
 const STEP: f64 = 7.5;
-/// The ends of the axis as positions, and the place for lost tasks.
+/// The ends of the axis as positions, and the place for lost operations.
 const AXIS: (f64, f64) = (240.0, 584.0);
 const LOST: f64 = 616.0;
 
-/// What a policy did in a world.
+/// What a strategy did in a world.
 pub(crate) struct Reached {
-    pub(crate) policy: String,
+    pub(crate) strategy: String,
     /// The time as a multiple of the ideal time.
     pub(crate) time: Spread,
-    /// The tasks that failed, in the 90th percentile of the runs.
+    /// The operations that failed, in the 90th percentile of the runs.
     pub(crate) lost: f64,
     /// The part of the requests that was rejected.
     pub(crate) rejected: Spread,
 }
 
 impl Reached {
-    fn of(table: &Table, world: &str, policy: &str) -> Result<Self, Missing> {
-        let measure = |name| value(table, &[world, policy], name);
+    fn of(table: &Table, world: &str, strategy: &str) -> Result<Self, Missing> {
+        let measure = |name| value(table, &[world, strategy], name);
         Ok(Self {
-            policy: policy.to_owned(),
+            strategy: strategy.to_owned(),
             time: measure("time / ideal")?,
-            lost: measure("failed tasks")?.high.unwrap_or(0.0),
+            lost: measure("failed operations")?.high.unwrap_or(0.0),
             rejected: measure("rejected share")?,
         })
     }
 
-    /// Returns whether this is better than another: fewer tasks are lost, or the time is shorter.
+    /// Returns whether this is better than another: fewer operations are lost, or the time is shorter.
     pub(crate) fn is_better(&self, other: &Self) -> bool {
         (self.lost, self.time.mid) < (other.lost, other.time.mid)
     }
@@ -60,7 +60,7 @@ impl Reached {
     }
 }
 
-/// A world: the strategies of [`SHOWN`], and the best of the other policies.
+/// A world: the strategies of [`SHOWN`], and the best of the other strategies.
 pub(crate) struct World {
     pub(crate) name: String,
     pub(crate) kind: String,
@@ -74,12 +74,12 @@ pub(crate) fn worlds(report: &Report) -> Result<Vec<World>, Missing> {
     let shown: Vec<&str> = SHOWN.into_iter().chain(has_yours(table).then_some(YOURS)).collect();
     let others: Vec<String> = distinct(table, 1)
         .into_iter()
-        .filter(|policy| ![SHIPPED, DEFAULT].contains(&policy.as_str()) && !shown.contains(&policy.as_str()))
+        .filter(|strategy| ![SHIPPED, DEFAULT].contains(&strategy.as_str()) && !shown.contains(&strategy.as_str()))
         .collect();
     let world = |name: String| -> Result<World, Missing> {
         let mut other = None;
-        for policy in &others {
-            let reached = Reached::of(table, &name, policy)?;
+        for strategy in &others {
+            let reached = Reached::of(table, &name, strategy)?;
             if other.as_ref().is_none_or(|other| reached.is_better(other)) {
                 other = Some(reached);
             }
@@ -88,8 +88,8 @@ pub(crate) fn worlds(report: &Report) -> Result<Vec<World>, Missing> {
         let kind = listed.filter(|world| world["name"] == name).find_map(|world| world["kind"].as_str());
         Ok(World {
             kind: kind.unwrap_or("").to_owned(),
-            shown: shown.iter().map(|policy| Reached::of(table, &name, policy)).collect::<Result<_, _>>()?,
-            other: other.ok_or_else(|| Missing("other policy".to_owned()))?,
+            shown: shown.iter().map(|strategy| Reached::of(table, &name, strategy)).collect::<Result<_, _>>()?,
+            other: other.ok_or_else(|| Missing("other strategy".to_owned()))?,
             name,
         })
     };
@@ -105,11 +105,11 @@ pub(super) fn picture(report: &Report) -> Result<String, Missing> {
     let title = if paced > adaptive {
         format!("{count} worlds: paced takes up to {MOST} times the ideal in {paced}, adaptive in {adaptive}")
     } else {
-        format!("A bulk copy in {count} worlds: the time, and the lost tasks")
+        format!("A bulk copy in {count} worlds: the time, and the lost operations")
     };
     let attempts = number(option(report, "max_attempts"));
     let subtitle = format!(
-        "The time as a multiple of the ideal time; up to {attempts} attempts for a task, rejected ones included"
+        "The time as a multiple of the ideal time; up to {attempts} attempts for an operation, rejected ones included"
     );
     let mut svg = Svg::new(&title, &subtitle);
     let mut looks: Vec<(Look, &str)> = vec![(GREEN, "paced"), (ORANGE, "adaptive")];
@@ -126,7 +126,7 @@ pub(super) fn picture(report: &Report) -> Result<String, Missing> {
     let within = worlds.iter().filter(|world| world.other.is_within(MOST)).count();
     let notes = [
         format!(
-            "Hollow: tasks are lost, so the time does not count; their number is on the right. The best other: of new() with and \
+            "Hollow: operations are lost, so ignore the time; their number is on the right. The best other: of new() with and \
              without its quota, and a plain AIMD rate and window, the fastest of those that lose least, picked for each world by \
              its result. It is within {MOST} times the ideal in {within}. The numbers, and which one it is, are in the lab's README."
         ),
@@ -145,7 +145,7 @@ fn draw(svg: &mut Svg, worlds: &[World], looks: &[(Look, &str)]) -> f64 {
         worlds.iter().enumerate().filter(|(index, world)| *index == 0 || worlds[index - 1].kind != world.kind).count();
     let bottom = TOP + HEIGHT * worlds.len() as f64 + SECTION * sections as f64;
     let scale = Scale::logarithmic(BOUNDS, AXIS);
-    svg.text("strong", (LOST, TOP - 10.0), "lost tasks");
+    svg.text("strong", (LOST, TOP - 10.0), "lost operations");
     for tick in TICKS {
         let x = scale.at(tick);
         svg.text("small middle", (x, TOP - 10.0), &number(tick));

@@ -28,18 +28,18 @@ fn fewer_failures_come_before_a_shorter_time() {
     assert_eq!(best(&uncounted(None), &uncounted(None)), Best::Same);
 }
 
-/// Returns a report of a bulk copy of 1,000 tasks with these failed tasks and times, by policy and workers.
+/// Returns a report of a bulk copy of 1,000 operations with these failed operations and times, by strategy and workers.
 fn copy(rows: &[(&str, &str, f64, f64)]) -> Report {
-    let mut table = Table::new("copy", &["policy", "workers"], &["failed tasks", "time, s"]);
-    for (policy, workers, failed, time) in rows {
+    let mut table = Table::new("copy", &["strategy", "workers"], &["failed operations", "time, s"]);
+    for (strategy, workers, failed, time) in rows {
         let values = [*failed, *time].map(Spread::exactly).into();
-        table.add(vec![(*policy).to_owned(), (*workers).to_owned()], values);
+        table.add(vec![(*strategy).to_owned(), (*workers).to_owned()], values);
     }
     report("copy", table)
 }
 
 fn report(scenario: &str, table: Table) -> Report {
-    let (scenario, options) = (scenario.to_owned(), json!({ "tasks": 1_000 }));
+    let (scenario, options) = (scenario.to_owned(), json!({ "operations": 1_000 }));
     Report { scenario, title: String::new(), options, seeds: 1, tables: vec![table], plots: Vec::new() }
 }
 
@@ -76,23 +76,24 @@ fn failures_are_read_from_each_kind_of_column() {
         let row = row.iter().map(|&key| key.to_owned()).collect();
         table.add(row, values.iter().map(|&value| Spread::exactly(value)).collect());
         let mut report = report(scenario, table);
-        report.options = json!({ "worlds": [{ "name": "noise", "tasks": 200 }] });
+        report.options = json!({ "worlds": [{ "name": "noise", "operations": 200 }] });
         cases(&[report]).remove(0)
     };
     let case = one(
         "contention",
         "contention",
-        &["policy", "clients"],
+        &["strategy", "clients"],
         &["time, s", "failed clients"],
         &[YOURS, "50"],
         &[2.0, 5.0],
     );
     assert_eq!((case.yours, case.name.as_str()), (reached(10.0, 2.0), "contention, clients 50"));
-    let case = one("partial", "partial", &["policy", "failures, %"], &["successes, %"], &[YOURS, "30"], &[97.0]);
+    let case = one("partial", "partial", &["strategy", "failures, %"], &["successes, %"], &[YOURS, "30"], &[97.0]);
     assert_eq!((case.yours.failed, case.name.as_str()), (Some(3.0), "partial, failures 30"));
-    let case = one("changing", "limit", &["policy", "from, s"], &["failed share of tasks"], &[YOURS, "20"], &[0.25]);
+    let case =
+        one("changing", "limit", &["strategy", "from, s"], &["failed share of operations"], &[YOURS, "20"], &[0.25]);
     assert_eq!((case.yours.failed, case.name.as_str()), (Some(25.0), "changing limit, from 20"));
-    let case = one("worlds", "worlds", &["world", "policy"], &["failed tasks"], &["noise", YOURS], &[100.0]);
+    let case = one("worlds", "worlds", &["world", "strategy"], &["failed operations"], &["noise", YOURS], &[100.0]);
     assert_eq!((case.yours.failed, case.name.as_str()), (Some(50.0), "worlds, noise"));
     let case = one("fleet", "outage", &["load", "quotas"], &["recovery, s"], &["0.8", YOURS], &[30.0]);
     assert_eq!(case.yours, Reached { failed: None, cost: Some(30.0) });
@@ -100,12 +101,12 @@ fn failures_are_read_from_each_kind_of_column() {
 
 #[test]
 fn curves_leave_out_where_too_many_operations_fail() {
-    let mut table = Table::new("contention", &["policy", "clients"], &["time, s", "failed clients"]);
+    let mut table = Table::new("contention", &["strategy", "clients"], &["time, s", "failed clients"]);
     let mut plot = Plot::new("time", "", "", "");
     for (clients, failed) in [("10", 0.0), ("50", 20.0)] {
-        for policy in ["no jitter", YOURS] {
-            table.add(vec![policy.to_owned(), clients.to_owned()], [1.0, failed].map(Spread::exactly).into());
-            plot.add(policy, clients.parse().unwrap(), Spread::exactly(1.0));
+        for strategy in ["no jitter", YOURS] {
+            table.add(vec![strategy.to_owned(), clients.to_owned()], [1.0, failed].map(Spread::exactly).into());
+            plot.add(strategy, clients.parse().unwrap(), Spread::exactly(1.0));
         }
     }
     let mut report = report("contention", table);

@@ -5,7 +5,7 @@
 
 use super::{RETRIES, attempts};
 use crate::call::{Call, CallError, Caller, Outcome};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use aws_smithy_async::rt::sleep::{AsyncSleep, Sleep};
 use aws_smithy_async::time::TimeSource;
 use aws_smithy_runtime::client::orchestrator::operation::Operation;
@@ -34,14 +34,14 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
 /// Returns the standard and the adaptive mode.
-pub(super) fn policies() -> [Policy; 2] {
+pub(super) fn strategies() -> [Strategy; 2] {
     [
         ("aws-smithy-runtime, standard", RetryConfig::standard()),
         ("aws-smithy-runtime, adaptive", RetryConfig::adaptive()),
     ]
     .map(|(name, config)| {
         let config = config.with_max_attempts(u32::from(RETRIES) + 1);
-        Policy::new(name, move |seed| Rc::new(Client::new(&config, seed)))
+        Strategy::new(name, move |seed| Rc::new(Client::new(&config, seed)))
     })
 }
 

@@ -2,15 +2,15 @@
 
 use super::attempts;
 use crate::call::{Call, Caller, Outcome};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use ::backon::{ExponentialBuilder, Retryable};
 use retry_core::time::Timer;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::rc::Rc;
 
-pub(super) fn policy() -> Policy {
-    Policy::new("backon", |seed| Rc::new(Backon { seed: Cell::new(seed) }))
+pub(super) fn strategy() -> Strategy {
+    Strategy::new("backon", |seed| Rc::new(Backon { seed: Cell::new(seed) }))
 }
 
 struct Backon {

@@ -13,20 +13,20 @@ mod tokio_retry2;
 mod tower;
 
 use crate::call::{Attempt, Call, CallError};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use retry_core::time::Timer;
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// The most retries of a call.
+/// The most retries of an operation.
 const RETRIES: u8 = 3;
 
-/// Returns the policies of all peers.
-pub fn policies() -> Vec<Policy> {
-    let [standard, adaptive] = aws_smithy::policies();
-    vec![backon::policy(), tokio_retry2::policy(), tower::policy(), standard, adaptive]
+/// Returns the strategies of all peers.
+pub fn strategies() -> Vec<Strategy> {
+    let [standard, adaptive] = aws_smithy::strategies();
+    vec![backon::strategy(), tokio_retry2::strategy(), tower::strategy(), standard, adaptive]
 }
 
 /// A function that makes attempts, each with the time limit of its call.

@@ -1,4 +1,4 @@
-use super::policies;
+use super::strategies;
 use crate::World;
 use crate::call::{Call, CallError, Outcome};
 use std::cell::{Cell, RefCell};
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Runs calls one after the other, each of whose attempts fails, and returns the times of all attempts.
 fn attempts(peer: usize, calls: u32, outcome: Outcome) -> Vec<Duration> {
     let (world, times) = (World::new(), Rc::new(RefCell::new(Vec::new())));
-    let caller = policies()[peer].caller(7);
+    let caller = strategies()[peer].caller(7);
     let (client, seen) = (world.clone(), Rc::clone(&times));
     world.spawn(async move {
         for _ in 0..calls {
@@ -50,14 +50,14 @@ fn each_peer_waits_as_it_documents() {
 
 #[test]
 fn a_success_is_not_repeated() {
-    for peer in 0..policies().len() {
+    for peer in 0..strategies().len() {
         assert_eq!(attempts(peer, 5, Ok(())).len(), 5);
     }
 }
 
 #[test]
 fn runs_repeat_and_calls_differ() {
-    for peer in 0..policies().len() {
+    for peer in 0..strategies().len() {
         let drawn = delays(peer, 2);
         assert_eq!(drawn, delays(peer, 2));
         assert!((drawn[0] - drawn[4]).abs() > 1e-6, "the jitter of another call");
@@ -68,7 +68,7 @@ fn runs_repeat_and_calls_differ() {
 fn the_budget_of_tower_fills_as_time_passes() {
     // Ten retries in a second, over ten seconds: 100 of 150 concurrent calls get their one retry immediately.
     let (world, sent) = (World::new(), Rc::new(Cell::new(0_u32)));
-    let caller = policies()[2].caller(7);
+    let caller = strategies()[2].caller(7);
     for late in [0, 0, 0, 60] {
         for _ in 0..50 {
             let (client, caller, sent) = (world.clone(), Rc::clone(&caller), Rc::clone(&sent));
@@ -100,7 +100,7 @@ fn the_quota_of_a_client_of_aws_smithy_runtime_pays_for_fifty_retries_after_fail
 #[test]
 fn a_success_of_a_client_of_aws_smithy_runtime_gives_back_the_last_payment_of_another_call() {
     let (world, sent) = (World::new(), Rc::new(Cell::new(0_u32)));
-    let (client, caller, counted) = (world.clone(), policies()[3].caller(7), Rc::clone(&sent));
+    let (client, caller, counted) = (world.clone(), strategies()[3].caller(7), Rc::clone(&sent));
     world.spawn(async move {
         for call in 0..80 {
             let (outcome, counted) = (if call % 2 == 0 { Err(CallError::Failed) } else { Ok(()) }, Rc::clone(&counted));
@@ -140,9 +140,9 @@ fn the_adaptive_mode_of_aws_smithy_runtime_delays_first_attempts_once_a_server_h
 
 #[test]
 fn an_attempt_that_hangs_is_cut() {
-    for peer in 0..policies().len() {
+    for peer in 0..strategies().len() {
         let world = World::new();
-        let caller = policies()[peer].caller(1);
+        let caller = strategies()[peer].caller(1);
         let client = world.clone();
         world.spawn(async move {
             let call = Call::new(&client, std::future::pending).attempt_timeout(Duration::from_secs(1));

@@ -5,7 +5,7 @@
 use super::clock::TokioClock;
 use super::{RETRIES, attempts};
 use crate::call::{Call, Caller, Outcome};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::world::Random;
 use ::tokio_retry2::strategy::ExponentialBackoff;
 use ::tokio_retry2::{Retry, RetryError};
@@ -16,8 +16,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-pub(super) fn policy() -> Policy {
-    Policy::new("tokio-retry2", |seed| {
+pub(super) fn strategy() -> Strategy {
+    Strategy::new("tokio-retry2", |seed| {
         Rc::new(TokioRetry { clock: TokioClock::new(), random: RefCell::new(Random::new(seed, "tokio-retry2")) })
     })
 }

@@ -6,7 +6,7 @@ use super::clock::TokioClock;
 use super::{RETRIES, attempts};
 use crate::World;
 use crate::call::{Attempt, Call, CallError, Caller, Outcome};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::world::{Random, Sleep};
 use ::tower::ServiceExt;
 use ::tower::retry::backoff::{Backoff, ExponentialBackoff, ExponentialBackoffMaker, MakeBackoff};
@@ -21,8 +21,8 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-pub(super) fn policy() -> Policy {
-    Policy::new("tower", |seed| {
+pub(super) fn strategy() -> Strategy {
+    Strategy::new("tower", |seed| {
         let clock = TokioClock::new();
         let budget = {
             let _clock = clock.follow(&World::new());
@@ -58,7 +58,7 @@ impl Rng for Numbers {
     }
 }
 
-/// The policy of a call, as the documentation of tower's budgets has it, with a delay.
+/// The policy of an operation, as the documentation of tower's budgets has it, with a delay.
 #[derive(Clone)]
 struct Within {
     world: World,

@@ -27,7 +27,7 @@ const COSTS: [Cost; 13] = [
     Cost { scenario: "weights", short: (1.2, 1.0), full: (1.2, 5.0) },
 ];
 
-/// The runs that a policy adds to those of a scenario, as a part of them: about the same in the scenarios that take long.
+/// The runs that a strategy adds to those of a scenario, as a part of them: about the same in the scenarios that take long.
 const PER_POLICY: f64 = 0.22;
 
 /// Returns the seconds that a scenario takes on a number of threads.
@@ -43,9 +43,9 @@ pub(super) fn seconds_of(scenario: &str, plan: &Plan, threads: usize) -> f64 {
     };
     #[expect(clippy::cast_precision_loss, reason = "a machine has few threads")]
     let threads = threads as f64;
-    #[expect(clippy::cast_precision_loss, reason = "there are few policies")]
-    let policies = plan.policies.len() as f64;
-    seconds * (1.0 + PER_POLICY * policies) / threads
+    #[expect(clippy::cast_precision_loss, reason = "there are few strategies")]
+    let strategies = plan.strategies.len() as f64;
+    seconds * (1.0 + PER_POLICY * strategies) / threads
 }
 
 /// Writes a time that is estimated.
@@ -74,8 +74,8 @@ mod tests {
             let is = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{}", scenario.name);
             is(seconds(true, None, 1), cost.short.0);
             is(seconds(true, None, 4), cost.short.0 / 4.0);
-            let yours = lab::strategies::Policy::no_retries();
-            let with_yours = Plan { policies: vec![yours], ..plan(true, None) };
+            let yours = lab::strategies::Strategy::no_retries();
+            let with_yours = Plan { strategies: vec![yours], ..plan(true, None) };
             is(seconds_of(scenario.name, &with_yours, 1), cost.short.0 * 1.22);
             is(seconds(false, Some(2), 1), 2.0 * cost.full.0);
             is(seconds(false, None, 1), cost.full.0 * cost.full.1);

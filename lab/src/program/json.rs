@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn each_row_of_a_table_and_each_line_of_a_plot_has_a_line() {
-        let mut table = Table::new("table", &["policy"], &["time"]);
+        let mut table = Table::new("table", &["strategy"], &["time"]);
         table.add(vec!["none".to_owned()], vec![Spread::exactly(1.5)]);
         let mut plot = Plot::new("plot", "A plot", "x", "y");
         plot.add("none", 1.0, Spread::of_optional([None]));

@@ -14,7 +14,7 @@ mod threads;
 
 use clap::{Args, Parser, Subcommand};
 use lab::scenario::{Plan, SCENARIOS, Scenario};
-use lab::strategies::Policy;
+use lab::strategies::Strategy;
 use serde_json::Value;
 use std::error::Error;
 use std::path::PathBuf;
@@ -102,17 +102,17 @@ impl Selection {
     fn plan(&self) -> Plan {
         let mut options = self.options.clone();
         options.extend(self.seeds.map(|seeds| ("seeds".to_owned(), seeds.into())));
-        Plan { short: self.short, options, policies: self.peers() }
+        Plan { short: self.short, options, strategies: self.peers() }
     }
 
     #[cfg(feature = "peers")]
-    fn peers(&self) -> Vec<Policy> {
-        if self.peers { lab::peers::policies() } else { Vec::new() }
+    fn peers(&self) -> Vec<Strategy> {
+        if self.peers { lab::peers::strategies() } else { Vec::new() }
     }
 
     #[cfg(not(feature = "peers"))]
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn peers(&self) -> Vec<Policy> {
+    fn peers(&self) -> Vec<Strategy> {
         Vec::new()
     }
 

@@ -5,7 +5,7 @@ use super::{Selection, look, run, text};
 use anstyle::Style;
 use clap::Args;
 use lab::judgement::{Best, Case, DEFAULT, MOST_FAILED, YOURS, cases, sentence};
-use lab::strategies::Policy;
+use lab::strategies::Strategy;
 use retry_core::RetryConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -66,9 +66,9 @@ pub(super) fn settings(settings: &Settings) -> Result<ExitCode, Box<dyn Error>> 
     if !settings.no_run {
         let mut plan = settings.selection.plan();
         plan.short = !settings.full;
-        plan.policies.push(Policy::configured(YOURS, config.clone()));
+        plan.strategies.push(Strategy::configured(YOURS, config.clone()));
         if config != RetryConfig::new() {
-            plan.policies.push(Policy::configured(DEFAULT, RetryConfig::new()));
+            plan.strategies.push(Strategy::configured(DEFAULT, RetryConfig::new()));
         }
         page.scenarios = settings.selection.scenarios().len();
         write(&page)?;

@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn the_row_of_the_user_has_a_colour_and_no_line_is_too_long() {
         let measures = ["a measure of some length, s"; 5];
-        let mut table = Table::new("copy", &["policy"], &measures);
-        for policy in ["new()", "yours"] {
-            table.add(vec![policy.to_owned()], vec![Spread::of([1.0, 2.0]); 5]);
+        let mut table = Table::new("copy", &["strategy"], &measures);
+        for strategy in ["new()", "yours"] {
+            table.add(vec![strategy.to_owned()], vec![Spread::of([1.0, 2.0]); 5]);
         }
         let (tables, options) = (vec![table], serde_json::Value::Null);
         let report = Report { scenario: "copy".into(), title: "T".into(), options, seeds: 1, tables, plots: vec![] };

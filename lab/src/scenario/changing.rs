@@ -2,7 +2,7 @@
 //!
 //! The first part shows how a client follows a limit that falls and rises. The second part repeats the
 //! [bulk copy](super::copy) with the figures of the article that it refers to: 3,500 requests per second and a burst of
-//! as many, 4,003 and ten times as many tasks; then with a limit for each whole second, with rejections that cost the
+//! as many, 4,003 and ten times as many operations; then with a limit for each whole second, with rejections that cost the
 //! server a part of a token, and with long round trips.
 
 use super::limited::Limited;
@@ -11,7 +11,7 @@ use super::{PerSecond, Plan, Scenario, UNTUNED, copy, number, share};
 use crate::World;
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::TokenBucketLimit;
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::time::{Clock, Timer, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -52,14 +52,14 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let copy = copy::Options {
-            tasks: 4_003,
+            operations: 4_003,
             workers: vec![256, 1_024],
             rate: 3_500.0,
             burst: 3_500.0,
             retry_after: false,
             ..copy::Options::default()
         };
-        let large = copy::Options { tasks: 40_030, ..copy.clone() };
+        let large = copy::Options { operations: 40_030, ..copy.clone() };
         let copies = [
             ("token bucket", copy.clone()),
             ("token bucket", large.clone()),
@@ -98,9 +98,9 @@ impl Options {
 /// The outcome of a run, by the second.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The tasks that succeeded.
+    /// The operations that succeeded.
     pub succeeded: PerSecond,
-    /// The tasks that failed.
+    /// The operations that failed.
     pub failed: PerSecond,
     /// The requests.
     pub requests: PerSecond,
@@ -108,10 +108,10 @@ pub struct Outcome {
     pub rejected: PerSecond,
 }
 
-/// Runs the first part with one policy.
-pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
+/// Runs the first part with one strategy.
+pub fn run(options: &Options, strategy: &Strategy, seed: u64) -> Outcome {
     let (world, outcome) = (World::new(), Rc::new(RefCell::new(Outcome::default())));
-    let caller = policy.caller(seed);
+    let caller = strategy.caller(seed);
     let first = options.rates.first().copied().unwrap_or(0.0);
     let limit = Rc::new(TokenBucketLimit::new(first, first).retry_after(options.retry_after));
     let (clock, changing, rates) = (world.clone(), Rc::clone(&limit), options.rates.clone());
@@ -150,21 +150,21 @@ pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let policies = plan.with(copy::policies(options.max_attempts));
-    let (following, throughput) = study_limit(&options, &policies, workers);
-    let copies = study_copies(&options, &policies, workers);
+    let strategies = plan.with(copy::strategies(options.max_attempts));
+    let (following, throughput) = study_limit(&options, &strategies, workers);
+    let copies = study_copies(&options, &strategies, workers);
     Ok(SCENARIO.report(values, options.seeds, vec![following, copies], vec![throughput]))
 }
 
-fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) -> (Table, Plot) {
-    let runs = outcomes(SCENARIO.name, policies, options.seeds, workers, |policy, seed| {
-        run(options, policy, options.first_seed + seed)
+fn study_limit(options: &Options, strategies: &[Strategy], workers: &dyn Workers) -> (Table, Plot) {
+    let runs = outcomes(SCENARIO.name, strategies, options.seeds, workers, |strategy, seed| {
+        run(options, strategy, options.first_seed + seed)
     });
-    let measures = ["limit used, %", "rejected share", "failed share of tasks"];
-    let mut table = Table::new("limit", &["policy", "from, s", "limit, 1/s"], &measures);
+    let measures = ["limit used, %", "rejected share", "failed share of operations"];
+    let mut table = Table::new("limit", &["strategy", "from, s", "limit, 1/s"], &measures);
     let mut plot = Plot::new("throughput", "Successes under a limit that changes", "time, s", "successes per second");
     let phase = options.phase_s as usize;
-    for (policy, runs) in policies.iter().zip(&runs) {
+    for (strategy, runs) in strategies.iter().zip(&runs) {
         for (index, &rate) in options.rates.iter().enumerate() {
             let (from, to) = (index * phase, (index + 1) * phase);
             let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
@@ -176,10 +176,10 @@ fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) ->
                     share(failed, failed + run.succeeded.between(from, to))
                 }),
             ];
-            table.add(vec![policy.name().to_owned(), from.to_string(), rate.to_string()], values);
+            table.add(vec![strategy.name().to_owned(), from.to_string(), rate.to_string()], values);
         }
         let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.succeeded).collect();
-        add_line(&mut plot, policy.name(), &lines, options.duration() as usize, 2);
+        add_line(&mut plot, strategy.name(), &lines, options.duration() as usize, 2);
     }
     for (index, &rate) in options.rates.iter().enumerate() {
         plot.add("limit", number((index * phase) as u64), Spread::exactly(rate));
@@ -188,22 +188,22 @@ fn study_limit(options: &Options, policies: &[Policy], workers: &dyn Workers) ->
     (table, plot)
 }
 
-fn study_copies(options: &Options, policies: &[Policy], workers: &dyn Workers) -> Table {
-    let mut table = Table::new("copies", &["server", "tasks", "policy", "workers"], &copy::MEASURES);
+fn study_copies(options: &Options, strategies: &[Strategy], workers: &dyn Workers) -> Table {
+    let mut table = Table::new("copies", &["server", "operations", "strategy", "workers"], &copy::MEASURES);
     for (name, copied) in &options.copies {
-        let cases: Vec<copy::Case> = policies
+        let cases: Vec<copy::Case> = strategies
             .iter()
-            .flat_map(|policy| {
-                copied.workers.iter().map(move |&workers| copy::Case { policy: policy.clone(), workers })
+            .flat_map(|strategy| {
+                copied.workers.iter().map(move |&workers| copy::Case { strategy: strategy.clone(), workers })
             })
             .collect();
-        let title = format!("changing: copy of {}, {name}", copied.tasks);
+        let title = format!("changing: copy of {}, {name}", copied.operations);
         let runs = outcomes(&title, &cases, options.seeds, workers, |case, seed| {
             copy::run(copied, case, options.first_seed + seed)
         });
         for (case, runs) in cases.iter().zip(&runs) {
-            let policy = case.policy.name().to_owned();
-            let keys = vec![name.clone(), copied.tasks.to_string(), policy, case.workers.to_string()];
+            let strategy = case.strategy.name().to_owned();
+            let keys = vec![name.clone(), copied.operations.to_string(), strategy, case.workers.to_string()];
             table.add(keys, copy::measures(copied, runs));
         }
     }

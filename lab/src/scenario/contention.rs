@@ -11,7 +11,7 @@ use crate::World;
 use crate::call::{Call, CallError};
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::Row;
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::Network;
 use retry_core::backoff::NoBackoff;
@@ -63,7 +63,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How the clients retry.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The number of clients.
     pub clients: u32,
 }
@@ -72,51 +72,51 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The number of writes, failed ones included.
-    pub calls: u64,
+    pub attempts: u64,
     /// The number of clients that gave up.
     pub failed: u64,
     /// The time until the last client was done.
     pub time: Duration,
 }
 
-/// Returns the policies to compare.
-pub fn policies(options: &Options) -> Vec<Policy> {
+/// Returns the strategies to compare.
+pub fn strategies(options: &Options) -> Vec<Strategy> {
     let (base, cap) = (millis(options.base_ms), seconds(options.cap_s));
     let settings = StandardRetrySettings::new().max_attempts(u32::MAX);
     let exponential = move |name, jitter| {
-        Policy::strategy(name, move |seed| {
+        Strategy::of(name, move |seed| {
             let backoff = ExponentialBackoff::new(base, cap).jitter(jitter).seed(seed);
             StandardRetryStrategy::from_parts(settings, backoff, NoQuota)
         })
     };
     vec![
-        Policy::strategy("no backoff", move |_| StandardRetryStrategy::from_parts(settings, NoBackoff, NoQuota)),
+        Strategy::of("no backoff", move |_| StandardRetryStrategy::from_parts(settings, NoBackoff, NoQuota)),
         exponential("no jitter", Jitter::None),
         exponential("equal jitter", Jitter::Equal),
         exponential("full jitter", Jitter::Full),
-        Policy::strategy("new(), as shipped", |seed| StandardRetryStrategy::new().seed(seed)),
+        Strategy::of("new(), as shipped", |seed| StandardRetryStrategy::new().seed(seed)),
     ]
 }
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, outcome) = (World::new(), Rc::new(Cell::new(Outcome::default())));
-    let caller = case.policy.caller(seed);
+    let caller = case.strategy.caller(seed);
     let (message, deviation) = (millis(options.message_ms), millis(options.message_deviation_ms));
     let network = Rc::new(Network::new(&world, message, deviation, seed));
     let row = Rc::new(Row::default());
     for _ in 0..case.clients {
         let (client, caller, counted) = (world.clone(), Rc::clone(&caller), Rc::clone(&outcome));
-        let (network, row, calls) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&outcome));
+        let (network, row, writes) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&outcome));
         let attempt = move || {
-            let (network, row, calls) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&calls));
+            let (network, row, writes) = (Rc::clone(&network), Rc::clone(&row), Rc::clone(&writes));
             async move {
                 network.message().await;
                 let version = row.read();
                 network.message().await;
                 network.message().await;
                 let written = row.write(version);
-                update(&calls, |outcome| outcome.calls += 1);
+                update(&writes, |outcome| outcome.attempts += 1);
                 network.message().await;
                 written
             }
@@ -142,25 +142,28 @@ fn update(outcome: &Cell<Outcome>, change: impl FnOnce(&mut Outcome)) {
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(policies(&options))
+        .with(strategies(&options))
         .into_iter()
-        .flat_map(|policy| options.clients.iter().map(move |&clients| Case { policy: policy.clone(), clients }))
+        .flat_map(|strategy| options.clients.iter().map(move |&clients| Case { strategy: strategy.clone(), clients }))
         .collect();
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| run(&options, case, seed));
 
-    let mut table = Table::new("contention", &["policy", "clients"], &["calls", "time, s", "failed clients"]);
-    let mut calls = Plot::new("calls", "Writes until all clients are done", "clients", "writes");
+    let mut table = Table::new("contention", &["strategy", "clients"], &["attempts", "time, s", "failed clients"]);
+    let mut attempts = Plot::new("attempts", "Writes until all clients are done", "clients", "writes");
     let mut time = Plot::new("time", "Time until all clients are done", "clients", "seconds");
     for (case, runs) in cases.iter().zip(&runs) {
         let spread = |measure: fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
-        let values =
-            [spread(|run| number(run.calls)), spread(|run| run.time.as_secs_f64()), spread(|run| number(run.failed))];
-        calls.add(case.policy.name(), f64::from(case.clients), values[0]);
-        time.add(case.policy.name(), f64::from(case.clients), values[1]);
-        table.add(vec![case.policy.name().to_owned(), case.clients.to_string()], values.to_vec());
+        let values = [
+            spread(|run| number(run.attempts)),
+            spread(|run| run.time.as_secs_f64()),
+            spread(|run| number(run.failed)),
+        ];
+        attempts.add(case.strategy.name(), f64::from(case.clients), values[0]);
+        time.add(case.strategy.name(), f64::from(case.clients), values[1]);
+        table.add(vec![case.strategy.name().to_owned(), case.clients.to_string()], values.to_vec());
     }
     for &clients in &options.clients {
-        calls.add("ideal", f64::from(clients), Spread::exactly(f64::from(clients)));
+        attempts.add("ideal", f64::from(clients), Spread::exactly(f64::from(clients)));
     }
-    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![calls, time]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![attempts, time]))
 }

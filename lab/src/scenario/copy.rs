@@ -1,8 +1,8 @@
-//! A bulk copy against a rate limit: many workers share a list of tasks, and the server admits so many per second.
+//! A bulk copy against a rate limit: many workers share a list of operations, and the server admits so many per second.
 //!
 //! The server is a token bucket. Its rejections cost nothing, unless an option says so, and ask for a wait in whole
 //! seconds. The ideal client sends as fast as the server admits, and is done after
-//! `(tasks - burst) / rate` seconds: 39 s with the defaults.
+//! `(operations - burst) / rate` seconds: 39 s with the defaults.
 //!
 //! Reference: "Let's Try Again: Making Retries Work With Cloud Services", on a copy between two S3 buckets that failed
 //! with the standard retries of boto3 and worked with the adaptive ones.
@@ -12,7 +12,7 @@ use super::{Plan, Scenario, UNTUNED, number, seconds, share};
 use crate::World;
 use crate::report::{Plot, Report, Spread, Table, quantile_of};
 use crate::servers::{FixedWindowLimit, Limit, TokenBucketLimit};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::Clock;
@@ -29,8 +29,8 @@ pub const SCENARIO: Scenario = Scenario { name: "copy", title: "A bulk copy agai
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The number of tasks: 4,000.
-    pub tasks: u64,
+    /// The number of operations: 4,000.
+    pub operations: u64,
     /// The numbers of workers: 16, 64 and 256.
     pub workers: Vec<u32>,
     /// The maximum number of attempts in all, throttled ones included: 3.
@@ -60,7 +60,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            tasks: 4_000,
+            operations: 4_000,
             workers: vec![16, 64, 256],
             max_attempts: 3,
             rate: 100.0,
@@ -79,12 +79,12 @@ impl Default for Options {
 impl Options {
     /// Returns options for a run of a second.
     pub fn short() -> Self {
-        Self { tasks: 1_000, seeds: 3, ..Self::default() }
+        Self { operations: 1_000, seeds: 3, ..Self::default() }
     }
 
     /// Returns the time that an ideal client needs.
     pub fn ideal(&self) -> f64 {
-        ((number(self.tasks) - self.burst) / self.rate).max(0.0)
+        ((number(self.operations) - self.burst) / self.rate).max(0.0)
     }
 
     fn limit(&self) -> Rc<dyn Limit> {
@@ -102,7 +102,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How the workers retry. They share one strategy.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The number of workers.
     pub workers: u32,
 }
@@ -110,40 +110,38 @@ pub struct Case {
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The number of tasks that failed.
+    /// The number of operations that failed.
     pub failed: u64,
-    /// The time until all tasks were done.
+    /// The time until all operations were done.
     pub time: Duration,
     /// The number of requests.
     pub requests: u64,
     /// The number of rejected requests.
     pub rejected: u64,
-    /// The median time of a task, failed ones included, in seconds.
+    /// The median time of an operation, failed ones included, in seconds.
     pub median: f64,
-    /// The 99th percentile of the time of a task, in seconds.
+    /// The 99th percentile of the time of an operation, in seconds.
     pub p99: f64,
 }
 
-/// Returns the policies to compare. All have the same number of attempts in all, except the one that counts throttled
+/// Returns the strategies to compare. All have the same number of attempts in all, except the one that counts throttled
 /// attempts apart, as the paced strategy does by itself.
-pub fn policies(max_attempts: u32) -> Vec<Policy> {
+pub fn strategies(max_attempts: u32) -> Vec<Strategy> {
     // An option of 0 attempts is treated as 1.
     let attempts = max_attempts.max(1);
     let standard = move |seed| StandardRetryStrategy::new().max_attempts(attempts).seed(seed);
     let paced = move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed);
     let aws = move |seed| StandardRetryStrategy::aws_2_1().max_attempts(attempts).seed(seed);
     vec![
-        Policy::no_retries(),
-        Policy::strategy("new()", standard),
-        Policy::strategy("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
-        Policy::strategy("aws_2_1()", aws),
-        Policy::strategy("aws_2_1(), no quota", move |seed| aws(seed).with_quota(NoQuota)),
-        Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
-        Policy::strategy("adaptive, no quota", move |seed| {
-            AdaptiveRetryStrategy::over(standard(seed).with_quota(NoQuota))
-        }),
-        Policy::strategy("paced", paced).in_all(attempts),
-        Policy::strategy("paced, as shipped", paced),
+        Strategy::no_retries(),
+        Strategy::of("new()", standard),
+        Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
+        Strategy::of("aws_2_1()", aws),
+        Strategy::of("aws_2_1(), no quota", move |seed| aws(seed).with_quota(NoQuota)),
+        Strategy::of("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
+        Strategy::of("adaptive, no quota", move |seed| AdaptiveRetryStrategy::over(standard(seed).with_quota(NoQuota))),
+        Strategy::of("paced", paced).in_all(attempts),
+        Strategy::of("paced, as shipped", paced),
     ]
 }
 
@@ -157,8 +155,8 @@ struct Tally {
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, tally) = (World::new(), Rc::new(RefCell::new(Tally::default())));
-    let (caller, limit) = (case.policy.caller(seed), options.limit());
-    let (tasks, counted) = (options.tasks, Rc::clone(&tally));
+    let (caller, limit) = (case.strategy.caller(seed), options.limit());
+    let (operations, counted) = (options.operations, Rc::clone(&tally));
     let round_trip = (options.round_trip_ms, options.deviation);
     let server = Limited::new(&world, limit, round_trip, seed, move |is_rejected| {
         let outcome = &mut counted.borrow_mut().outcome;
@@ -169,7 +167,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
         let (worker, caller, server, tally) =
             (world.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&tally));
         world.spawn(async move {
-            while tally.borrow().begun < tasks {
+            while tally.borrow().begun < operations {
                 tally.borrow_mut().begun += 1;
                 let started = worker.now();
                 let result = caller.call(server.call()).await;
@@ -190,7 +188,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
 
 /// The measures of [`measures`].
 pub(super) const MEASURES: [&str; 7] =
-    ["failed tasks", "time, s", "time / ideal", "requests", "rejected share", "p50, s", "p99, s"];
+    ["failed operations", "time, s", "time / ideal", "requests", "rejected share", "p50, s", "p99, s"];
 
 /// Returns the measures of a case.
 pub(super) fn measures(options: &Options, runs: &[Outcome]) -> Vec<Spread> {
@@ -210,22 +208,22 @@ pub(super) fn measures(options: &Options, runs: &[Outcome]) -> Vec<Spread> {
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(policies(options.max_attempts))
+        .with(strategies(options.max_attempts))
         .into_iter()
-        .flat_map(|policy| options.workers.iter().map(move |&workers| Case { policy: policy.clone(), workers }))
+        .flat_map(|strategy| options.workers.iter().map(move |&workers| Case { strategy: strategy.clone(), workers }))
         .collect();
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| {
         run(&options, case, options.first_seed + seed)
     });
 
-    let mut table = Table::new("copy", &["policy", "workers"], &MEASURES);
-    let mut failed = Plot::new("failed", "Tasks that fail", "workers", "failed tasks");
-    let mut time = Plot::new("time", "Time until all tasks are done", "workers", "seconds");
+    let mut table = Table::new("copy", &["strategy", "workers"], &MEASURES);
+    let mut failed = Plot::new("failed", "Operations that fail", "workers", "failed operations");
+    let mut time = Plot::new("time", "Time until all operations are done", "workers", "seconds");
     for (case, runs) in cases.iter().zip(&runs) {
         let values = measures(&options, runs);
-        failed.add(case.policy.name(), f64::from(case.workers), values[0]);
-        time.add(case.policy.name(), f64::from(case.workers), values[1]);
-        table.add(vec![case.policy.name().to_owned(), case.workers.to_string()], values);
+        failed.add(case.strategy.name(), f64::from(case.workers), values[0]);
+        time.add(case.strategy.name(), f64::from(case.workers), values[1]);
+        table.add(vec![case.strategy.name().to_owned(), case.workers.to_string()], values);
     }
     for &workers in &options.workers {
         time.add("ideal", f64::from(workers), Spread::exactly(options.ideal()));

@@ -10,7 +10,7 @@ use crate::call::Caller;
 use crate::fleet::FleetStore;
 use crate::report::{Report, Spread, Table};
 use crate::servers::TokenBucketLimit;
-use crate::strategies::{Policy, caller};
+use crate::strategies::{Strategy, caller};
 use crate::study::{Workers, outcomes};
 use retry_core::time::{Clock, Timer, Timestamp};
 use retry_core::{AdaptiveRetryStrategy, PacedRetryStrategy, StandardRetryStrategy};
@@ -104,7 +104,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub enum Limiters {
     /// One for each process.
-    Separate(Policy),
+    Separate(Strategy),
     /// The paced strategy with the limit of a fleet.
     Shared,
 }
@@ -173,7 +173,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
         world.spawn(async move {
             clock.sleep(starts).await;
             let caller: Rc<dyn Caller> = match limiters {
-                Limiters::Separate(policy) => policy.caller(process_seed),
+                Limiters::Separate(strategy) => strategy.caller(process_seed),
                 Limiters::Shared => {
                     let strategy = Arc::new(paced(process_seed));
                     let member = Member::new("lab", format!("{seed}.{process}"), clock.now());
@@ -208,12 +208,12 @@ fn paced(seed: u64) -> PacedRetryStrategy {
 
 /// Returns the limiters to compare.
 fn limiters(plan: &Plan) -> Vec<(String, Limiters)> {
-    let mut policies = vec![
-        Policy::strategy("adaptive", |seed| AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed))),
-        Policy::strategy("paced", paced),
+    let mut strategies = vec![
+        Strategy::of("adaptive", |seed| AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed))),
+        Strategy::of("paced", paced),
     ];
-    policies.extend(plan.policies.iter().cloned());
-    let separate = policies.into_iter().map(|policy| (policy.name().to_owned(), Limiters::Separate(policy)));
+    strategies.extend(plan.strategies.iter().cloned());
+    let separate = strategies.into_iter().map(|strategy| (strategy.name().to_owned(), Limiters::Separate(strategy)));
     separate.chain([("shared".to_owned(), Limiters::Shared)]).collect()
 }
 
@@ -235,9 +235,9 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         run(&options, case, options.first_seed + seed)
     });
 
-    let measures = ["fairness", "limit used, %", "rejected, %", "failed tasks, %", "store calls, 1/s"];
+    let measures = ["fairness", "limit used, %", "rejected, %", "failed operations, %", "store calls, 1/s"];
     let tables = ["limit", "store away", "changing"];
-    let mut tables = tables.map(|name| Table::new(name, &["policy", "limit, 1/s", "processes"], &measures));
+    let mut tables = tables.map(|name| Table::new(name, &["strategy", "limit, 1/s", "processes"], &measures));
     for ((name, case), runs) in cases.iter().zip(&runs) {
         let table = &mut tables[if case.is_away { 1 } else { usize::from(case.limits.len() > 1) * 2 }];
         let end = options.measured_from_s + case.limits.iter().map(|(_, lasts)| lasts).sum::<u32>();
@@ -249,7 +249,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
                 spread(&many::Outcome::fairness),
                 spread(&|run| number(run.succeeded.iter().sum()) / (rate * f64::from(lasts)) * 100.0),
                 spread(&|run| share(run.rejected, run.requests) * 100.0),
-                spread(&|run| share(run.failed, run.tasks()) * 100.0),
+                spread(&|run| share(run.failed, run.operations()) * 100.0),
                 Spread::of(runs.iter().map(|run| number(run.calls) / f64::from(end))),
             ];
             let after = if case.is_away && limit > 0 { ", store back" } else { "" };

@@ -12,7 +12,7 @@ use super::{PerSecond, Plan, Scenario, millis, number, seconds, share};
 use crate::World;
 use crate::call::{Call, CallError, Caller, Outcome as Response};
 use crate::report::{Plot, Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::{Random, request};
 use retry_core::StandardRetryStrategy;
@@ -92,16 +92,16 @@ pub struct Outcome {
     pub load: PerSecond,
 }
 
-/// Returns the policies to compare.
-pub fn policies(options: &Options) -> Vec<Policy> {
+/// Returns the strategies to compare.
+pub fn strategies(options: &Options) -> Vec<Strategy> {
     let (attempts, base) = (options.max_attempts.max(1), millis(options.base_ms));
     let strategy = move |seed| {
         StandardRetryStrategy::new().max_attempts(attempts).backoff(base, Duration::from_secs(20)).seed(seed)
     };
     vec![
-        Policy::no_retries(),
-        Policy::strategy("no quota", move |seed| strategy(seed).with_quota(NoQuota)),
-        Policy::strategy("quota", strategy),
+        Strategy::no_retries(),
+        Strategy::of("no quota", move |seed| strategy(seed).with_quota(NoQuota)),
+        Strategy::of("quota", strategy),
     ]
 }
 
@@ -121,7 +121,7 @@ impl Services {
             let attempt = move || {
                 let (services, world, (request, response)) = (Rc::clone(&self), world.clone(), request());
                 let server = world.clone();
-                // The service is its own task, because it continues if the caller gives up.
+                // The service runs as a separate task, because it continues if the caller gives up.
                 server.spawn(async move { request.respond(services.serve(world, service).await) });
                 response
             };
@@ -146,12 +146,12 @@ impl Services {
     }
 }
 
-/// Runs the scenario with one policy.
-pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
+/// Runs the scenario with one strategy.
+pub fn run(options: &Options, strategy: &Strategy, seed: u64) -> Outcome {
     let (world, outcome) = (World::new(), Rc::new(RefCell::new(Outcome::default())));
     let callers = (0..options.services.max(1)).map(|service| {
-        let policy = if service == 0 && !options.users_retry { &Policy::no_retries() } else { policy };
-        policy.caller(seed ^ u64::from(service) << 32)
+        let strategy = if service == 0 && !options.users_retry { &Strategy::no_retries() } else { strategy };
+        strategy.caller(seed ^ u64::from(service) << 32)
     });
     let services = Services { options: options.clone(), callers: callers.collect(), outcome: Rc::clone(&outcome) };
     let (services, source, rate) = (Rc::new(services), world.clone(), options.rate);
@@ -175,26 +175,27 @@ pub fn run(options: &Options, policy: &Policy, seed: u64) -> Outcome {
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let policies = plan.with(policies(&options));
-    let runs = outcomes(SCENARIO.name, &policies, options.seeds, workers, |policy, seed| run(&options, policy, seed));
+    let strategies = plan.with(strategies(&options));
+    let runs =
+        outcomes(SCENARIO.name, &strategies, options.seeds, workers, |strategy, seed| run(&options, strategy, seed));
 
     let measures = ["load per request, before", "during", "after", "highest load, 1/s", "successes during, %"];
-    let mut table = Table::new("layers", &["policy"], &measures);
+    let mut table = Table::new("layers", &["strategy"], &measures);
     let mut plot = Plot::new("load", "Load on the last service", "time, s", "requests per second");
     let from = options.fails_after_s as usize;
     let (to, end) = (from + options.fails_s as usize, options.duration_s as usize);
-    for (policy, runs) in policies.iter().zip(&runs) {
+    for (strategy, runs) in strategies.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
         let load =
             |from: usize, to: usize| spread(&|run| share(run.load.between(from, to), run.arrivals.between(from, to)));
         let highest = spread(&|run| number((0..end).map(|second| run.load.at(second)).max().unwrap_or(0)));
         let succeeded = spread(&|run| share(run.succeeded.between(from, to), run.arrivals.between(from, to)) * 100.0);
         table.add(
-            vec![policy.name().to_owned()],
+            vec![strategy.name().to_owned()],
             vec![load(0, from), load(from, to), load(to, end), highest, succeeded],
         );
         let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.load).collect();
-        add_line(&mut plot, policy.name(), &lines, end, 1);
+        add_line(&mut plot, strategy.name(), &lines, end, 1);
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], vec![plot]))
 }

@@ -1,10 +1,10 @@
 //! Many clients, one limit: clients that know nothing of each other share the limit of one server.
 //!
-//! Each client has its own strategy and some workers, which begin their next task as soon as the last one is done.
+//! Each client has its own strategy and some workers, which begin their next operation as soon as the last one is done.
 //! A fair outcome gives each client the same part of the limit. Jain's index is 1 then, and `1 / clients` if a single
 //! client gets everything.
 //!
-//! The server reports how many requests remain. Only the policy `paced, reports` reads it.
+//! The server reports how many requests remain. Only the strategy `paced, reports` reads it.
 //!
 //! Reference: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
 //! Networks", 1989.
@@ -14,7 +14,7 @@ use super::{Plan, Scenario, UNTUNED, number, share};
 use crate::World;
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::TokenBucketLimit;
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::quota::NoQuota;
 use retry_core::time::{Timer, Timestamp};
@@ -85,7 +85,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How the clients retry.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The limit, in requests per second.
     pub rate: f64,
 }
@@ -93,9 +93,9 @@ pub struct Case {
 /// The outcome of a run, in the measured time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The tasks of each client that succeeded.
+    /// The operations of each client that succeeded.
     pub succeeded: Vec<u64>,
-    /// The tasks that failed.
+    /// The operations that failed.
     pub failed: u64,
     /// The requests.
     pub requests: u64,
@@ -107,50 +107,50 @@ impl Outcome {
     /// Returns Jain's index of fairness.
     pub fn fairness(&self) -> f64 {
         let sum: u64 = self.succeeded.iter().sum();
-        let squares: u64 = self.succeeded.iter().map(|tasks| tasks * tasks).sum();
+        let squares: u64 = self.succeeded.iter().map(|operations| operations * operations).sum();
         if squares == 0 {
             return 1.0;
         }
         number(sum).powi(2) / (number(self.succeeded.len() as u64) * number(squares))
     }
 
-    /// Returns the tasks of the client with the fewest, as a part of the mean.
+    /// Returns the operations of the client with the fewest, as a part of the mean.
     pub fn poorest(&self) -> f64 {
         let fewest = self.succeeded.iter().min().copied().unwrap_or(0);
         share(fewest * self.succeeded.len() as u64, self.succeeded.iter().sum())
     }
 
-    pub(super) fn tasks(&self) -> u64 {
+    pub(super) fn operations(&self) -> u64 {
         self.succeeded.iter().sum::<u64>() + self.failed
     }
 }
 
-/// Returns the policies to compare. All have the same number of attempts in all, except the one that counts throttled
+/// Returns the strategies to compare. All have the same number of attempts in all, except the one that counts throttled
 /// attempts apart, as the paced strategy does by itself.
-pub fn policies() -> Vec<Policy> {
+pub fn strategies() -> Vec<Strategy> {
     let paced = |seed| PacedRetryStrategy::over(StandardRetryStrategy::new().seed(seed)).seed(seed);
     let attempts = StandardRetryStrategy::new().settings().max_attempts;
     vec![
-        Policy::no_retries(),
-        Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)),
-        Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
-        Policy::strategy("adaptive", |seed| AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed))),
-        Policy::strategy("adaptive, no quota", |seed| {
+        Strategy::no_retries(),
+        Strategy::of("new()", |seed| StandardRetryStrategy::new().seed(seed)),
+        Strategy::of("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
+        Strategy::of("adaptive", |seed| AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed))),
+        Strategy::of("adaptive, no quota", |seed| {
             AdaptiveRetryStrategy::over(StandardRetryStrategy::new().seed(seed).with_quota(NoQuota))
         }),
-        Policy::strategy("paced", paced).in_all(attempts),
-        Policy::strategy("paced, as shipped", paced),
-        Policy::with_reports("paced, reports", paced).in_all(attempts),
+        Strategy::of("paced", paced).in_all(attempts),
+        Strategy::of("paced, as shipped", paced),
+        Strategy::with_reports("paced, reports", paced).in_all(attempts),
     ]
 }
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
-    run_each(options, case.rate, seed, |_| &case.policy)
+    run_each(options, case.rate, seed, |_| &case.strategy)
 }
 
-/// Runs clients of which each has a policy, by its number, against a limit of `rate` requests per second.
-pub fn run_each<'a>(options: &Options, rate: f64, seed: u64, policy: impl Fn(u32) -> &'a Policy) -> Outcome {
+/// Runs clients of which each has a strategy, by its number, against a limit of `rate` requests per second.
+pub fn run_each<'a>(options: &Options, rate: f64, seed: u64, strategy: impl Fn(u32) -> &'a Strategy) -> Outcome {
     let world = World::new();
     let outcome = Outcome { succeeded: vec![0; options.clients as usize], ..Outcome::default() };
     let outcome = Rc::new(RefCell::new(outcome));
@@ -165,7 +165,7 @@ pub fn run_each<'a>(options: &Options, rate: f64, seed: u64, policy: impl Fn(u32
         }
     });
     for client in 0..options.clients {
-        let caller = policy(client).caller(seed ^ u64::from(client) << 32);
+        let caller = strategy(client).caller(seed ^ u64::from(client) << 32);
         let starts = Duration::from_secs(options.arrive_s.into()) * client / options.clients;
         for _ in 0..options.workers {
             let (worker, caller, server, outcome) =
@@ -192,16 +192,17 @@ pub fn run_each<'a>(options: &Options, rate: f64, seed: u64, policy: impl Fn(u32
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(policies())
+        .with(strategies())
         .into_iter()
-        .flat_map(|policy| options.rates.iter().map(move |&rate| Case { policy: policy.clone(), rate }))
+        .flat_map(|strategy| options.rates.iter().map(move |&rate| Case { strategy: strategy.clone(), rate }))
         .collect();
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| {
         run(&options, case, options.first_seed + seed)
     });
 
-    let measures = ["fairness", "poorest client / mean", "limit used, %", "rejected share", "failed share of tasks"];
-    let mut table = Table::new("many", &["policy", "limit, 1/s"], &measures);
+    let measures =
+        ["fairness", "poorest client / mean", "limit used, %", "rejected share", "failed share of operations"];
+    let mut table = Table::new("many", &["strategy", "limit, 1/s"], &measures);
     let mut fairness = Plot::new("fairness", "Fairness among the clients", "limit, 1/s", "Jain's index");
     let mut rejected = Plot::new("rejected", "Requests that are rejected", "limit, 1/s", "rejected share");
     let seconds = f64::from(options.duration_s.saturating_sub(options.measured_from_s));
@@ -213,11 +214,11 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             spread(&Outcome::poorest),
             spread(&|run| number(run.succeeded.iter().sum()) / admissible * 100.0),
             spread(&|run| share(run.rejected, run.requests)),
-            spread(&|run| share(run.failed, run.tasks())),
+            spread(&|run| share(run.failed, run.operations())),
         ];
-        fairness.add(case.policy.name(), case.rate, values[0]);
-        rejected.add(case.policy.name(), case.rate, values[3]);
-        table.add(vec![case.policy.name().to_owned(), case.rate.to_string()], values);
+        fairness.add(case.strategy.name(), case.rate, values[0]);
+        rejected.add(case.strategy.name(), case.rate, values[3]);
+        table.add(vec![case.strategy.name().to_owned(), case.rate.to_string()], values);
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], vec![fairness, rejected]))
 }

@@ -17,7 +17,7 @@ pub mod weights;
 pub mod worlds;
 
 use crate::report::{Plot, Report, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::Workers;
 use per_second::PerSecond;
 use serde::Serialize;
@@ -71,8 +71,8 @@ pub struct Plan {
     pub short: bool,
     /// Options that replace those of the scenario, by name.
     pub options: Vec<(String, Value)>,
-    /// Policies to run beside the scenario's own.
-    pub policies: Vec<Policy>,
+    /// Strategies to run beside the scenario's own.
+    pub strategies: Vec<Strategy>,
 }
 
 impl Plan {
@@ -88,10 +88,10 @@ impl Plan {
         Ok((serde_json::from_value(values.clone())?, values))
     }
 
-    /// Returns the policies of a scenario, followed by those of the plan.
-    fn with(&self, mut policies: Vec<Policy>) -> Vec<Policy> {
-        policies.extend(self.policies.iter().cloned());
-        policies
+    /// Returns the strategies of a scenario, followed by those of the plan.
+    fn with(&self, mut strategies: Vec<Strategy>) -> Vec<Strategy> {
+        strategies.extend(self.strategies.iter().cloned());
+        strategies
     }
 }
 

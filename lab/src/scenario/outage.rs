@@ -14,7 +14,7 @@ use crate::World;
 use crate::call::{Call, Caller, Outcome as Response};
 use crate::report::{Plot, Report, Spread, Table};
 use crate::servers::FifoServer;
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::Random;
 use retry_core::StandardRetryStrategy;
@@ -100,7 +100,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How the clients retry.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The number of strategies.
     pub quotas: u32,
     /// The arrivals, as a part of the server's rate.
@@ -135,16 +135,13 @@ impl Outcome {
     }
 }
 
-/// Returns the policies to compare, and whether the number of quotas matters to them.
-fn policies() -> Vec<(Policy, bool)> {
+/// Returns the strategies to compare, and whether the number of quotas matters to them.
+fn strategies() -> Vec<(Strategy, bool)> {
     vec![
-        (Policy::no_retries(), false),
-        (Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)), true),
-        (Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)), true),
-        (
-            Policy::strategy("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)),
-            false,
-        ),
+        (Strategy::no_retries(), false),
+        (Strategy::of("new()", |seed| StandardRetryStrategy::new().seed(seed)), true),
+        (Strategy::of("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)), true),
+        (Strategy::of("new(), no quota", |seed| StandardRetryStrategy::new().seed(seed).with_quota(NoQuota)), false),
     ]
 }
 
@@ -152,7 +149,7 @@ fn policies() -> Vec<(Policy, bool)> {
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
     let (world, (from, to)) = (World::new(), options.stall());
     let callers: Vec<Rc<dyn Caller>> =
-        (0..case.quotas.max(1)).map(|number| case.policy.caller(seed ^ u64::from(number) << 32)).collect();
+        (0..case.quotas.max(1)).map(|number| case.strategy.caller(seed ^ u64::from(number) << 32)).collect();
     let server = FifoServer::new(seconds(1.0 / options.rate)).stall(from, to);
     let load = Load { arrivals_per_second: options.rate * case.load, timeout: seconds(options.timeout_s), seed };
     let respond = move |now| (server.enqueue(now), Ok(()));
@@ -218,19 +215,19 @@ impl Load {
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let mut policies = policies();
-    policies.extend(plan.policies.iter().map(|policy| (policy.clone(), true)));
+    let mut strategies = strategies();
+    strategies.extend(plan.strategies.iter().map(|strategy| (strategy.clone(), true)));
     let mut cases = Vec::new();
     for &load in &options.loads {
-        for (policy, has_quotas) in &policies {
+        for (strategy, has_quotas) in &strategies {
             let quotas = if *has_quotas { &options.quotas[..] } else { &[1] };
-            cases.extend(quotas.iter().map(|&quotas| Case { policy: policy.clone(), quotas, load }));
+            cases.extend(quotas.iter().map(|&quotas| Case { strategy: strategy.clone(), quotas, load }));
         }
     }
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| run(&options, case, seed));
 
     let measures = ["recovery, s", "goodput after the stall", "load after the stall", "attempts per arrival"];
-    let mut table = Table::new("outage", &["load", "policy", "quotas"], &measures);
+    let mut table = Table::new("outage", &["load", "strategy", "quotas"], &measures);
     let mut plots: Vec<Plot> = Vec::new();
     for &load in &options.loads {
         let percent = load * 100.0;
@@ -249,7 +246,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             spread(&|run| number(run.attempts.between(from, end)) / capacity),
             spread(&|run| share(run.attempts.between(0, end), run.arrivals.between(0, end))),
         ];
-        let name = case.policy.name();
+        let name = case.strategy.name();
         table.add(vec![case.load.to_string(), name.to_owned(), case.quotas.to_string()], values);
 
         let line = if case.quotas == 1 { name.to_owned() } else { format!("{name}, {} quotas", case.quotas) };

@@ -11,7 +11,7 @@ use super::{Plan, Scenario, number, share};
 use crate::World;
 use crate::call::{Call, CallError};
 use crate::report::{Plot, Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::Random;
 use retry_core::quota::NoQuota;
@@ -78,7 +78,7 @@ impl Options {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How the client retries.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The probability that an attempt fails.
     pub probability: f64,
 }
@@ -94,27 +94,27 @@ pub struct Outcome {
     pub attempts: u64,
 }
 
-/// Returns the policies to compare.
-pub fn policies() -> Vec<Policy> {
+/// Returns the strategies to compare.
+pub fn strategies() -> Vec<Strategy> {
     let budget = |seed| {
         let standard = StandardRetryStrategy::new().max_attempts(4).seed(seed);
         standard.retry_costs(RetryCosts::new(10)).refunds(1, Refund::Amount(1))
     };
     vec![
-        Policy::no_retries(),
-        Policy::strategy("three retries", |seed| {
+        Strategy::no_retries(),
+        Strategy::of("three retries", |seed| {
             StandardRetryStrategy::new().max_attempts(4).seed(seed).with_quota(NoQuota)
         }),
-        Policy::strategy("10 % of successes", budget),
-        Policy::strategy("new()", |seed| StandardRetryStrategy::new().seed(seed)),
-        Policy::strategy("aws_2_0()", |seed| StandardRetryStrategy::aws_2_0().seed(seed)),
-        Policy::strategy("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
+        Strategy::of("10 % of successes", budget),
+        Strategy::of("new()", |seed| StandardRetryStrategy::new().seed(seed)),
+        Strategy::of("aws_2_0()", |seed| StandardRetryStrategy::aws_2_0().seed(seed)),
+        Strategy::of("aws_2_1()", |seed| StandardRetryStrategy::aws_2_1().seed(seed)),
     ]
 }
 
 /// Runs a case.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
-    let caller = case.policy.caller(seed);
+    let caller = case.strategy.caller(seed);
     let outcome = Rc::new(Cell::new(Outcome::default()));
     let (world, counted, operations) = (World::new(), Rc::clone(&outcome), options.operations);
     let (client, failing) = (world.clone(), Failing::new(case.probability, seed));
@@ -188,7 +188,7 @@ pub fn drift(strategy: fn(u32) -> StandardRetryStrategy, probability: f64, opera
     let (world, failing) = (World::new(), Failing::new(probability, seed));
     strategy.quota().try_acquire(half, &world);
     let shared = Arc::clone(&strategy);
-    let caller = Policy::strategy("half full", move |_| Arc::clone(&shared)).caller(seed);
+    let caller = Strategy::of("half full", move |_| Arc::clone(&shared)).caller(seed);
     let client = world.clone();
     world.spawn(async move {
         for _ in 0..operations {
@@ -216,10 +216,10 @@ pub fn drain_rate(options: &Options, strategy: fn(u32) -> StandardRetryStrategy,
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
     let cases: Vec<Case> = plan
-        .with(policies())
+        .with(strategies())
         .into_iter()
-        .flat_map(|policy| {
-            options.probabilities.iter().map(move |&probability| Case { policy: policy.clone(), probability })
+        .flat_map(|strategy| {
+            options.probabilities.iter().map(move |&probability| Case { strategy: strategy.clone(), probability })
         })
         .collect();
     let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, seed| run(&options, case, seed));
@@ -227,11 +227,11 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         drain_rate(&options, *strategy, seed)
     });
 
-    let mut drains = Table::new("drain", &["policy"], &["failure rate at which the quota begins to drain, %"]);
+    let mut drains = Table::new("drain", &["strategy"], &["failure rate at which the quota begins to drain, %"]);
     for ((name, _), rates) in DRAINING.iter().zip(rates) {
         drains.add(vec![(*name).to_owned()], vec![Spread::of(rates.into_iter().map(|rate| rate * 100.0))]);
     }
-    let mut table = Table::new("partial", &["policy", "failures, %"], &["successes, %", "attempts per operation"]);
+    let mut table = Table::new("partial", &["strategy", "failures, %"], &["successes, %", "attempts per operation"]);
     let mut successes = Plot::new("successes", "Operations that succeed", "attempts that fail, %", "successes, %");
     let mut load = Plot::new("load", "Load on the server", "attempts that fail, %", "attempts per operation");
     for (case, runs) in cases.iter().zip(&runs) {
@@ -240,9 +240,9 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             Spread::of(runs.iter().map(|run| share(run.attempts, run.operations))),
         ];
         let percent = case.probability * 100.0;
-        successes.add(case.policy.name(), percent, values[0]);
-        load.add(case.policy.name(), percent, values[1]);
-        table.add(vec![case.policy.name().to_owned(), format!("{percent:.0}")], values.to_vec());
+        successes.add(case.strategy.name(), percent, values[0]);
+        load.add(case.strategy.name(), percent, values[1]);
+        table.add(vec![case.strategy.name().to_owned(), format!("{percent:.0}")], values.to_vec());
     }
     for &probability in options.probabilities.iter().filter(|&&probability| probability < 1.0) {
         successes.add("ideal", probability * 100.0, Spread::exactly(100.0));

@@ -2,7 +2,7 @@ use super::partial::{drain_rate, drift};
 use super::{Plan, SCENARIOS, changing, contention, copy, fleet, fleet_limit, layers, many, outage, partial, restart};
 use crate::report::{Report, Spread};
 use crate::settings as arithmetic;
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{OneByOne, Workers};
 use retry_core::RetryErrorType::ServerSide;
 use retry_core::StandardRetryStrategy;
@@ -22,7 +22,7 @@ impl Workers for LastFirst {
 fn plan(options: &Value) -> Plan {
     let Value::Object(options) = options else { panic!("expected an object, found {options}") };
     let options = options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    Plan { short: true, options, policies: Vec::new() }
+    Plan { short: true, options, strategies: Vec::new() }
 }
 
 fn study(scenario: super::Scenario, options: &Value) -> Report {
@@ -47,7 +47,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
     let small = [
         ("contention", json!({ "clients": [10], "seeds": 2 })),
         ("restart", json!({ "away_s": [0.7], "seeds": 3 })),
-        ("copy", json!({ "tasks": 300, "workers": [16], "seeds": 2 })),
+        ("copy", json!({ "operations": 300, "workers": [16], "seeds": 2 })),
         ("outage", json!({ "quotas": [1], "stall_after_s": 5, "stall_s": 3, "duration_s": 30 })),
         ("partial", json!({ "operations": 200, "drain_operations": 200, "drain_steps": 3, "seeds": 2 })),
         ("many", json!({ "clients": 4, "arrive_s": 2, "duration_s": 8, "measured_from_s": 4 })),
@@ -78,7 +78,7 @@ fn a_result_depends_neither_on_the_order_of_the_runs_nor_on_earlier_ones() {
 #[test]
 fn equal_jitter_rides_out_half_of_the_longest_delays_and_full_jitter_nothing_for_sure() {
     let report = study(restart::SCENARIO, &json!({ "away_s": [0.2, 0.7, 0.75, 1.4, 1.6] }));
-    let lost = |policy, away| median(&report, "restart", &[policy, away], "lost calls, %");
+    let lost = |strategy, away| median(&report, "restart", &[strategy, away], "lost operations, %");
     // The longest delays are 0.1, 0.2, 0.4 and 0.8 s.
     for away in ["0.2", "0.7", "0.75"] {
         assert!(lost("equal jitter", away) < 1e-9 && lost("no jitter", away) < 1e-9);
@@ -100,11 +100,11 @@ fn an_option_that_a_scenario_does_not_have_is_an_error() {
 #[test]
 fn jitter_saves_most_of_the_calls_under_contention() {
     let report = study(contention::SCENARIO, &json!({ "clients": [100], "seeds": 5 }));
-    let calls = |policy| median(&report, "contention", &[policy, "100"], "calls");
-    let time = |policy| median(&report, "contention", &[policy, "100"], "time, s");
-    let order = ["full jitter", "equal jitter", "no jitter", "no backoff"].map(calls);
+    let attempts = |strategy| median(&report, "contention", &[strategy, "100"], "attempts");
+    let time = |strategy| median(&report, "contention", &[strategy, "100"], "time, s");
+    let order = ["full jitter", "equal jitter", "no jitter", "no backoff"].map(attempts);
     assert!(order.is_sorted(), "{order:?}");
-    assert!(calls("full jitter") < 0.5 * calls("no jitter"));
+    assert!(attempts("full jitter") < 0.5 * attempts("no jitter"));
     assert!(time("full jitter") < time("equal jitter") && time("equal jitter") < time("no jitter"));
     assert!(median(&report, "contention", &["full jitter", "100"], "failed clients").abs() < f64::EPSILON);
 }
@@ -112,23 +112,23 @@ fn jitter_saves_most_of_the_calls_under_contention() {
 #[test]
 fn a_single_client_writes_once() {
     let options = contention::Options::default();
-    let case = contention::Case { policy: contention::policies(&options).remove(0), clients: 1 };
+    let case = contention::Case { strategy: contention::strategies(&options).remove(0), clients: 1 };
     let outcome = contention::run(&options, &case, 1);
-    assert_eq!((outcome.calls, outcome.failed), (1, 0));
+    assert_eq!((outcome.attempts, outcome.failed), (1, 0));
     // Four messages of about 10 ms each.
     assert!((0.03..0.05).contains(&outcome.time.as_secs_f64()), "{outcome:?}");
 }
 
 #[test]
 fn the_limiter_completes_a_bulk_copy_that_plain_retries_do_not() {
-    let report = study(copy::SCENARIO, &json!({ "tasks": 4000, "workers": [64], "seeds": 3 }));
-    let measure = |policy, measure| median(&report, "copy", &[policy, "64"], measure);
-    assert!(measure("adaptive, no quota", "failed tasks").abs() < f64::EPSILON);
+    let report = study(copy::SCENARIO, &json!({ "operations": 4000, "workers": [64], "seeds": 3 }));
+    let measure = |strategy, measure| median(&report, "copy", &[strategy, "64"], measure);
+    assert!(measure("adaptive, no quota", "failed operations").abs() < f64::EPSILON);
     let ideal = measure("adaptive, no quota", "time / ideal");
     assert!((1.05..1.3).contains(&ideal), "{ideal}");
-    for policy in ["no retries", "new()", "new(), no quota", "aws_2_1()"] {
-        let failed = measure(policy, "failed tasks");
-        assert!(failed > 100.0, "{policy}: {failed}");
+    for strategy in ["no retries", "new()", "new(), no quota", "aws_2_1()"] {
+        let failed = measure(strategy, "failed operations");
+        assert!(failed > 100.0, "{strategy}: {failed}");
     }
 }
 
@@ -136,8 +136,8 @@ fn the_limiter_completes_a_bulk_copy_that_plain_retries_do_not() {
 fn an_ideal_copy_takes_the_time_that_its_tokens_need() {
     assert!((copy::Options::default().ideal() - 39.0).abs() < f64::EPSILON);
     // One worker that gets one response after the other never meets the limit.
-    let options = copy::Options { tasks: 10, deviation: 0.0, ..copy::Options::default() };
-    let outcome = copy::run(&options, &copy::Case { policy: Policy::no_retries(), workers: 1 }, 0);
+    let options = copy::Options { operations: 10, deviation: 0.0, ..copy::Options::default() };
+    let outcome = copy::run(&options, &copy::Case { strategy: Strategy::no_retries(), workers: 1 }, 0);
     assert_eq!((outcome.failed, outcome.requests, outcome.rejected), (0, 10, 0));
     assert_eq!(outcome.time.as_millis(), 200);
 }
@@ -147,12 +147,12 @@ fn one_shared_quota_recovers_as_fast_as_no_retries_and_a_thousand_quotas_never()
     let options = json!({ "loads": [0.47, 0.8, 0.93], "duration_s": 200, "quotas": [1], "seeds": 2 });
     let report = study(outage::SCENARIO, &options);
     let recovery =
-        |report: &Report, load, policy, quotas| median(report, "outage", &[load, policy, quotas], "recovery, s");
+        |report: &Report, load, strategy, quotas| median(report, "outage", &[load, strategy, quotas], "recovery, s");
     for load in ["0.47", "0.8", "0.93"] {
         let bound = recovery(&report, load, "no retries", "1");
-        for policy in ["new()", "aws_2_1()"] {
-            let shared = recovery(&report, load, policy, "1");
-            assert!(shared <= (bound * 1.05).max(bound + 1.0), "{load}: {policy} {shared}, no retries {bound}");
+        for strategy in ["new()", "aws_2_1()"] {
+            let shared = recovery(&report, load, strategy, "1");
+            assert!(shared <= (bound * 1.05).max(bound + 1.0), "{load}: {strategy} {shared}, no retries {bound}");
         }
     }
     let options = json!({ "loads": [0.8], "duration_s": 300, "quotas": [100, 1000], "seeds": 2 });
@@ -166,7 +166,7 @@ fn one_shared_quota_recovers_as_fast_as_no_retries_and_a_thousand_quotas_never()
 #[test]
 fn without_retries_the_outage_lasts_as_long_as_the_queue_is_longer_than_the_timeout() {
     let options = outage::Options { duration_s: 250, ..outage::Options::default() };
-    let case = outage::Case { policy: Policy::no_retries(), quotas: 1, load: 0.8 };
+    let case = outage::Case { strategy: Strategy::no_retries(), quotas: 1, load: 0.8 };
     let recovery = outage::run(&options, &case, 3).recovery(&options).unwrap();
     // 10 s of 240 arrivals wait. 60 more than arrive are served in each second, until 300 wait.
     assert!((recovery - 35.0).abs() < 6.0, "{recovery}");
@@ -196,14 +196,14 @@ fn the_quota_begins_to_drain_at_the_rate_that_arithmetic_gives() {
 fn three_retries_succeed_and_load_the_server_as_probability_says() {
     let options = json!({ "probabilities": [0.5, 1.0], "operations": 20_000, "drain_operations": 1, "seeds": 1 });
     let report = study(partial::SCENARIO, &options);
-    let measure = |policy, failures, measure| median(&report, "partial", &[policy, failures], measure);
+    let measure = |strategy, failures, measure| median(&report, "partial", &[strategy, failures], measure);
     let (successes, attempts) = ("successes, %", "attempts per operation");
     assert!((measure("three retries", "50", successes) - 93.75).abs() < 0.6);
     assert!((measure("three retries", "50", attempts) - 1.875).abs() < 0.03);
     assert!((measure("three retries", "100", attempts) - 4.0).abs() < f64::EPSILON);
-    for policy in ["10 % of successes", "new()", "aws_2_0()", "aws_2_1()"] {
-        let load = measure(policy, "100", attempts);
-        assert!((1.0..1.02).contains(&load), "{policy}: an empty quota pays for no retry, {load}");
+    for strategy in ["10 % of successes", "new()", "aws_2_0()", "aws_2_1()"] {
+        let load = measure(strategy, "100", attempts);
+        assert!((1.0..1.02).contains(&load), "{strategy}: an empty quota pays for no retry, {load}");
     }
     assert!(measure("10 % of successes", "50", attempts) < 1.1);
 }
@@ -211,11 +211,11 @@ fn three_retries_succeed_and_load_the_server_as_probability_says() {
 #[test]
 fn a_quota_that_fills_with_time_pays_for_more_retries_of_rarer_operations() {
     let load = |rate: f64| {
-        let policy = Policy::strategy("refilled", |seed| {
+        let strategy = Strategy::of("refilled", |seed| {
             StandardRetryStrategy::new().seed(seed).quota_refill(100, Duration::from_secs(1))
         });
         let options = partial::Options { operations: 2_000, rate: Some(rate), ..partial::Options::default() };
-        let outcome = partial::run(&options, &partial::Case { policy, probability: 1.0 }, 1);
+        let outcome = partial::run(&options, &partial::Case { strategy, probability: 1.0 }, 1);
         assert_eq!((outcome.operations, outcome.succeeded), (2_000, 0));
         super::share(outcome.attempts, outcome.operations)
     };
@@ -227,7 +227,7 @@ fn a_quota_that_fills_with_time_pays_for_more_retries_of_rarer_operations() {
 #[test]
 fn adaptive_clients_share_a_limit_with_few_rejections() {
     let report = study(many::SCENARIO, &json!({}));
-    let fairness = |policy| median(&report, "many", &[policy, "100"], "fairness");
+    let fairness = |strategy| median(&report, "many", &[strategy, "100"], "fairness");
     assert!(fairness("adaptive") > 0.8, "{}", fairness("adaptive"));
     assert!(median(&report, "many", &["adaptive", "100"], "rejected share") < 0.2);
     assert!(median(&report, "many", &["no retries", "100"], "rejected share") > 0.9);
@@ -245,14 +245,14 @@ fn the_limiter_follows_a_limit_that_falls() {
 #[test]
 fn retries_of_layers_multiply_unless_there_is_a_quota() {
     let report = study(layers::SCENARIO, &json!({}));
-    let measure = |policy, measure| median(&report, "layers", &[policy], measure);
+    let measure = |strategy, measure| median(&report, "layers", &[strategy], measure);
     assert!(measure("no quota", "during") > 25.0, "{}", measure("no quota", "during"));
     assert!(measure("no quota", "during") <= 125.0);
     assert!(measure("quota", "during") < 2.0, "{}", measure("quota", "during"));
     assert!(measure("no quota", "after") > 1.5);
     assert!(measure("quota", "after") < 1.1);
-    for policy in ["no retries", "no quota", "quota"] {
-        assert!((measure(policy, "load per request, before") - 1.0).abs() < 0.05, "{policy}");
+    for strategy in ["no retries", "no quota", "quota"] {
+        assert!((measure(strategy, "load per request, before") - 1.0).abs() < 0.05, "{strategy}");
     }
 }
 
@@ -319,15 +319,15 @@ fn a_fleet_draws_no_more_than_one_capacity_and_pays_for_the_retries_of_a_partial
 #[test]
 fn a_fleet_shares_a_limit_fairly_with_few_rejections_also_without_its_store() {
     let report = study(fleet_limit::SCENARIO, &json!({}));
-    let measure = |table, policy, measure| median(&report, table, &[policy, "500", "100"], measure);
+    let measure = |table, strategy, measure| median(&report, table, &[strategy, "500", "100"], measure);
     let shared = |name| measure("limit", "shared", name);
     assert!(shared("rejected, %") <= 2.0, "{} % are rejected", shared("rejected, %"));
     assert!(shared("fairness") >= 0.98, "{}", shared("fairness"));
     assert!(shared("limit used, %") >= 99.0, "{} % are used", shared("limit used, %"));
     assert!(measure("limit", "paced", "rejected, %") > 2.0 * shared("rejected, %"));
-    for policy in ["shared", "shared, store back"] {
+    for strategy in ["shared", "shared, store back"] {
         let (used, rejected) =
-            (measure("store away", policy, "limit used, %"), measure("store away", policy, "rejected, %"));
-        assert!(used >= 95.0 && rejected <= 5.0, "{policy}: {used} % are used, {rejected} % are rejected");
+            (measure("store away", strategy, "limit used, %"), measure("store away", strategy, "rejected, %"));
+        assert!(used >= 95.0 && rejected <= 5.0, "{strategy}: {used} % are used, {rejected} % are rejected");
     }
 }

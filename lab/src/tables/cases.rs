@@ -25,9 +25,9 @@ const COPY: Case = Case {
     scenario: "copy",
     table: "copy",
     what: "",
-    measure: "failed tasks",
+    measure: "failed operations",
     shown: (1.0, 0),
-    unit: "failed tasks",
+    unit: "failed operations",
     is_less_better: true,
     own: &[],
     others: &[],
@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
         own: &["new()", "64"],
         others: &[&["aws-smithy-runtime, standard", "64"], &["backon", "64"], &["tokio-retry2", "64"]],
         why: "The rejections of the first second empty the quota. In aws-smithy-runtime, each success of a client gives back the \
-              last payment of any of its calls. backon and tokio-retry2 have no quota.",
+              last payment of any of its operations. backon and tokio-retry2 have no quota.",
         ..COPY
     },
     Case {
@@ -163,24 +163,24 @@ pub(super) const CASES: &[Case] = &[
         ..COPIES
     },
     Case {
-        what: "4,003 tasks against 3,500/s, 256 workers",
+        what: "4,003 operations against 3,500/s, 256 workers",
         own: &["token bucket", "4003", "paced", "256"],
         others: &[&["token bucket", "4003", "new(), no quota", "256"], &["token bucket", "4003", "adaptive", "256"]],
         why: "The ramp begins at 100 requests per second (L1).",
         ..COPIES
     },
     Case {
-        what: "40,030 tasks against 3,500/s, 256 workers",
+        what: "40,030 operations against 3,500/s, 256 workers",
         own: &["token bucket", "40030", "adaptive", "256"],
         others: &[&["token bucket", "40030", "paced", "256"]],
         why: "The arithmetic of AWS (A6).",
         ..COPIES
     },
     Case {
-        what: "40,030 tasks against 3,500/s, 256 workers",
-        measure: "failed tasks",
+        what: "40,030 operations against 3,500/s, 256 workers",
+        measure: "failed operations",
         shown: (1.0, 0),
-        unit: "failed tasks of three attempts",
+        unit: "failed operations of three attempts",
         own: &["token bucket", "40030", "paced", "256"],
         others: &[
             &["token bucket", "40030", "new(), no quota", "256"],
@@ -194,7 +194,7 @@ pub(super) const CASES: &[Case] = &[
         what: "the same with a limit for each whole second",
         own: &["fixed window", "40030", "paced", "256"],
         others: &[&["fixed window", "40030", "new(), no quota", "256"]],
-        why: "The ramp (L1), and the cuts after each second that was used up (L3). The other one loses tasks.",
+        why: "The ramp (L1), and the cuts after each second that was used up (L3). The other one loses operations.",
         ..COPIES
     },
     Case {

@@ -1,6 +1,7 @@
 //! Tables of results for pages in Markdown, between markers: `<!-- lab: NAME -->` and `<!-- lab end -->`.
 
 mod cases;
+mod failing;
 mod worse;
 
 use crate::chart::parts::{Missing, distinct, table, value};
@@ -62,9 +63,11 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "changing" => changing(results.full("changing")?),
         "copies" => copies(results.full("changing")?),
         "copy beside other crates" => beside(results.peers("copy")?),
+        "failing servers beside other crates" => failing::failing(results),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "many" => many(results.full("many")?),
         "weights" => weights(results.full("weights")?),
+        "partial outage" => failing::partial(results.full("partial")?),
         "worlds" => all_worlds(results.full("worlds")?),
         "worse" => worse::worse(results),
         name => Err(Missing(format!("table {name:?}"))),
@@ -94,12 +97,12 @@ fn median(spread: Spread, factor: f64, decimals: usize) -> String {
 /// The bulk copy by 64 workers.
 fn copy(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "copy")?;
-    let mut rows = vec![row(&["strategy", "failed tasks", "seconds", "time / ideal", "rejected requests, %"])];
-    for policy in distinct(table, 0) {
-        let of = |measure| value(table, &[&policy, "64"], measure);
+    let mut rows = vec![row(&["strategy", "failed operations", "seconds", "time / ideal", "rejected requests, %"])];
+    for strategy in distinct(table, 0) {
+        let of = |measure| value(table, &[&strategy, "64"], measure);
         rows.push(vec![
-            name(&policy),
-            median(of("failed tasks")?, 1.0, 0),
+            name(&strategy),
+            median(of("failed operations")?, 1.0, 0),
             median(of("time, s")?, 1.0, 1),
             median(of("time / ideal")?, 1.0, 3),
             median(of("rejected share")?, 100.0, 1),
@@ -122,18 +125,18 @@ fn weights(report: &Report) -> Result<Rows, Missing> {
     Ok(rows)
 }
 
-/// The part of a limit that changes that is used, and the tasks that fail.
+/// The part of a limit that changes that is used, and the operations that fail.
 fn changing(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "limit")?;
     let limits: Vec<(String, String)> = distinct(table, 1).into_iter().zip(distinct(table, 2)).collect();
     let mut rows = vec![row(&["strategy"])];
     rows[0].extend(limits.iter().map(|(_, limit)| format!("{limit}/s: used, %")));
-    rows[0].extend(limits.iter().map(|(_, limit)| format!("{limit}/s: failed tasks, %")));
-    for policy in ["new(), no quota", "adaptive", "paced"] {
-        let mut cells = vec![name(policy)];
-        for (measure, factor) in [("limit used, %", 1.0), ("failed share of tasks", 100.0)] {
+    rows[0].extend(limits.iter().map(|(_, limit)| format!("{limit}/s: failed operations, %")));
+    for strategy in ["new(), no quota", "adaptive", "paced"] {
+        let mut cells = vec![name(strategy)];
+        for (measure, factor) in [("limit used, %", 1.0), ("failed share of operations", 100.0)] {
             for (from, limit) in &limits {
-                cells.push(median(value(table, &[policy, from, limit], measure)?, factor, 0));
+                cells.push(median(value(table, &[strategy, from, limit], measure)?, factor, 0));
             }
         }
         rows.push(cells);
@@ -144,16 +147,16 @@ fn changing(report: &Report) -> Result<Rows, Missing> {
 /// The bulk copies against a high limit, by 256 workers.
 fn copies(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "copies")?;
-    let policies = ["new(), no quota", "adaptive", "paced", "paced, as shipped"];
-    let mut rows = vec![row(&["server", "tasks"])];
-    rows[0].extend(policies.map(name));
+    let strategies = ["new(), no quota", "adaptive", "paced", "paced, as shipped"];
+    let mut rows = vec![row(&["server", "operations"])];
+    rows[0].extend(strategies.map(name));
     let mut cases: Vec<(&String, &String)> = table.rows.iter().map(|row| (&row.keys[0], &row.keys[1])).collect();
     cases.dedup();
-    for (server, tasks) in cases {
-        let mut cells = vec![server.clone(), fixed(tasks.parse().unwrap_or(0.0), 0)];
-        for policy in policies {
-            let of = |measure| value(table, &[server, tasks, policy, "256"], measure);
-            let (time, lost) = (median(of("time / ideal")?, 1.0, 2), of("failed tasks")?);
+    for (server, operations) in cases {
+        let mut cells = vec![server.clone(), fixed(operations.parse().unwrap_or(0.0), 0)];
+        for strategy in strategies {
+            let of = |measure| value(table, &[server, operations, strategy, "256"], measure);
+            let (time, lost) = (median(of("time / ideal")?, 1.0, 2), of("failed operations")?);
             let lost = lost.high.filter(|&lost| lost > 0.0).map(|lost| format!(", {} lost", fixed(lost.ceil(), 0)));
             cells.push(format!("{time}{}", lost.unwrap_or_default()));
         }
@@ -162,29 +165,29 @@ fn copies(report: &Report) -> Result<Rows, Missing> {
     Ok(rows)
 }
 
-/// The bulk copy by 64 workers beside other crates, by failed tasks and time.
+/// The bulk copy by 64 workers beside other crates, by failed operations and time.
 fn beside(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "copy")?;
-    let of = |policy: &str, measure| value(table, &[policy, "64"], measure);
-    let mut policies = Vec::new();
-    for policy in distinct(table, 0) {
-        policies.push((of(&policy, "failed tasks")?, of(&policy, "time / ideal")?, policy));
+    let of = |strategy: &str, measure| value(table, &[strategy, "64"], measure);
+    let mut strategies = Vec::new();
+    for strategy in distinct(table, 0) {
+        strategies.push((of(&strategy, "failed operations")?, of(&strategy, "time / ideal")?, strategy));
     }
-    policies.sort_by(|one, other| {
+    strategies.sort_by(|one, other| {
         let key = |(failed, time, _): &(Spread, Spread, String)| (failed.mid.unwrap_or(0.0), time.mid.unwrap_or(0.0));
         key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal)
     });
-    let mut rows = vec![row(&["", "failed tasks", "time / ideal"])];
-    for (failed, time, policy) in policies {
-        // A short time says nothing where most tasks fail.
+    let mut rows = vec![row(&["", "failed operations", "time / ideal"])];
+    for (failed, time, strategy) in strategies {
+        // A short time says nothing where most operations fail.
         let is_short = time.mid < Some(1.0);
         let time = if is_short { String::new() } else { median(time, 1.0, 3) };
-        rows.push(vec![name(&policy), median(failed, 1.0, 0), time]);
+        rows.push(vec![name(&strategy), median(failed, 1.0, 0), time]);
     }
     Ok(rows)
 }
 
-/// Many clients: a row for each policy and limit.
+/// Many clients: a row for each strategy and limit.
 fn many(report: &Report) -> Result<Rows, Missing> {
     let table = table(report, "many")?;
     let header = [
@@ -193,19 +196,19 @@ fn many(report: &Report) -> Result<Rows, Missing> {
         "Jain's index",
         "the poorest client / mean",
         "rejected requests, %",
-        "failed tasks, %",
+        "failed operations, %",
     ];
     let mut rows = vec![row(&header)];
-    for policy in distinct(table, 0) {
+    for strategy in distinct(table, 0) {
         for limit in distinct(table, 1) {
-            let of = |measure| value(table, &[&policy, &limit], measure);
+            let of = |measure| value(table, &[&strategy, &limit], measure);
             rows.push(vec![
-                name(&policy),
+                name(&strategy),
                 fixed(limit.parse().unwrap_or(0.0), 0),
                 median(of("fairness")?, 1.0, 3),
                 median(of("poorest client / mean")?, 1.0, 2),
                 median(of("rejected share")?, 100.0, 1),
-                median(of("failed share of tasks")?, 100.0, 2),
+                median(of("failed share of operations")?, 100.0, 2),
             ]);
         }
     }
@@ -220,12 +223,12 @@ fn fleet_limit(report: &Report) -> Result<Rows, Missing> {
     rows[0].extend(limits.iter().map(|limit| format!("{}/s: rejected, %", fixed(limit.parse().unwrap_or(0.0), 0))));
     rows[0].push("500/s: Jain's index".to_owned());
     for processes in distinct(table, 2) {
-        for policy in distinct(table, 0) {
-            let mut cells = vec![fixed(processes.parse().unwrap_or(0.0), 0), name(&policy)];
+        for strategy in distinct(table, 0) {
+            let mut cells = vec![fixed(processes.parse().unwrap_or(0.0), 0), name(&strategy)];
             for limit in &limits {
-                cells.push(median(value(table, &[&policy, limit, &processes], "rejected, %")?, 1.0, 1));
+                cells.push(median(value(table, &[&strategy, limit, &processes], "rejected, %")?, 1.0, 1));
             }
-            cells.push(median(value(table, &[&policy, "500", &processes], "fairness")?, 1.0, 3));
+            cells.push(median(value(table, &[&strategy, "500", &processes], "fairness")?, 1.0, 3));
             rows.push(cells);
         }
     }
@@ -238,7 +241,7 @@ fn all_worlds(report: &Report) -> Result<Rows, Missing> {
     for world in worlds(report)? {
         let mut cells = vec![world.name];
         cells.extend(world.shown.iter().take(2).chain([&world.other]).map(reached));
-        cells.push(name(&world.other.policy));
+        cells.push(name(&world.other.strategy));
         rows.push(cells);
     }
     Ok(rows)
@@ -254,11 +257,11 @@ fn reached(reached: &Reached) -> String {
     format!("{}x, {rejected} %", fixed(time, if time < 10.0 { 2 } else { 0 }))
 }
 
-/// Returns the name of a policy, as code if it is code.
-fn name(policy: &str) -> String {
-    match policy.split_once("()") {
+/// Returns the name of a strategy, as code if it is code.
+fn name(strategy: &str) -> String {
+    match strategy.split_once("()") {
         Some((name, rest)) => format!("`{name}()`{rest}"),
-        None => policy.to_owned(),
+        None => strategy.to_owned(),
     }
 }
 

@@ -48,18 +48,26 @@ fn a_table_has_the_numbers_of_the_results() {
     let mut results = results();
     for (name, scenario, keys) in [
         ("copy", "copy", ["paced", "64"]),
+        ("partial outage", "partial", ["new()", "0"]),
         ("many", "many", ["paced", "500"]),
         ("worlds", "worlds", ["closed for 10 s", "paced"]),
     ] {
-        set(&mut results.full, scenario, &keys, 0, 777.0);
+        let column = usize::from(scenario == "partial");
+        set(&mut results.full, scenario, &keys, column, 777.0);
         assert!(table(name, &results).contains("777"), "{name}");
     }
+    let name = "failing servers beside other crates";
+    set(&mut results.peers, "layers", &["quota"], 3, 777.0);
+    set(&mut results.peers, "outage", &["0.8", "new()", "1"], 0, 88.0);
+    let table = table(name, &results);
+    assert!(table.contains("\n| `new()` | 88 | 81.4 | 1.16 | 777 |\n"), "{table}");
+    assert!(table.contains("\n| `new()`, no quota | never |  |  | 6,914 |\n"), "{table}");
 }
 
 #[test]
 fn a_case_is_worse_only_while_something_else_is_better() {
     let mut results = results();
-    let case = "| a bulk copy by 256 workers: failed tasks | adaptive: ";
+    let case = "| a bulk copy by 256 workers: failed operations | adaptive: ";
     assert!(table("worse", &results).contains(case));
     for other in ["aws-smithy-runtime, adaptive", "paced"] {
         set(&mut results.peers, "copy", &[other, "256"], 0, 4_000.0);

@@ -35,7 +35,7 @@ fn reason(world: &World) -> &'static str {
             "Rejected attempts follow each other without backoff. As shipped, they are counted apart, and none is lost (L7)."
         }
         "times in which everything is rejected" => "Ever fewer probes are sent (L27).",
-        "overload told as 503" => {
+        "overload reported as 503" => {
             "A server error is not a rejection without the [setting](../../docs/choosing.md#which-strategy) (L17)."
         }
         _ if world.name.contains("no burst") => {
@@ -112,10 +112,10 @@ impl Case {
             ("layers", ["quota"]) => "`new()`".to_owned(),
             ("layers", ["no quota"]) => "`new()`, no quota".to_owned(),
             ("outage", [_, "no retries", _]) => "no retries".to_owned(),
-            ("outage", [_, policy, "1"]) => format!("{}, one quota", name(policy)),
-            ("outage", [_, policy, _]) | ("changing", [policy, _, _] | [_, _, policy, _]) | (_, [policy, ..]) => {
-                name(policy)
-            }
+            ("outage", [_, strategy, "1"]) => format!("{}, one quota", name(strategy)),
+            ("outage", [_, strategy, _])
+            | ("changing", [strategy, _, _] | [_, _, strategy, _])
+            | (_, [strategy, ..]) => name(strategy),
             _ => String::new(),
         }
     }
@@ -128,14 +128,14 @@ fn of_worlds(worlds: &[World]) -> Rows {
         let Some((paced, better)) = better_in(world) else { continue };
         let shown = |reached: &Reached| super::reached(reached).split(", ").next().unwrap_or_default().to_owned();
         let own = format!("{}: {}", world.name, shown(paced));
-        let better = format!("{} ({})", shown(better), name(&better.policy));
+        let better = format!("{} ({})", shown(better), name(&better.strategy));
         let why = reason(world);
         if let Some(row) = rows.iter_mut().find(|row| row[3] == why) {
             let _ = write!(row[1], "; {own}");
             let _ = write!(row[2], "; {better}");
         } else {
             rows.push(vec![
-                "worlds: time / ideal, or lost tasks".to_owned(),
+                "worlds: time / ideal, or lost operations".to_owned(),
                 format!("paced: {own}"),
                 better,
                 why.to_owned(),
@@ -166,17 +166,19 @@ fn of_faults(report: &Report) -> Rows {
         let measure = table.measures.first().map_or("", String::as_str);
         for fault in distinct(table, 0) {
             let counts = distinct(table, 2);
-            let of = |policy: &str, quotas: &String| {
+            let of = |strategy: &str, quotas: &String| {
                 // Without retries, the number of quotas does not matter.
-                let quotas = if policy == "no retries" { "1" } else { quotas };
-                value(table, &[&fault, policy, quotas], measure).ok().map(|spread| spread.mid.unwrap_or(f64::INFINITY))
+                let quotas = if strategy == "no retries" { "1" } else { quotas };
+                value(table, &[&fault, strategy, quotas], measure)
+                    .ok()
+                    .map(|spread| spread.mid.unwrap_or(f64::INFINITY))
             };
-            let line = |policy: &str| -> Option<Vec<f64>> {
-                counts.iter().filter(|count| of("evidence", count).is_some()).map(|count| of(policy, count)).collect()
+            let line = |strategy: &str| -> Option<Vec<f64>> {
+                counts.iter().filter(|count| of("evidence", count).is_some()).map(|count| of(strategy, count)).collect()
             };
             let Some(evidence) = line("evidence") else { continue };
-            let is_better = |policy: &&str| {
-                line(policy).is_some_and(|other| {
+            let is_better = |strategy: &&str| {
+                line(strategy).is_some_and(|other| {
                     other.iter().zip(&evidence).any(|(other, own)| {
                         if is_less_better { *own > MARGIN * other.max(1.0) } else { *own < other / MARGIN }
                     })
@@ -187,12 +189,12 @@ fn of_faults(report: &Report) -> Rows {
             if better.is_empty() {
                 continue;
             }
-            let shown = |policy: &str| {
+            let shown = |strategy: &str| {
                 let mut values: Vec<String> =
-                    line(policy).unwrap_or_default().iter().map(|value| number(*value)).collect();
+                    line(strategy).unwrap_or_default().iter().map(|value| number(*value)).collect();
                 // Without retries, all are the same.
                 values.dedup();
-                format!("{}: {}", name(policy), values.join(" / "))
+                format!("{}: {}", name(strategy), values.join(" / "))
             };
             let unit = match table.name.as_str() {
                 "recovery" => "seconds to the recovery",

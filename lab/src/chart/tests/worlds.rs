@@ -14,18 +14,18 @@ fn a_world_in_which_tasks_are_lost_says_how_many_and_has_a_hollow_marker() {
     let mut worlds = reports().remove(11);
     let row = |worlds: &Report| row_of_world(worlds, "copy, 64 workers");
     assert!(!row(&worlds).contains("hollow") && !row(&worlds).contains("<text"));
-    let of = |policy: &str| ["copy, 64 workers".to_owned(), policy.to_owned()];
-    let set = |worlds: &mut Report, policy: &str, column: usize, value: f64| {
-        let row = worlds.tables[0].rows.iter_mut().find(|row| row.keys == of(policy)).unwrap();
+    let of = |strategy: &str| ["copy, 64 workers".to_owned(), strategy.to_owned()];
+    let set = |worlds: &mut Report, strategy: &str, column: usize, value: f64| {
+        let row = worlds.tables[0].rows.iter_mut().find(|row| row.keys == of(strategy)).unwrap();
         row.values[column] = Spread::exactly(value);
     };
     set(&mut worlds, "adaptive", 0, 1_234.0);
     assert_eq!(row(&worlds).matches("hollow").count(), 1);
     assert!(row(&worlds).contains(">adaptive 1,234</text>"));
     // The best other is one that loses nothing, however long it takes.
-    for policy in ["new(), no quota", "AIMD rate", "AIMD window"] {
-        set(&mut worlds, policy, 0, if policy == "AIMD window" { 0.0 } else { 5.0 });
-        set(&mut worlds, policy, 1, if policy == "AIMD window" { 10.0 } else { 1.0 });
+    for strategy in ["new(), no quota", "AIMD rate", "AIMD window"] {
+        set(&mut worlds, strategy, 0, if strategy == "AIMD window" { 0.0 } else { 5.0 });
+        set(&mut worlds, strategy, 1, if strategy == "AIMD window" { 10.0 } else { 1.0 });
     }
     assert_eq!(row(&worlds).matches("hollow").count(), 1);
     set(&mut worlds, "AIMD window", 0, 6.0);

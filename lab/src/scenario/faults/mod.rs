@@ -18,7 +18,7 @@ pub use server::{Fault, Server};
 
 use super::{PerSecond, Plan, Scenario};
 use crate::report::{Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::StandardRetryStrategy;
 use retry_core::quota::{EvidenceQuota, NoQuota};
@@ -100,39 +100,39 @@ pub struct Case {
     /// The fault.
     pub column: &'static Column,
     /// How the clients retry.
-    pub policy: Policy,
+    pub strategy: Strategy,
     /// The number of processes, each with a quota.
     pub quotas: u32,
 }
 
-/// Returns the policies to compare, and whether the number of quotas matters to them.
-fn policies() -> Vec<(Policy, bool)> {
+/// Returns the strategies to compare, and whether the number of quotas matters to them.
+fn strategies() -> Vec<(Strategy, bool)> {
     let strategy = |seed| StandardRetryStrategy::new().seed(seed);
     vec![
-        (Policy::no_retries(), false),
-        (Policy::strategy("no quota", move |seed| strategy(seed).with_quota(NoQuota)), false),
-        (Policy::strategy("new()", strategy), true),
-        (Policy::strategy("evidence", move |seed| strategy(seed).with_quota(EvidenceQuota::new())), true),
+        (Strategy::no_retries(), false),
+        (Strategy::of("no quota", move |seed| strategy(seed).with_quota(NoQuota)), false),
+        (Strategy::of("new()", strategy), true),
+        (Strategy::of("evidence", move |seed| strategy(seed).with_quota(EvidenceQuota::new())), true),
     ]
 }
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let mut policies = policies();
-    policies.extend(plan.policies.iter().map(|policy| (policy.clone(), true)));
+    let mut strategies = strategies();
+    strategies.extend(plan.strategies.iter().map(|strategy| (strategy.clone(), true)));
     let mut cases = Vec::new();
     for column in COLUMNS.iter().filter(|column| options.columns.iter().any(|name| name == column.name)) {
-        for (policy, has_quotas) in &policies {
+        for (strategy, has_quotas) in &strategies {
             let quotas = if *has_quotas { &options.quotas[..] } else { &[1] };
             let quotas = quotas.iter().filter(|&&quotas| quotas <= column.most_quotas);
-            cases.extend(quotas.map(|&quotas| Case { column, policy: policy.clone(), quotas }));
+            cases.extend(quotas.map(|&quotas| Case { column, strategy: strategy.clone(), quotas }));
         }
     }
     let seed = |number: u64| options.first_seed + number;
     let runs =
         outcomes(SCENARIO.name, &cases, options.seeds, workers, |case, number| run(&options, case, seed(number)));
 
-    let keys = ["fault", "policy", "quotas"];
+    let keys = ["fault", "strategy", "quotas"];
     let mut tables = [
         (Measure::Recovery, Table::new("recovery", &keys, &["recovery, s"])),
         (Measure::Load, Table::new("load", &keys, &["attempts per operation"])),
@@ -142,14 +142,14 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
     let mut previous = "";
     for (case, runs) in cases.iter().zip(&runs) {
         let Column { name, measure, .. } = *case.column;
-        let key = |policy: &str| vec![name.to_owned(), policy.to_owned(), case.quotas.to_string()];
+        let key = |strategy: &str| vec![name.to_owned(), strategy.to_owned(), case.quotas.to_string()];
         let table = tables.iter_mut().find(|(of, _)| *of == measure).map(|(_, table)| table);
         let Some(table) = table else { continue };
         if let Some(ideal) = case.column.ideal().filter(|_| previous != name) {
             table.add(key("ideal"), vec![Spread::exactly(ideal)]);
         }
         previous = name;
-        table.add(key(case.policy.name()), vec![Spread::of_optional(runs.iter().copied())]);
+        table.add(key(case.strategy.name()), vec![Spread::of_optional(runs.iter().copied())]);
     }
     let tables = tables.into_iter().map(|(_, table)| table).filter(|table| !table.rows.is_empty()).collect();
     Ok(SCENARIO.report(values, options.seeds, tables, Vec::new()))

@@ -7,7 +7,7 @@ use super::server::Server;
 use super::{Case, Options};
 use crate::World;
 use crate::call::{Call, Caller, Outcome as Response};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::world::Random;
 use outage::Outcome;
 use retry_core::time::{Clock, Timer, Timestamp};
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The processes of each service in a row, and the server that the last one calls.
 struct Services {
     world: World,
-    policy: Policy,
+    strategy: Strategy,
     seed: u64,
     timeout: Duration,
     /// The callers of the processes, by service and process.
@@ -30,8 +30,8 @@ struct Services {
 }
 
 impl Services {
-    fn caller(policy: &Policy, seed: u64, service: usize, number: u64) -> Rc<dyn Caller> {
-        policy.caller(seed ^ number << 32 ^ (service as u64) << 56)
+    fn caller(strategy: &Strategy, seed: u64, service: usize, number: u64) -> Rc<dyn Caller> {
+        strategy.caller(seed ^ number << 32 ^ (service as u64) << 56)
     }
 
     /// Calls what is behind a service from one of its processes, with retries and a timeout for each attempt.
@@ -82,7 +82,7 @@ impl Services {
         // The ends of the first lives are spread evenly, and so are all later ones.
         self.world.sleep(lives.mul_f64(number((process + 1) as u64) / number(count as u64))).await;
         for number in (process..).step_by(count).skip(1) {
-            self.callers[0][process].replace(Self::caller(&self.policy, self.seed, 0, number as u64));
+            self.callers[0][process].replace(Self::caller(&self.strategy, self.seed, 0, number as u64));
             self.world.sleep(lives).await;
         }
     }
@@ -97,12 +97,12 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Option<f64> {
     let world = World::new();
     let callers = (0..column.services as usize).map(|service| {
         let callers = (0..u64::from(case.quotas.max(1)))
-            .map(|number| RefCell::new(Services::caller(&case.policy, seed, service, number)));
+            .map(|number| RefCell::new(Services::caller(&case.strategy, seed, service, number)));
         callers.collect()
     });
     let services = Rc::new(Services {
         world: world.clone(),
-        policy: case.policy.clone(),
+        strategy: case.strategy.clone(),
         seed,
         timeout: seconds(options.timeout_s),
         callers: callers.collect(),

@@ -11,7 +11,7 @@ pub use run::run;
 
 use super::{Plan, Scenario, number, outage, seconds, share};
 use crate::report::{Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -140,8 +140,8 @@ pub enum Quotas {
     Separate(u32),
     /// The quota of a fleet.
     Shared(u32, StoreFault),
-    /// A strategy of this policy for each process. What it draws is not counted.
-    Own(Policy),
+    /// A caller of this strategy for each process. What it draws is not counted.
+    Own(Strategy),
 }
 
 /// What happens to the store of the fleet.
@@ -196,7 +196,7 @@ fn name(quotas: &Quotas, options: &Options) -> String {
     let each = |capacity| if capacity == options.capacity { "" } else { " each" };
     let (kind, capacity, fault) = match *quotas {
         Quotas::NoRetries => return "no retries".to_owned(),
-        Quotas::Own(ref policy) => return policy.name().to_owned(),
+        Quotas::Own(ref strategy) => return strategy.name().to_owned(),
         Quotas::Separate(capacity) => return format!("separate, {capacity} each"),
         Quotas::One(capacity) => ("one", capacity, ""),
         Quotas::Shared(capacity, StoreFault::None) => ("shared", capacity, ""),
@@ -227,7 +227,7 @@ fn cases(options: &Options, plan: &Plan) -> Vec<(&'static str, Case)> {
             if table == "outage" {
                 quotas.extend([StoreFault::Away, StoreFault::Emptied].map(|fault| Quotas::Shared(large, fault)));
             }
-            quotas.extend(plan.policies.iter().cloned().map(Quotas::Own));
+            quotas.extend(plan.strategies.iter().cloned().map(Quotas::Own));
             cases.extend(quotas.into_iter().map(|quotas| (table, Case { load, fault, processes, quotas, lives })));
         }
     }

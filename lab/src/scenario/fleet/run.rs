@@ -7,7 +7,7 @@ use crate::World;
 use crate::call::{CallError, Caller};
 use crate::fleet::{Counted, FleetStore, Ledger};
 use crate::servers::FifoServer;
-use crate::strategies::{Policy, caller};
+use crate::strategies::{Strategy, caller};
 use crate::world::Random;
 use retry_core::time::{Clock, Timer, Timestamp};
 use retry_core::{RetryQuota, StandardRetryStrategy, TokenBucket};
@@ -34,10 +34,10 @@ impl Processes {
     fn start(&self, number: u64, ends: Option<Timestamp>) -> Rc<dyn Caller> {
         let seed = self.seed ^ number << 32;
         match &self.quotas {
-            Quotas::NoRetries => Policy::no_retries().caller(seed),
+            Quotas::NoRetries => Strategy::no_retries().caller(seed),
             Quotas::One(_) => self.caller(seed, Arc::clone(&self.one)),
             Quotas::Separate(capacity) => self.caller(seed, TokenBucket::new(*capacity)),
-            Quotas::Own(policy) => policy.caller(seed),
+            Quotas::Own(strategy) => strategy.caller(seed),
             Quotas::Shared(capacity, _) => {
                 let quota = Arc::new(FleetQuota::new(*capacity));
                 let id = format!("{}.{number}", self.seed);

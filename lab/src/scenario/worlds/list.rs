@@ -3,13 +3,13 @@
 use super::World;
 use super::server::{Hint, Kind, Server};
 
-/// The load of most worlds: 4,000 tasks, 64 workers, a round trip of 20 ms.
+/// The load of most worlds: 4,000 operations, 64 workers, a round trip of 20 ms.
 fn world(name: &str, server: Server, ideal_s: f64) -> World {
-    let (tasks, workers, round_trip_ms) = (4_000, 64, 20.0);
+    let (operations, workers, round_trip_ms) = (4_000, 64, 20.0);
     World {
         name: name.to_owned(),
         kind: String::new(),
-        tasks,
+        operations,
         workers,
         round_trip_ms,
         before: None,
@@ -35,7 +35,7 @@ pub fn worlds() -> Vec<World> {
         ("times in which everything is rejected", closed()),
         ("short jobs and high limits", starts()),
         ("limits that change, and others", limits()),
-        ("overload told as 503", unavailable(false)),
+        ("overload reported as 503", unavailable(false)),
         ("the same, server errors being rejections", unavailable(true)),
     ];
     let of_kind = |(kind, worlds): (&str, Vec<World>)| {
@@ -52,14 +52,14 @@ fn noise() -> Vec<World> {
     for (name, noise) in [("0.1 %", 0.001), ("1 %", 0.01), ("5 %", 0.05)] {
         let server = Server { noise, ..Server::new(Kind::Open) };
         worlds.push(world(&format!("noise {name}"), server.clone(), 4_000.0 / free));
-        worlds.push(World { tasks: 40_000, ..world(&format!("noise {name}, long"), server, 40_000.0 / free) });
+        worlds.push(World { operations: 40_000, ..world(&format!("noise {name}, long"), server, 40_000.0 / free) });
         worlds.push(world(&format!("noise {name}, 100/s"), Server { noise, ..HUNDRED }, 39.0));
         let server = Server { noise, ..bucket(1_000.0, 1_000.0) };
-        worlds.push(World { tasks: 40_000, ..world(&format!("noise {name}, 1,000/s"), server, 39.0) });
+        worlds.push(World { operations: 40_000, ..world(&format!("noise {name}, 1,000/s"), server, 39.0) });
     }
     let sick = Server { sick: 20, ..Server::new(Kind::Open) };
     worlds.push(world("1 of 20 is sick", sick.clone(), 4_000.0 / free));
-    worlds.push(World { tasks: 40_000, ..world("1 of 20 is sick, long", sick, 40_000.0 / free) });
+    worlds.push(World { operations: 40_000, ..world("1 of 20 is sick, long", sick, 40_000.0 / free) });
     worlds
 }
 
@@ -69,16 +69,16 @@ fn hints() -> Vec<World> {
         .map(|wait| world(&format!("always {wait} s"), Server { hint: Hint::Always(wait), ..HUNDRED }, 39.0))
         .into();
     let hourly = Server { hint: Hint::Honest, ..Server::new(Kind::Window { requests: 5_000, length_s: 3_600.0 }) };
-    worlds.push(World { tasks: 12_000, ..world("5,000 per hour", hourly.clone(), 7_200.0) });
-    let waits = World { tasks: 12_000, max_retry_after_s: Some(7_200), ..world("", hourly, 7_200.0) };
+    worlds.push(World { operations: 12_000, ..world("5,000 per hour", hourly.clone(), 7_200.0) });
+    let waits = World { operations: 12_000, max_retry_after_s: Some(7_200), ..world("", hourly, 7_200.0) };
     worlds.push(World { name: "5,000 per hour, 2 h".to_owned(), ..waits });
     let minute = Server { hint: Hint::Honest, ..Server::new(Kind::Window { requests: 600, length_s: 60.0 }) };
-    worlds.push(World { tasks: 3_000, ..world("600 per minute, hints", minute, 240.0) });
+    worlds.push(World { operations: 3_000, ..world("600 per minute, hints", minute, 240.0) });
     let sliding =
         |requests, length_s| Server { hint: Hint::Honest, ..Server::new(Kind::Sliding { requests, length_s }) };
     worlds.push(world("100 in any second, hints", sliding(100, 1.0), 39.0));
     worlds.push(world("1,000 in any 10 s, hints", sliding(1_000, 10.0), 30.0));
-    worlds.push(World { tasks: 3_000, ..world("600 in any minute, hints", sliding(600, 60.0), 240.0) });
+    worlds.push(World { operations: 3_000, ..world("600 in any minute, hints", sliding(600, 60.0), 240.0) });
     worlds
 }
 
@@ -88,7 +88,7 @@ fn closed() -> Vec<World> {
         .map(|workers| {
             let server = Server::new(Kind::Window { requests: 600, length_s: 60.0 });
             let name = format!("600 per minute, {workers} workers");
-            World { tasks: 3_000, workers, ..world(&name, server, 240.0) }
+            World { operations: 3_000, workers, ..world(&name, server, 240.0) }
         })
         .into();
     for closed in [10.0, 30.0, 60.0, 120.0] {
@@ -106,11 +106,11 @@ fn starts() -> Vec<World> {
     for workers in [64, 256, 1_024] {
         let name = format!("4,003 at 3,500/s, {workers} workers");
         let ideal = (4_003.0 * 0.02 / f64::from(workers)).max(503.0 / 3_500.0);
-        worlds.push(World { tasks: 4_003, workers, ..world(&name, high.clone(), ideal) });
+        worlds.push(World { operations: 4_003, workers, ..world(&name, high.clone(), ideal) });
     }
     let idle = world("1,000 after idling", bucket(100.0, 1_000.0), 1_000.0 * 0.02 / 64.0);
-    worlds.push(World { tasks: 1_000, before: Some((200, 600.0)), ..idle });
-    let fast = World { tasks: 500_000, workers: 2_048, ..world("50,000/s", bucket(50_000.0, 50_000.0), 9.0) };
+    worlds.push(World { operations: 1_000, before: Some((200, 600.0)), ..idle });
+    let fast = World { operations: 500_000, workers: 2_048, ..world("50,000/s", bucket(50_000.0, 50_000.0), 9.0) };
     worlds.push(fast);
     worlds
 }
@@ -136,29 +136,29 @@ fn limits() -> Vec<World> {
     let mut worlds: Vec<World> = [16, 64, 256]
         .map(|workers| World { workers, ..world(&format!("copy, {workers} workers"), HUNDRED, 39.0) })
         .into();
-    worlds.push(World { tasks: 500, ..world("no burst", bucket(100.0, 1.0), 5.0) });
+    worlds.push(World { operations: 500, ..world("no burst", bucket(100.0, 1.0), 5.0) });
     for burst in [50.0, 10.0] {
         let server = Server::new(Kind::Buckets { servers: 20, rate: 50.0, burst });
         let name = format!("20 servers, burst {burst}");
-        worlds.push(World { tasks: 40_000, ..world(&name, server, 40.0 - burst / 50.0) });
+        worlds.push(World { operations: 40_000, ..world(&name, server, 40.0 - burst / 50.0) });
     }
     let steps = Kind::Steps { rates: vec![(0.0, 100.0), (60.0, 40.0), (120.0, 160.0)], burst: 100.0 };
-    worlds.push(World { tasks: 18_000, ..world("steps", Server::new(steps), 120.0 + 9_500.0 / 160.0) });
+    worlds.push(World { operations: 18_000, ..world("steps", Server::new(steps), 120.0 + 9_500.0 / 160.0) });
     for burst in [6_000.0, 30_000.0] {
         let name = format!("burst of {} s", burst / 100.0);
-        worlds.push(World { tasks: 40_000, ..world(&name, bucket(100.0, burst), (40_000.0 - burst) / 100.0) });
+        worlds.push(World { operations: 40_000, ..world(&name, bucket(100.0, burst), (40_000.0 - burst) / 100.0) });
     }
     let tide = Kind::Tide { rate: 100.0, burst: 100.0, period_s: 120.0 };
-    worlds.push(World { tasks: 24_000, ..world("tide", Server::new(tide), 239.0) });
-    worlds.push(World { tasks: 200, workers: 16, ..world("1/s", bucket(1.0, 1.0), 199.0) });
-    worlds.push(World { tasks: 1_000, workers: 16, ..world("5/s", bucket(5.0, 5.0), 199.0) });
+    worlds.push(World { operations: 24_000, ..world("tide", Server::new(tide), 239.0) });
+    worlds.push(World { operations: 200, workers: 16, ..world("1/s", bucket(1.0, 1.0), 199.0) });
+    worlds.push(World { operations: 1_000, workers: 16, ..world("5/s", bucket(5.0, 5.0), 199.0) });
     for round_trip_ms in [200.0, 1_000.0, 2_000.0] {
         let name = format!("round trip {round_trip_ms} ms");
         worlds.push(World { workers: 400, round_trip_ms, ..world(&name, HUNDRED, 39.0) });
     }
     let second = Server::new(Kind::Window { requests: 1_000, length_s: 1.0 });
-    worlds.push(World { tasks: 40_000, ..world("1,000 per second", second, 39.0) });
+    worlds.push(World { operations: 40_000, ..world("1,000 per second", second, 39.0) });
     let falls = Kind::Steps { rates: vec![(0.0, 1_000.0), (10.0, 5.0)], burst: 1_000.0 };
-    worlds.push(World { tasks: 12_000, ..world("falls from 1,000 to 5/s", Server::new(falls), 210.0) });
+    worlds.push(World { operations: 12_000, ..world("falls from 1,000 to 5/s", Server::new(falls), 210.0) });
     worlds
 }

@@ -4,7 +4,7 @@
 //! at random, waits that servers ask for without need, long windows, times in which everything is rejected, limits
 //! without a burst, jobs that are shorter than a ramp. Each world has the time of an ideal client, which knows the server.
 //!
-//! The policies have the same maximum number of attempts in all, throttled ones included, and the same longest wait that a
+//! The strategies have the same maximum number of attempts in all, throttled ones included, and the same longest wait that a
 //! server may ask for. The plain limiters of [`aimd`](crate::aimd) have no quota.
 
 mod list;
@@ -18,7 +18,7 @@ use super::{Plan, Scenario, UNTUNED, number, seconds, share};
 use crate::World as Time;
 use crate::aimd;
 use crate::report::{Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use retry_core::limit::Rejections;
 use retry_core::quota::NoQuota;
@@ -33,7 +33,7 @@ use std::time::Duration;
 /// The scenario for the program.
 pub const SCENARIO: Scenario = Scenario { name: "worlds", title: "A bulk copy in many worlds", study };
 
-/// The time at which a run is cut off, if a policy never gets done.
+/// The time at which a run is cut off, if a strategy never gets done.
 const LONGEST: Duration = Duration::from_secs(100_000);
 
 /// The options.
@@ -44,9 +44,9 @@ pub struct Options {
     pub worlds: Vec<World>,
     /// A part of the names of the worlds to run; all, if it is empty.
     pub only: String,
-    /// The name of the policy to run; all, if it is empty.
-    pub policy: String,
-    /// The maximum number of attempts of all policies: 21.
+    /// The name of the strategy to run; all, if it is empty.
+    pub strategy: String,
+    /// The maximum number of attempts of all strategies: 21.
     pub max_attempts: u32,
     /// The standard deviation of the time of a message, as a part of its mean: 0.1.
     pub deviation: f64,
@@ -64,13 +64,13 @@ pub struct World {
     pub name: String,
     /// What kind of world it is, for the picture.
     pub kind: String,
-    /// The number of tasks.
-    pub tasks: u64,
+    /// The number of operations.
+    pub operations: u64,
     /// The number of workers.
     pub workers: u32,
     /// The mean time from a request to its response.
     pub round_trip_ms: f64,
-    /// Tasks that come before, and the time without tasks after them, in seconds. They are not measured.
+    /// Operations that come before, and the time without operations after them, in seconds. They are not measured.
     pub before: Option<(u64, f64)>,
     /// The server.
     pub server: Server,
@@ -84,8 +84,8 @@ pub struct World {
 
 impl Default for Options {
     fn default() -> Self {
-        let (only, policy, max_attempts, deviation) = (String::new(), String::new(), 21, 0.1);
-        Self { worlds: worlds(), only, policy, max_attempts, deviation, first_seed: UNTUNED, seeds: 5 }
+        let (only, strategy, max_attempts, deviation) = (String::new(), String::new(), 21, 0.1);
+        Self { worlds: worlds(), only, strategy, max_attempts, deviation, first_seed: UNTUNED, seeds: 5 }
     }
 }
 
@@ -93,7 +93,7 @@ impl Options {
     /// Returns options for a run of some seconds.
     pub fn short() -> Self {
         let mut options = Self { seeds: 1, ..Self::default() };
-        options.worlds.retain(|world| world.tasks <= 4_003 && !world.name.contains("5,000"));
+        options.worlds.retain(|world| world.operations <= 4_003 && !world.name.contains("5,000"));
         options
     }
 }
@@ -101,9 +101,9 @@ impl Options {
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The number of tasks that failed.
+    /// The number of operations that failed.
     pub failed: u64,
-    /// The time from the start of the job until all tasks were done.
+    /// The time from the start of the job until all operations were done.
     pub time: Duration,
     /// The number of requests.
     pub requests: u64,
@@ -111,9 +111,9 @@ pub struct Outcome {
     pub rejected: u64,
 }
 
-/// Returns the policies to compare in a world. All have the same number of attempts in all, except the last one, which counts
+/// Returns the strategies to compare in a world. All have the same number of attempts in all, except the last one, which counts
 /// throttled attempts apart, as the paced strategy does by itself.
-pub fn policies(max_attempts: u32, world: &World) -> Vec<Policy> {
+pub fn strategies(max_attempts: u32, world: &World) -> Vec<Strategy> {
     let max_retry_after = world.max_retry_after_s.map(Duration::from_secs);
     let rejections = if world.server_errors { Rejections::ServerErrors } else { Rejections::Throttling };
     let standard = move |seed| {
@@ -123,13 +123,13 @@ pub fn policies(max_attempts: u32, world: &World) -> Vec<Policy> {
     let longest = standard(0).settings().max_retry_after.unwrap_or(Duration::MAX);
     let paced = move |seed| PacedRetryStrategy::over(standard(seed)).rejections(rejections).seed(seed);
     vec![
-        Policy::strategy("new()", standard),
-        Policy::strategy("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
-        Policy::strategy("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
+        Strategy::of("new()", standard),
+        Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
+        Strategy::of("adaptive", move |seed| AdaptiveRetryStrategy::over(standard(seed))),
         aimd::rate(max_attempts, longest),
         aimd::window(max_attempts, longest),
-        Policy::strategy("paced", paced).in_all(max_attempts),
-        Policy::strategy("paced, as shipped", paced),
+        Strategy::of("paced", paced).in_all(max_attempts),
+        Strategy::of("paced, as shipped", paced),
     ]
 }
 
@@ -139,10 +139,10 @@ struct Tally {
     outcome: Outcome,
 }
 
-/// Runs a world with one policy.
-pub fn run(deviation: f64, world: &World, policy: &Policy, seed: u64) -> Outcome {
+/// Runs a world with one strategy.
+pub fn run(deviation: f64, world: &World, strategy: &Strategy, seed: u64) -> Outcome {
     let (time, tally) = (Time::new(), Rc::new(RefCell::new(Tally::default())));
-    let caller = policy.caller(seed);
+    let caller = strategy.caller(seed);
     let (before, idle) = world.before.unwrap_or((0, 0.0));
     let start = if before == 0 { Duration::ZERO } else { seconds(idle) };
     let (clock, counted) = (time.clone(), Rc::clone(&tally));
@@ -156,14 +156,14 @@ pub fn run(deviation: f64, world: &World, policy: &Policy, seed: u64) -> Outcome
     });
     for _ in 0..world.workers {
         let (worker, caller, server, tally) = (time.clone(), Rc::clone(&caller), Rc::clone(&server), Rc::clone(&tally));
-        let tasks = before + world.tasks;
+        let operations = before + world.operations;
         time.spawn(async move {
             while tally.borrow().begun < before {
                 tally.borrow_mut().begun += 1;
                 let _ = caller.call(server.call()).await;
             }
             worker.sleep_until(Timestamp::START.saturating_add(start)).await;
-            while tally.borrow().begun < tasks {
+            while tally.borrow().begun < operations {
                 tally.borrow_mut().begun += 1;
                 let result = caller.call(server.call()).await;
                 let outcome = &mut tally.borrow_mut().outcome;
@@ -175,27 +175,27 @@ pub fn run(deviation: f64, world: &World, policy: &Policy, seed: u64) -> Outcome
     time.run_until(Timestamp::START.saturating_add(LONGEST));
     let Tally { begun, mut outcome } = tally.take();
     // What was not done in time is treated as failed.
-    outcome.failed += before + world.tasks - begun;
+    outcome.failed += before + world.operations - begun;
     outcome
 }
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let cases: Vec<(&World, Policy)> = options
+    let cases: Vec<(&World, Strategy)> = options
         .worlds
         .iter()
         .filter(|world| world.name.contains(&options.only))
         .flat_map(|world| {
-            plan.with(policies(options.max_attempts, world)).into_iter().map(move |policy| (world, policy))
+            plan.with(strategies(options.max_attempts, world)).into_iter().map(move |strategy| (world, strategy))
         })
-        .filter(|(_, policy)| options.policy.is_empty() || options.policy == policy.name())
+        .filter(|(_, strategy)| options.strategy.is_empty() || options.strategy == strategy.name())
         .collect();
-    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(world, policy), seed| {
-        run(options.deviation, world, policy, options.first_seed + seed)
+    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(world, strategy), seed| {
+        run(options.deviation, world, strategy, options.first_seed + seed)
     });
-    let measures = ["failed tasks", "time / ideal", "requests", "rejected share"];
-    let mut table = Table::new("worlds", &["world", "policy"], &measures);
-    for ((world, policy), runs) in cases.iter().zip(&runs) {
+    let measures = ["failed operations", "time / ideal", "requests", "rejected share"];
+    let mut table = Table::new("worlds", &["world", "strategy"], &measures);
+    for ((world, strategy), runs) in cases.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
         let values = vec![
             spread(&|run| number(run.failed)),
@@ -203,7 +203,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             spread(&|run| number(run.requests)),
             spread(&|run| share(run.rejected, run.requests)),
         ];
-        table.add(vec![world.name.clone(), policy.name().to_owned()], values);
+        table.add(vec![world.name.clone(), strategy.name().to_owned()], values);
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }

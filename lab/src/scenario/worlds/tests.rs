@@ -1,5 +1,5 @@
 use super::server::Running;
-use super::{Kind, Outcome, Server, World, policies, run, worlds};
+use super::{Kind, Outcome, Server, World, run, strategies, worlds};
 use crate::World as Time;
 use crate::call::{Call, CallError};
 use crate::servers::Limit;
@@ -46,9 +46,9 @@ fn world(name: &str) -> World {
     worlds().into_iter().find(|world| world.name == name).unwrap()
 }
 
-fn outcome(world: &World, policy: &str) -> Outcome {
-    let policy = policies(21, world).into_iter().find(|known| known.name() == policy).unwrap();
-    run(0.1, world, &policy, 1)
+fn outcome(world: &World, strategy: &str) -> Outcome {
+    let strategy = strategies(21, world).into_iter().find(|known| known.name() == strategy).unwrap();
+    run(0.1, world, &strategy, 1)
 }
 
 #[test]
@@ -67,20 +67,20 @@ fn the_plain_limiters_do_what_such_limiters_do() {
 
 #[test]
 fn all_policies_but_the_last_one_make_as_many_attempts_in_all() {
-    let attempts = |policy: &crate::strategies::Policy| {
+    let attempts = |strategy: &crate::strategies::Strategy| {
         let (time, made, ended) = (Time::new(), Rc::new(Cell::new(0)), Rc::new(RefCell::new(None)));
-        let (caller, counted, outcome) = (policy.caller(1), Rc::clone(&made), Rc::clone(&ended));
+        let (caller, counted, outcome) = (strategy.caller(1), Rc::clone(&made), Rc::clone(&ended));
         let call = Call::new(&time, move || {
             counted.set(counted.get() + 1);
             std::future::ready(Err(CallError::Throttled { retry_after: None }))
         });
         time.spawn(async move { *outcome.borrow_mut() = Some(caller.call(call).await) });
         time.run();
-        assert_eq!(ended.take(), Some(Err(CallError::Throttled { retry_after: None })), "{policy:?}");
+        assert_eq!(ended.take(), Some(Err(CallError::Throttled { retry_after: None })), "{strategy:?}");
         made.get()
     };
-    let policies = policies(4, &world("copy, 64 workers"));
-    let (shipped, equal) = policies.split_last().unwrap();
-    assert!(equal.iter().all(|policy| attempts(policy) == 4));
+    let strategies = strategies(4, &world("copy, 64 workers"));
+    let (shipped, equal) = strategies.split_last().unwrap();
+    assert!(equal.iter().all(|strategy| attempts(strategy) == 4));
     assert!(attempts(shipped) > 4, "it counts throttled attempts apart");
 }
