@@ -46,7 +46,7 @@ async fn main() -> Result<(), BoxError> {
 }
 
 /// Starts a server with a script: it throttles, fails and stalls before the GET succeeds, and fails once before the PUT
-/// succeeds. It throttles the POST, which is sent again, and then fails, so that nobody knows whether the order was placed.
+/// succeeds. It throttles the POST, which is sent again, and then fails, so that it is unknown whether the order was placed.
 /// It returns its address and the number of requests.
 async fn serve() -> Result<(String, Arc<AtomicUsize>), BoxError> {
     static SCRIPT: [u16; 8] = [429, 500, 0, 200, 503, 200, 429, 500];

@@ -47,7 +47,7 @@ pub struct Call {
     pub world: World,
     /// The longest time of an attempt.
     pub attempt_timeout: Option<Duration>,
-    /// The most attempts of all kinds, whatever the [`Caller`] counts apart.
+    /// The most attempts of all kinds, whatever the [`Caller`] counts separately.
     pub max_attempts: Option<u32>,
     /// Makes an attempt.
     pub attempt: Box<dyn FnMut() -> Attempt>,

@@ -84,10 +84,7 @@ pub(super) fn restart(report: &Report) -> Result<String, Missing> {
     };
     let (full, equal) = (at("full jitter")?, at("equal jitter")?);
     let title = if full > 2.0 * equal && full > 1.0 {
-        format!(
-            "A server is away for 0.7 s: full jitter loses {full:.0} % of the operations, equal jitter {}",
-            part(equal)
-        )
+        format!("A server is away for 0.7 s: full jitter loses {full:.0} %, equal jitter {}", part(equal))
     } else {
         "A server is away for a short time: lost operations with each jitter".to_owned()
     };
@@ -220,7 +217,7 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let lower = Panel { lines: drawn_lines.collect(), texts: texts.collect(), ..lower };
     let (without, with) = (peak(&failing[0]).1, peak(&failing[1]).1.max(peak(&failing[2]).1));
     let title = if with == 0.0 && without > 1.0 {
-        format!("A changing limit: retries without a quota lose up to {without:.0} % of operations, a limiter none")
+        format!("A changing limit: retries without a quota lose up to {without:.0} %, a limiter none")
     } else {
         "A limit that changes: what is used of it, and what fails".to_owned()
     };

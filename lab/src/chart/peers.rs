@@ -59,7 +59,7 @@ pub fn peers(reports: &[Report]) -> Result<String, Missing> {
         && is_apart(&failing, 3, UNLIMITED, LIMITED)
         && is_apart(&limiting, 0, UNLIMITED, LIMITED);
     let title = if is_found {
-        "This library and other crates: a shared retry limit saves servers and loses operations"
+        "This library and others: a shared retry limit saves servers and loses operations"
     } else {
         "This library and other crates in four scenarios"
     };
@@ -103,7 +103,7 @@ impl Reports<'_> {
                 &format!("{FAILS} % of the attempts fail"),
                 Panel { decimals: 2, ..panel("attempts for each", attempts, tries) },
             ),
-            panel("failed operations, %", failed, lost),
+            panel("lost operations, %", failed, lost),
         ];
         Ok(dots(FAILING, panels))
     }

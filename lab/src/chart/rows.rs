@@ -52,7 +52,7 @@ pub(super) fn outage(report: &Report) -> Result<String, Missing> {
     }
     let last = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
     let title = if is_found {
-        format!("After a {} s stall, retries keep a server down unless all operations share one quota", number(stall))
+        format!("After a {} s stall, retries keep a server down unless all share one quota", number(stall))
     } else {
         format!("A server stalls for {} s: the time until it works again", number(stall))
     };
@@ -179,7 +179,7 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let clients = &report.options["clients"];
     let title = match lost(&failed, &rows) {
         Some((without, with)) => {
-            format!("{clients} clients on one limit: {without} of operations fail, with a limiter {with}")
+            format!("{clients} clients on one limit: {without} fail, with a limiter {with}")
         }
         None => format!("{clients} clients on one limit: what is rejected, and what fails"),
     };

@@ -185,7 +185,7 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             "100 clients on one limit: what is rejected, and what fails",
         ),
         (
-            "After a 10 s stall, retries keep a server down unless all operations share one quota",
+            "After a 10 s stall, retries keep a server down unless all share one quota",
             |report| set_rows(report, "new(), no quota", 20.0),
             "A server stalls for 10 s: the time until it works again",
         ),

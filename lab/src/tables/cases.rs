@@ -187,7 +187,7 @@ pub(super) const CASES: &[Case] = &[
             &["token bucket", "40030", "adaptive", "256"],
             &["token bucket", "40030", "paced, as shipped", "256"],
         ],
-        why: "A rejected attempt is repeated without backoff. As shipped, it is counted apart (L7).",
+        why: "A rejected attempt is repeated without backoff. As shipped, it is counted separately (L7).",
         ..COPIES
     },
     Case {

@@ -32,7 +32,7 @@ fn reason(world: &World) -> &'static str {
         }
         "waits that the server asks for" => "A wait holds back all operations (L31).",
         "times in which everything is rejected" if is_lost => {
-            "Rejected attempts follow each other without backoff. As shipped, they are counted apart, and none is lost (L7)."
+            "Rejected attempts follow each other without backoff. As shipped, they are counted separately, and none is lost (L7)."
         }
         "times in which everything is rejected" => "Ever fewer probes are sent (L27).",
         "overload reported as 503" => {

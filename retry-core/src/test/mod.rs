@@ -147,7 +147,7 @@ pub fn begin() -> TestGuard {
     TestGuard { session, begun_at: Location::caller(), stays_on_its_thread: PhantomData }
 }
 
-/// Returns whether this thread is under a [test guard](begin). For quotas and strategies of your own, which a guard
+/// Returns whether this thread is under a [test guard](begin). For your own quotas and strategies, which a guard
 /// does not change.
 pub fn is_active() -> bool {
     session::current().is_some()

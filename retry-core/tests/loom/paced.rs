@@ -111,7 +111,7 @@ fn a_waiting_operation_keeps_its_place_or_is_sent_when_the_limit_ends_and_begins
         assert_ne!(ready, Ready::Now);
         clock.advance(Duration::from_millis(101));
         let is_next = strategy.ready(&mut newcomer, &*clock, None) == Ready::Now;
-        assert_eq!(is_next, is_sent, "the newcomer is first if nobody waits before it");
+        assert_eq!(is_next, is_sent, "the newcomer is first if nothing waits before it");
         if !is_sent {
             assert_eq!(strategy.ready(&mut waiting, &*clock, None), Ready::Now);
         }

@@ -75,7 +75,7 @@ fn the_title_states_a_finding_only_if_the_results_have_it() {
         let picture = peers(reports).unwrap();
         picture.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0.to_owned()
     };
-    let finding = "This library and other crates: a shared retry limit saves servers and loses operations";
+    let finding = "This library and others: a shared retry limit saves servers and loses operations";
     assert_eq!(title(&reports()), finding);
     // Without a limit, a server recovers, bears it, or loses as many operations.
     let changes = [("outage", "backon", 20.0), ("layers", "tokio-retry2", 200.0), ("copy", "backon", 2000.0)];
