@@ -281,12 +281,12 @@ fn a_limit_on_weights_is_used_up_and_told_it_rejects_next_to_nothing() {
         let told = if job.name.starts_with("1 to 100, 500/s, burst 500") { (1.1, 0.01) } else { (1.4, 0.01) };
         // The goal of 1 % is for limits that are told. A burst of the heaviest weight is no burst.
         let untold = if job.burst > 100.0 { (1.2, 0.2) } else { (1.35, 0.2) };
-        let mut policies = weights::policies(21, &job);
+        let mut strategies = weights::strategies(21, &job);
         for (time, rejected) in [told, untold] {
-            let policy = policies.pop().expect("two strategies by weight come last");
-            let runs: Vec<_> = (FIRST..FIRST + 3).map(|seed| weights::run(&job, &policy, seed)).collect();
+            let strategy = strategies.pop().expect("two strategies by weight come last");
+            let runs: Vec<_> = (FIRST..FIRST + 3).map(|seed| weights::run(&job, &strategy, seed)).collect();
             let of = |seed: u64| runs[usize::try_from(seed - FIRST).unwrap()];
-            let name = format!("{}, {}", job.name, policy.name());
+            let name = format!("{}, {}", job.name, strategy.name());
             at_most(&format!("{name}, time / ideal"), over(3, |seed| of(seed).time), time);
             at_most(
                 &format!("{name}, rejected"),

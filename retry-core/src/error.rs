@@ -94,10 +94,10 @@ pub trait ErrorInfo {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it means for a retry",
     label = "this type does not implement `RetryInfo`",
-    note = "`anyhow::Error`, `Box<dyn Error>` and other errors that hold any error are judged by their sources: `policy = ChainPolicy::new()` in the attribute, `.policy(ChainPolicy::new())` for a closure",
+    note = "`anyhow::Error`, `Box<dyn Error>` and other errors that hold any error are classified by their sources: `policy = ChainPolicy::new()` in the attribute, `.policy(ChainPolicy::new())` for a closure",
     note = "for your own type, write `#[derive(RetryInfo)]` on it and `#[retry(...)]` on what may be retried",
-    note = "for a field of a foreign type, write `#[retry(with = path::of::judge)]`: your fn then judges it",
-    note = "elsewhere, wrap a foreign type in one of your own, or judge the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
+    note = "for a field of a foreign type, write `#[retry(with = path::of::classify)]`: your fn then classifies it",
+    note = "elsewhere, wrap a foreign type in your own type, or classify the outcome: `policy = |outcome| ...` in the attribute, `retry(&STORE, || call()).when(|error| ...)` for a closure"
 )]
 pub trait RetryInfo: ErrorInfo {
     /// Returns whether the request may be sent again.

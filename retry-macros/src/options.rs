@@ -54,7 +54,7 @@ pub(crate) fn read<O: Copy>(
             }
             NestedMeta::NameValueInvalidExpr(pair) => {
                 others = true;
-                diagnostics.error(pair, "expected an expression behind `=`");
+                diagnostics.error(pair, "expected an expression after `=`");
                 continue;
             }
         };
@@ -127,7 +127,8 @@ impl Written {
             diagnostics.error(
                 self,
                 format!(
-                    "on a field, write `{}` alone, since the field holds it; a constant belongs on the variant: \
+                    "on a field, write `{}` alone, because the field holds the value; a constant belongs on the \
+                     variant: \
                      `{constant}`",
                     self.name
                 ),
@@ -221,7 +222,8 @@ impl Written {
         if let Some(Expr::Path(path)) = self.value() {
             return Some(path.clone());
         }
-        diagnostics.error(self, format!("write the path of a fn, without quotes: `{} = path::of::judge`", self.name));
+        diagnostics
+            .error(self, format!("write the path of a fn, without quotes: `{} = path::of::classify`", self.name));
         None
     }
 

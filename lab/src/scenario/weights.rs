@@ -4,7 +4,7 @@ use super::{Plan, Scenario, UNTUNED, millis, number, share};
 use crate::World as Time;
 use crate::call::{Call, CallError, Weight};
 use crate::report::{Report, Spread, Table};
-use crate::strategies::Policy;
+use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::{Network, Random};
 use retry_core::limit::{PacedLimiter, Weights};
@@ -45,8 +45,8 @@ pub struct Options {
 pub struct Job {
     /// The name.
     pub name: String,
-    /// The number of tasks.
-    pub tasks: u64,
+    /// The number of operations.
+    pub operations: u64,
     /// The number of workers.
     pub workers: u32,
     /// The lightest and the heaviest weight.
@@ -64,8 +64,8 @@ pub struct Job {
 impl Default for Options {
     fn default() -> Self {
         let job = |name: &str, weights, is_log, rate, burst| {
-            let (name, tasks, workers, off_by) = (name.to_owned(), 4_000, 64, 1.0);
-            Job { name, tasks, workers, weights, is_log, off_by, rate, burst }
+            let (name, operations, workers, off_by) = (name.to_owned(), 4_000, 64, 1.0);
+            Job { name, operations, workers, weights, is_log, off_by, rate, burst }
         };
         let even = job("1 to 100, 500/s, burst 500", (1.0, 100.0), false, 500.0, 500.0);
         let jobs = vec![
@@ -75,7 +75,7 @@ impl Default for Options {
             Job { name: "1 to 100, 500/s, burst 5,000".to_owned(), burst: 5_000.0, ..even },
             job("1 to 100, 50,000/s, burst 5,000", (1.0, 100.0), false, 50_000.0, 5_000.0),
             Job {
-                tasks: 400,
+                operations: 400,
                 workers: 32,
                 ..job("prompts of 100 to 4,000 tokens, 100,000/min", (100.0, 4_000.0), true, 1e5 / 60.0, 1e5)
             },
@@ -94,9 +94,9 @@ impl Options {
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The number of tasks that failed.
+    /// The number of operations that failed.
     pub failed: u64,
-    /// The time until all tasks were done, by that of an ideal client.
+    /// The time until all operations were done, by that of an ideal client.
     pub time: f64,
     /// The number of requests.
     pub requests: u64,
@@ -105,18 +105,16 @@ pub struct Outcome {
 }
 
 /// Returns the strategies to compare for a job.
-pub fn policies(max_attempts: u32, job: &Job) -> Vec<Policy> {
+pub fn strategies(max_attempts: u32, job: &Job) -> Vec<Strategy> {
     let standard = move |seed| StandardRetryStrategy::new().max_attempts(max_attempts.max(1)).seed(seed);
     let rate = job.rate;
     let by_weight =
         move |limiter: PacedLimiter<Weights>, seed| LimitedRetryStrategy::with_limiter(standard(seed), limiter);
     vec![
-        Policy::strategy("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
-        Policy::strategy("paced, counts requests", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
-        Policy::strategy("paced by weights", move |seed| by_weight(PacedLimiter::of_weights(), seed)),
-        Policy::strategy("paced by weights, told", move |seed| {
-            by_weight(PacedLimiter::of_weights().max_rate(rate), seed)
-        }),
+        Strategy::of("new(), no quota", move |seed| standard(seed).with_quota(NoQuota)),
+        Strategy::of("paced, counts requests", move |seed| PacedRetryStrategy::over(standard(seed)).seed(seed)),
+        Strategy::of("paced by weights", move |seed| by_weight(PacedLimiter::of_weights(), seed)),
+        Strategy::of("paced by weights, told", move |seed| by_weight(PacedLimiter::of_weights().max_rate(rate), seed)),
     ]
 }
 
@@ -126,20 +124,20 @@ struct State {
     /// What the server has saved up, and when.
     saved: (f64, f64),
     begun: u64,
-    /// The sum of the weights of all tasks.
+    /// The sum of the weights of all operations.
     sum: f64,
     outcome: Outcome,
 }
 
 /// Runs a job with one strategy.
-pub fn run(job: &Job, policy: &Policy, seed: u64) -> Outcome {
+pub fn run(job: &Job, strategy: &Strategy, seed: u64) -> Outcome {
     let time = Time::new();
     let message = millis(ROUND_TRIP_MS) / 2;
     let network = Rc::new(Network::new(&time, message, message / 10, seed));
     let random = Random::new(seed, "weights");
     let (saved, begun, sum, outcome) = ((job.burst, 0.0), 0, 0.0, Outcome::default());
     let state = Rc::new(RefCell::new(State { random, saved, begun, sum, outcome }));
-    let caller = policy.caller(seed);
+    let caller = strategy.caller(seed);
     for _ in 0..job.workers {
         let (world, caller, network, state, job) =
             (time.clone(), Rc::clone(&caller), Rc::clone(&network), Rc::clone(&state), job.clone());
@@ -159,15 +157,15 @@ pub fn run(job: &Job, policy: &Policy, seed: u64) -> Outcome {
         let state = state.borrow();
         (state.begun, state.sum, state.outcome)
     };
-    outcome.failed += job.tasks - begun;
+    outcome.failed += job.operations - begun;
     outcome.time /= (sum - job.burst) / job.rate;
     outcome
 }
 
 impl State {
-    /// Begins a task. Returns its weight, and the estimate of it.
+    /// Begins an operation. Returns its weight, and the estimate of it.
     fn begin(&mut self, job: &Job) -> Option<(f64, f64)> {
-        if self.begun >= job.tasks {
+        if self.begun >= job.operations {
             return None;
         }
         self.begun += 1;
@@ -194,7 +192,7 @@ impl State {
     }
 }
 
-/// Creates the call of a task of this weight and estimate.
+/// Creates the call of an operation of this weight and estimate.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands at most")]
 fn call(world: &Time, network: &Rc<Network>, state: &Rc<RefCell<State>>, job: &Job, weights: (f64, f64)) -> Call {
     let (weight, estimate) = weights;
@@ -213,17 +211,22 @@ fn call(world: &Time, network: &Rc<Network>, state: &Rc<RefCell<State>>, job: &J
 
 fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error> {
     let (options, values) = plan.options(Options::short)?;
-    let cases: Vec<(&Job, Policy)> = options
+    let cases: Vec<(&Job, Strategy)> = options
         .jobs
         .iter()
-        .flat_map(|job| plan.with(policies(options.max_attempts, job)).into_iter().map(move |policy| (job, policy)))
+        .flat_map(|job| {
+            plan.with(strategies(options.max_attempts, job)).into_iter().map(move |strategy| (job, strategy))
+        })
         .collect();
-    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(job, policy), seed| {
-        run(job, policy, options.first_seed + seed)
+    let runs = outcomes(SCENARIO.name, &cases, options.seeds, workers, |(job, strategy), seed| {
+        run(job, strategy, options.first_seed + seed)
     });
-    let mut table =
-        Table::new("weights", &["job", "strategy"], &["failed tasks", "time / ideal", "requests", "rejected share"]);
-    for ((job, policy), runs) in cases.iter().zip(&runs) {
+    let mut table = Table::new(
+        "weights",
+        &["job", "strategy"],
+        &["failed operations", "time / ideal", "requests", "rejected share"],
+    );
+    for ((job, strategy), runs) in cases.iter().zip(&runs) {
         let spread = |measure: &dyn Fn(&Outcome) -> f64| Spread::of(runs.iter().map(measure));
         let values = vec![
             spread(&|run| number(run.failed)),
@@ -231,7 +234,7 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
             spread(&|run| number(run.requests)),
             spread(&|run| share(run.rejected, run.requests)),
         ];
-        table.add(vec![job.name.clone(), policy.name().to_owned()], values);
+        table.add(vec![job.name.clone(), strategy.name().to_owned()], values);
     }
     Ok(SCENARIO.report(values, options.seeds, vec![table], Vec::new()))
 }

@@ -40,7 +40,7 @@ accepted! {
         message = "`{Self}` is not a retry strategy",
         label = "this does not implement `RetryStrategy`",
         note = "name a strategy, as in `static STORE: StandardRetryStrategy = StandardRetryStrategy::new();`",
-        note = "of what holds a strategy, name the strategy inside: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
+        note = "name the strategy inside its holder: `LazyLock` in place of `OnceLock`, a plain static in place of a `Mutex` or a `thread_local!`, the value in place of an `Option`, `SCOPES.scope(key)` in place of a `ScopedRetryStrategy`"
     )]
     AcceptedStrategy[RetryStrategy]
 }
@@ -49,7 +49,7 @@ accepted! {
     /// The value of `timer`.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` can't sleep",
-        label = "this is no `Timer`",
+        label = "this does not implement `Timer`",
         note = "enable the feature `tokio` of retry-core, or name your own timer: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
     )]
     AcceptedTimer[Timer]
@@ -59,8 +59,8 @@ accepted! {
     /// The value of `timer` beside `blocking`.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` can't block its thread",
-        label = "this is no `BlockingTimer`",
-        note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
+        label = "this does not implement `BlockingTimer`",
+        note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; without `timer`, the timer of the standard library is used"
     )]
     AcceptedBlockingTimer[BlockingTimer]
 }
@@ -98,10 +98,10 @@ impl<T: Into<Timestamp>> AcceptedDeadline for T {
 /// The [`Share`] trait in this construction. [`Operations`] implements it for each strategy `S` that operations can
 /// share.
 #[diagnostic::on_unimplemented(
-    message = "`{S}` is not shared by the calls that it is for",
-    label = "it would be a fresh retry quota for each call",
+    message = "`{S}` is not shared by all calls",
+    label = "each call would have a new, full quota",
     note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`",
-    note = "or hand over a reference or an `Arc` of one that is kept elsewhere",
+    note = "or pass a reference or an `Arc` of a strategy that is kept elsewhere",
     note = "a generic function that receives a reference or an `Arc` writes `where Operations: Share<S>`"
 )]
 pub trait AcceptedShare<S, A> {
@@ -168,7 +168,7 @@ macro_rules! copied {
 copied! {
     /// Implemented for the types of arguments that a `mut` binding can be initialized with in each attempt.
     #[diagnostic::on_unimplemented(
-        message = "a `mut` argument starts again in each attempt, and `{T}` can't be copied for that",
+        message = "each attempt needs a copy of this `mut` argument, and `{T}` is not `Copy`",
         label = "needed by the next attempt, too",
         note = "name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"
     )]
@@ -178,7 +178,7 @@ copied! {
 copied! {
     /// Implemented for the types of arguments that can be moved into the span of each attempt.
     #[diagnostic::on_unimplemented(
-        message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{T}` can't be copied for that",
+        message = "`#[tracing::instrument]` above `#[retryable]` moves the argument into each attempt, and `{T}` is not `Copy`",
         label = "needed by the next attempt, too",
         note = "write `#[tracing::instrument]` below `#[retryable]`, for one span around all attempts",
         note = "or name the argument in `clone(...)`: `#[retryable(strategy = ..., clone(argument))]`"

@@ -12,7 +12,7 @@ use std::time::Duration;
     message = "`{Self}` is not an HTTP status",
     label = "`#[retry(http_status)]` can't read this type",
     note = "write `u16`, `http::StatusCode` (with retry-core's feature `http`) or an `Option` of either",
-    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
+    note = "for any other type, name your own fn: `#[retry(with = path::of::classify)]`"
 )]
 pub trait HttpStatusField {
     /// Returns the status, if the field holds one.
@@ -49,7 +49,7 @@ impl<T: HttpStatusField + ?Sized> HttpStatusField for &T {
     message = "`{Self}` is not an error code",
     label = "`#[retry(error_code)]` can't read this type",
     note = "write a text, such as `String`, `&str`, `Box<str>` or `Cow<str>`, or an `Option` of one",
-    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
+    note = "for any other type, name your own fn: `#[retry(with = path::of::classify)]`"
 )]
 pub trait ErrorCodeField {
     /// Returns the code, if the field holds one.

@@ -63,7 +63,7 @@ pub fn settle_used<R, U: Into<Usage>, S: RetryStrategy, L: TimeLimits, T: Clock 
 /// An outcome that the standard policy can evaluate. It is [`Fallible`] by definition, so that rustc reports only one
 /// of the two.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell a failure from a success",
+    message = "`{Self}` does not distinguish a failure from a success",
     label = "a retried function returns a `Result`",
     note = "return a `Result<T, E>` whose `E` implements `RetryInfo`"
 )]

@@ -4,10 +4,10 @@ use crate::error::RetryInfo;
 
 /// The type of a field with `#[retry(source)]`: an error, or an `Option` of one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` holds no error that could answer",
-    label = "`#[retry(source)]` can't ask this type",
-    note = "for your own type, write `#[derive(RetryInfo)]` on it; an `Option` of an error is taken as well",
-    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
+    message = "`{Self}` is not an error that implements `RetryInfo`",
+    label = "`#[retry(source)]` can't read this type",
+    note = "for your own type, write `#[derive(RetryInfo)]` on it; an `Option` of an error is accepted as well",
+    note = "for any other type, name your own fn: `#[retry(with = path::of::classify)]`"
 )]
 pub trait SourceField {
     /// Returns the error, if the field holds one.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 /// The return type of a function named by `#[retry(with = ...)]`. With `None`, the other sources decide.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a verdict",
-    label = "the fn under `with` answers with this",
-    note = "let it answer a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
+    message = "`{Self}` is not a classification",
+    label = "the fn under `with` returns this",
+    note = "return a `bool`, a `RetrySafety`, a `classify::Classification` or an `Option` of one of them"
 )]
 pub trait Verdict {
     /// Returns whether the request may be sent again, if known.
@@ -114,8 +114,8 @@ impl PartialClassification {
     message = "`{Self}` does not say whether a retry is safe",
     label = "`#[retry(safe)]` can't read this type",
     note = "write `bool`, `RetrySafety` or an `Option` of either",
-    note = "a field that says more is marked `#[retry(transparent)]` or `#[retry(source)]`",
-    note = "any other type is judged by your own fn: `#[retry(with = path::of::judge)]`"
+    note = "for a field with all answers, write `#[retry(transparent)]` or `#[retry(source)]`",
+    note = "for any other type, name your own fn: `#[retry(with = path::of::classify)]`"
 )]
 pub trait SafeField {
     /// Returns whether the request may be sent again, if the field holds a value.

@@ -79,7 +79,7 @@ pub trait Attempts: sealed::Sealed {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "an attempt that blocks its thread can't be cut; set a timeout on the call that blocks, or bound waits and starts with `max_time`",
-    label = "this needs a closure that makes futures"
+    label = "expected a closure that returns futures"
 )]
 pub trait AsyncAttempts: Attempts {
     /// The future of an attempt.

@@ -111,10 +111,10 @@ pub struct Operations;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{S}` is not shared by the calls that it is for",
-    label = "made here, it would be a fresh retry quota for each call",
+    message = "`{S}` is not shared by all calls",
+    label = "made here, each call would have a new, full quota",
     note = "make it a static, `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE` or `retry(&STORE, ...)`",
-    note = "or hand over a reference or an `Arc` of one that is kept elsewhere"
+    note = "or pass a reference or an `Arc` of a strategy that is kept elsewhere"
 )]
 pub trait Share<S> {}
 

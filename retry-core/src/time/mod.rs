@@ -167,7 +167,7 @@ pub trait Clock {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't sleep",
-    label = "this is no `Timer`",
+    label = "this does not implement `Timer`",
     note = "enable the feature `tokio` of retry-core, or name your own timer: `timer = TIMER` in the attribute, `retry(...).timer(TIMER)` for a closure"
 )]
 pub trait Timer: Clock {
@@ -209,8 +209,8 @@ pub trait Timer: Clock {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't block its thread",
-    label = "this is no `BlockingTimer`",
-    note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; leave `timer` out for that of the standard library"
+    label = "this does not implement `BlockingTimer`",
+    note = "with `blocking`, a timer implements `fn block(&self, delay: Duration)`; without `timer`, the timer of the standard library is used"
 )]
 pub trait BlockingTimer: Clock {
     /// Blocks the thread until `delay` has passed. The delay is never zero.

@@ -109,13 +109,13 @@ impl<'a> Arm<'a> {
     /// Returns the answer of a constant status, which is evaluated at compile time if no field is needed.
     fn constant_status(&mut self, status: u16, hint: Hint<'a>) -> TokenStream {
         let (krate, method) = (self.krate, self.method.clone());
-        let judged = if hint.field.is_none() && hint.constant.is_none() {
+        let classified = if hint.field.is_none() && hint.constant.is_none() {
             quote!(#krate::classify::http::status(#status).#method())
         } else {
             let hint = self.status_hint(hint);
             quote!(#krate::classify::http::status_with(#status, #hint).#method())
         };
-        if hint.field.is_none() { quote!(const { #judged }) } else { judged }
+        if hint.field.is_none() { quote!(const { #classified }) } else { classified }
     }
 
     /// Returns the answer of an inner error, if there is one.

@@ -135,7 +135,9 @@ fn read_options<O: Copy>(
     for attr in attrs {
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
-            _ => diagnostics.error(attr, format!("this says nothing; write `#[retry(...)]`. {}", table.takes())),
+            _ => {
+                diagnostics.error(attr, format!("empty `#[retry]`; name an option: `#[retry(...)]`. {}", table.takes()))
+            }
         }
     }
     options::read(lists, table, diagnostics).0
@@ -251,7 +253,7 @@ fn read_status(option: &Written, diagnostics: &mut Diagnostics) -> Option<u16> {
     let Some(number) = option.number() else {
         diagnostics.error(
             option,
-            "write the status as a number: `http_status = 429`; if it lies in a field, mark that field: \
+            "write the status as a number: `http_status = 429`; if it is in a field, mark that field: \
              `#[retry(http_status)]`",
         );
         return None;

@@ -485,7 +485,7 @@ fn a_half_typed_derive() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "expected an expression behind `=`"
+                "expected an expression after `=`"
             }
             ::core::compile_error! {
                 "unknown option `throttl`; did you mean `throttling`? A variant takes `throttling`, `timeout`, `conflict`, `safe`, `never`, `fault`, `retry_after`, `http_status`, `with` or `transparent`"

@@ -31,7 +31,7 @@ pub(super) enum FieldOption {
     Transparent,
 }
 
-const NEVER: &str = "write `never` for what must not be retried";
+const NEVER: &str = "write `never` for an error that must not be retried";
 
 /// Advice for words with `= false`.
 const NEGATED: &[(&str, &str)] = &[
@@ -48,12 +48,12 @@ const NEGATED: &[(&str, &str)] = &[
     ("no_retry", SAFE),
 ];
 
-const SAFE: &str = "write `safe` for what may be retried";
+const SAFE: &str = "write `safe` for an error that may be retried";
 
 const SYNONYMS: &[(&str, &str)] = &[
     ("retryable", SAFE),
     ("retriable", SAFE),
-    ("retry", "write `safe` for what may be retried, or `never` for what must not"),
+    ("retry", "write `safe` for an error that may be retried, or `never` for one that must not"),
     ("unsafe", NEVER),
     ("not_safe", NEVER),
     ("not_retryable", NEVER),

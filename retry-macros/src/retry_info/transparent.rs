@@ -22,7 +22,7 @@ pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
         exhaustive: _,
         crate_path: _,
     } = &case.options;
-    let instead = "remove it, or mark the field `#[retry(source)]` instead, which answers only what is not said here";
+    let instead = "remove it, or mark the field `#[retry(source)]` instead, which only fills in what is not given here";
     let on_case: [Option<&Written>; 9] = [
         throttling.as_ref(),
         timeout.as_ref(),
@@ -49,7 +49,7 @@ pub(super) fn beside_transparent(case: &Case, diagnostics: &mut Diagnostics) {
     });
     for (option, mend) in on_case.into_iter().flatten().map(|option| (option, instead)).chain(on_fields) {
         let name = &option.name;
-        diagnostics.error(option, format!("`transparent` takes everything from the field, `{name}` too; {mend}"));
+        diagnostics.error(option, format!("`transparent` takes all answers from the field, also `{name}`; {mend}"));
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn transparent_field<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Option<(usize, &'a attr::Field)> {
     let fields = || case.fields.iter().enumerate();
-    let mend = "an error can take the answers of one only";
+    let mend = "only one field can give the answers";
     let found = if let Some(mark) = only(&marks.transparent, mend, diagnostics) {
         Some((mark.index, mark.field))
     } else if case.fields.len() == 1 {
@@ -71,9 +71,9 @@ pub(super) fn transparent_field<'a>(
     if found.is_none() {
         let what = if case.fields.is_empty() { "has no field" } else { "has several fields, and none named `source`" };
         let mend = if case.fields.is_empty() {
-            "say what it means itself, as in `#[retry(throttling)]`"
+            "label it instead, as in `#[retry(throttling)]`"
         } else {
-            "mark the one that is meant: `#[retry(transparent)]`"
+            "mark one of them: `#[retry(transparent)]`"
         };
         diagnostics
             .error(&case.options.transparent, format!("`{}` {what} to take the answers from; {mend}", case.ident));

@@ -60,7 +60,7 @@ fn exhaustive(variants: &[Case], diagnostics: &mut Diagnostics) {
         diagnostics.error(
             name,
             format!(
-                "`{name}` has no `#[retry(...)]`, and the enum is `exhaustive`; say what it means, as in \
+                "`{name}` has no `#[retry(...)]`, and the enum is `exhaustive`; add a label, as in \
                  `#[retry(never)]` if it must not be retried"
             ),
         );
@@ -77,8 +77,8 @@ fn judge(case: Case, container: Answers, is_read: bool, diagnostics: &mut Diagno
         if bounds::optional(&field.ty).is_some() {
             diagnostics.error(
                 &field.ty,
-                "`transparent` takes everything from the field, and an `Option` may hold nothing; mark the field \
-                 `#[retry(source)]` instead, which leaves to the variant and the enum what is not there",
+                "`transparent` takes all answers from the field, and an `Option` can be empty; mark the field \
+                 `#[retry(source)]` instead, so that the variant and the enum answer for `None`",
             );
         }
         Says::Transparent(Box::new(model_field(index, field)))
@@ -115,10 +115,10 @@ fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: 
     if let Some(wait) = wait.filter(|_| is_never_retried) {
         let message = match never.as_ref().or(safe.as_ref()) {
             Some(word) => {
-                format!("what is never retried has nothing to wait for; remove `retry_after`, or `{}`", word.name)
+                format!("an error that is never retried needs no wait; remove `retry_after`, or `{}`", word.name)
             }
             None => format!(
-                "nothing makes `{}` retryable, so there is nothing to wait for; say what it is, as in \
+                "`{}` is not retryable, so `retry_after` has no effect; add a label, such as \
                  `#[retry(throttling)]` or `#[retry(safe)]`, or remove `retry_after`",
                 case.ident
             ),
@@ -129,7 +129,7 @@ fn wait_without_retry(case: &Case, marks: &Marks<'_>, says: &Says, diagnostics: 
 
 fn contradictions(safe: Option<&Written>, never: Option<&Written>, diagnostics: &mut Diagnostics) {
     if let (Some(_), Some(never)) = (safe, never) {
-        diagnostics.error(never, "`never` contradicts `safe`; keep the one that is meant");
+        diagnostics.error(never, "`never` contradicts `safe`; keep one of the two");
     }
 }
 
@@ -153,7 +153,7 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
     let status = only(status, "keep the one that holds the status", diagnostics);
     if let (Some(mark), Some(_)) = (status, http_status) {
         let what = if case.variant.is_some() { "variant" } else { "struct" };
-        let message = format!("`http_status` stands on the {what} and on its field; keep one of the two");
+        let message = format!("`http_status` is given on the {what} and on its field; keep one of the two");
         diagnostics.error(mark.option, message);
     }
     let hint = hint_field(retry_after, diagnostics);
@@ -163,10 +163,10 @@ fn options(case: &Case, marks: &Marks<'_>, container: Answers, diagnostics: &mut
         answers: *answers,
         hint,
         with,
-        safe: field(safe, "keep the one that holds the verdict"),
+        safe: field(safe, "keep the one that holds the answer"),
         code: field(error_code, "keep the one that holds the code"),
         status: status.map(|mark| mark.model()),
-        source: field(source, "an error can take the answers of one only"),
+        source: field(source, "only one field can give the answers"),
         container,
     }
 }
@@ -186,7 +186,8 @@ fn with(
     for (option, ..) in all {
         diagnostics.error(
             option,
-            "`with` is given twice; only one fn can judge: on the variant it receives a reference to each field, in order",
+            "`with` is given twice; only one fn can classify: on the variant it receives a reference to each field, in \
+             order",
         );
     }
     Some(With { path: path.clone(), fields })

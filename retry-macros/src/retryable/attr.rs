@@ -39,7 +39,7 @@ const MAX_ATTEMPTS: &str = "the strategy, `StandardRetryStrategy::new().max_atte
 const BACKOFF: &str = "the strategy, `StandardRetryStrategy::new().backoff(base, cap)`";
 const ON_END: &str = "write `on_end = |report| ..`";
 const WEIGHT: &str = "write `weight = tokens`, and `used = |outcome| ..` if the outcome says what was used";
-const WHEN: &str = "the error type says what is retried, by `#[derive(RetryInfo)]`, or a `policy` does";
+const WHEN: &str = "label the error type with `#[derive(RetryInfo)]`, or write a `policy`";
 
 const OPTIONS: OptionTable<RetryableOption> = OptionTable {
     what: "`#[retryable]`",
@@ -88,10 +88,13 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("retry_if", WHEN),
         ("condition", WHEN),
         ("sync", "write `blocking`"),
-        ("timeout", "write `attempt_timeout` for the time of an attempt, `max_time` for that of all of them"),
+        ("timeout", "write `attempt_timeout` for the time limit of an attempt, or `max_time` for the whole operation"),
         ("max_elapsed_time", "write `max_time`"),
         ("max_duration", "write `max_time`"),
-        ("time_limit", "write `max_time` for the time of all attempts, `attempt_timeout` for that of each"),
+        (
+            "time_limit",
+            "write `max_time` for the time limit of the whole operation, or `attempt_timeout` for an attempt",
+        ),
         ("long_poll", "write `long_polling`"),
         ("notify", "write `on_retry`"),
         ("on_stop", ON_END),
@@ -239,18 +242,18 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
                 return option.word(&OWN, diagnostics).map(Strategy::Own);
             }
             let message =
-                format!("write your own strategy without quotes: `strategy = {name}`; in quotes there is {built_in}");
+                format!("write your own strategy without quotes: `strategy = {name}`; in quotes, write {built_in}");
             diagnostics.error(text, message);
             None
         }
         Some(Expr::Path(path)) if own_names().any(|own| path.path.is_ident(own)) => {
-            diagnostics.error(path, format!("a built-in strategy stands in quotes: {built_in}"));
+            diagnostics.error(path, format!("a built-in strategy is written in quotes: {built_in}"));
             None
         }
         Some(expr) if is_made_here(expr) => {
             diagnostics.error(
                 expr,
-                "a strategy that is made here is a fresh retry quota for each call; make it a static, \
+                "a strategy that is made here has a new, full quota in each call; make it a static, \
                  `static STORE: StandardRetryStrategy = ...;`, and write `strategy = STORE`, or remove the `&` before a \
                  call that returns a reference",
             );
@@ -258,7 +261,7 @@ fn read_strategy(option: &Written, diagnostics: &mut Diagnostics) -> Option<Stra
         }
         Some(expr) => Some(Strategy::Expr(expr.clone())),
         None => {
-            diagnostics.error(option, format!("name a strategy: `strategy = STORE`; built in are {built_in}"));
+            diagnostics.error(option, format!("name a strategy: `strategy = STORE`, or a built-in one: {built_in}"));
             None
         }
     }
@@ -284,8 +287,7 @@ fn read_names(option: &Written, diagnostics: &mut Diagnostics) -> Vec<Ident> {
             } else {
                 ""
             };
-            diagnostics
-                .error(option, format!("name the arguments that each attempt gets a clone of: `clone(a, b)`{but}"));
+            diagnostics.error(option, format!("name the arguments that each attempt clones: `clone(a, b)`{but}"));
             Vec::new()
         }
     }

@@ -128,21 +128,21 @@ fn directive(
 ) -> TokenStream {
     match &retried.policy {
         Policy::Standard { idempotent } => {
-            let judged = match idempotent {
+            let evaluated = match idempotent {
                 None => quote!(#private::judge(&#result)),
                 Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
             };
             // Whether the policy can evaluate the outcome depends on the return type, too.
-            respan(judged, retried.outcome.span())
+            respan(evaluated, retried.outcome.span())
         }
         Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, &#result, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
-            let judged = quote_spanned!(policy.span()=> #judge(#call, #operation, &#result, &#policy));
+            let evaluated = quote_spanned!(policy.span()=> #judge(#call, #operation, &#result, &#policy));
             // A policy that is made here is dropped before the strategy gets the failure. So a panic of its `Drop`
             // loses no retry.
             let directive = local("directive");
-            quote!({ let #directive = #judged; #directive })
+            quote!({ let #directive = #evaluated; #directive })
         }
     }
 }

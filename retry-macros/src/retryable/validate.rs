@@ -36,10 +36,8 @@ pub(super) fn validate(
     judge_signature(&function.sig, matches!(form, Some(Form::Tail(..))), diagnostics);
     if options.policy.is_none() && outcome.is_none() {
         let name = &function.sig.ident;
-        diagnostics.error(
-            name,
-            format!("`{name}` returns nothing, so a failure can't be told from a success; return a `Result`"),
-        );
+        diagnostics
+            .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
     if form.is_none() {
@@ -153,7 +151,8 @@ fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
     {
         diagnostics.error(
             option.value(),
-            "`attempt_timeout` is longer than `max_time`, which cuts the attempt before; write a shorter one, or remove it",
+            "`attempt_timeout` is longer than `max_time`, which cuts the attempt earlier; write a shorter one, or \
+             remove it",
         );
     }
 }
@@ -194,8 +193,8 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
             diagnostics.error(
                 signature.fn_token,
                 format!(
-                    "`{name}` starts a runtime for its `async` block, as `#[tokio::main]` and `#[tokio::test]` make it, before \
-                     it is retried; write `#[retryable]` above them"
+                    "`{name}` starts a runtime around its `async` block, as `#[tokio::main]` and `#[tokio::test]` do; \
+                     write `#[retryable]` above them"
                 ),
             );
             return None;
@@ -205,7 +204,7 @@ fn form(function: &ItemFn, blocking: Option<&Written>, diagnostics: &mut Diagnos
                 signature.fn_token,
                 format!(
                     "`{name}` is not async, and a retry has to wait; write `async fn {name}`, end it with an `async move` \
-                     block, or say `blocking` if it may block its thread"
+                     block, or add `blocking` if it may block its thread"
                 ),
             );
             return None;
@@ -242,7 +241,8 @@ fn judge_names(context: Option<&Ident>, clone: &[Ident], arguments: &[Argument],
     for (index, name) in clone.iter().enumerate() {
         if !arguments.iter().any(|argument| argument.ident == *name) {
             let names = choices(arguments.iter().map(|argument| &argument.ident));
-            let takes = if names.is_empty() { "there is none".to_owned() } else { format!("`clone` can take {names}") };
+            let takes =
+                if names.is_empty() { "it has no arguments".to_owned() } else { format!("`clone` can take {names}") };
             diagnostics.error(name, format!("`{name}` is not an argument of this function; {takes}"));
         } else if clone.iter().take(index).any(|earlier| earlier == name) {
             diagnostics.error(name, format!("`{name}` is given twice; remove one"));

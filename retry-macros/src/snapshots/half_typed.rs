@@ -56,14 +56,14 @@ fn half_typed_options() {
         quote!(strategy =),
         "async fn f() -> Result<(), E> { Ok(()) }",
         &expect![[
-            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
+            r#":: core :: compile_error ! { "expected an expression after `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
         ]],
     );
     half_typed(
         quote!(strategy = STORE, policy = |outcome| outcome.),
         "async fn f() -> Result<(), E> { Ok(()) }",
         &expect![[
-            r#":: core :: compile_error ! { "expected an expression behind `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
+            r#":: core :: compile_error ! { "expected an expression after `=`" } async fn f () -> Result < () , E > { Ok (()) }"#
         ]],
     );
 }

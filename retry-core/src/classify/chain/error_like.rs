@@ -30,9 +30,9 @@ use std::ops::DerefMut;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an error nor an owner of one",
-    label = "this is no `Error`, and no `Box<dyn Error>` or the like",
-    note = "to judge the error behind another pointer, pass a reference to the error: `chain::known(&**pointer)`",
-    note = "only errors that are `'static` can be judged"
+    label = "expected an `Error`, or an owner such as `Box<dyn Error>`",
+    note = "to classify the error behind another pointer, pass a reference to the error: `chain::known(&**pointer)`",
+    note = "only errors that are `'static` can be classified"
 )]
 pub trait ErrorLike<K>: sealed::Sealed<K> {
     /// Returns the first link of the chain.
