@@ -93,13 +93,13 @@ pub trait SendLimiter: Debug {
     /// Returns the place of an operation that begins now. It holds no permission yet.
     fn begin(&self, clock: &dyn Clock) -> Self::Place;
 
-    /// Takes note of the weight of the operation, for a limit on the sum of weights. Called before the first question, and not at
+    /// Records the weight of the operation, for a limit on the sum of weights. Called before the first question, and not at
     /// all if no weight is told: such an operation weighs 1. The default does nothing, which is right for a limit on requests.
     fn weigh(&self, place: &mut Self::Place, weight: u32) {
         let _ = (place, weight);
     }
 
-    /// Takes note of what an outcome says about a limit on the sum of weights. Called after an attempt, before
+    /// Records the report of an outcome about a limit on the sum of weights. Called after an attempt, before
     /// [`succeeded`](SendLimiter::succeeded) or [`failed`](SendLimiter::failed), and only if the policy says something. The
     /// default does nothing.
     fn settle(&self, place: &mut Self::Place, usage: Usage) {

@@ -145,14 +145,14 @@ pub trait RetryStrategy {
     /// Returns an error if another strategy issued the token. In this case, nothing is recorded.
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken>;
 
-    /// Takes note of the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once, after
+    /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once, after
     /// [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if a weight is told. The default does nothing,
     /// which is right for strategies without such a limit. Ignore a foreign token.
     fn weigh(&self, token: &mut Self::Token, weight: u32) {
         let _ = (token, weight);
     }
 
-    /// Takes note of what an outcome says about a limit on the sum of weights. Called after an attempt, before
+    /// Records the report of an outcome about a limit on the sum of weights. Called after an attempt, before
     /// [`record_success`](RetryStrategy::record_success) or [`refresh_retry_token`](RetryStrategy::refresh_retry_token), and only
     /// if the policy [says something](crate::RetryPolicy::usage). The default does nothing. Ignore a foreign token.
     fn settle(&self, token: &mut Self::Token, usage: Usage) {

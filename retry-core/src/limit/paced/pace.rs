@@ -93,7 +93,7 @@ impl<U: Unit> Pace<U> {
         self.estimator.accept(now, requests);
     }
 
-    /// Takes note of the weight of an operation that asks for the first time.
+    /// Records the weight of an operation that asks for the first time.
     pub(super) fn meet(&mut self, weight: U::Weight) {
         if U::IS_WEIGHED
             && let Some(factor) = self.scale.meet(U::get(weight))

@@ -177,7 +177,7 @@ impl Scale {
         self.heaviest / self.unit
     }
 
-    /// Takes note of the weight of an operation. If the scale changes, returns the factor by which all numbers of sends do.
+    /// Records the weight of an operation. If the scale changes, returns the factor by which all numbers of sends do.
     pub(super) fn meet(&mut self, weight: u32) -> Option<f64> {
         let weight = f64::from(weight);
         self.heaviest = self.heaviest.max(weight);
