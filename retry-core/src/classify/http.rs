@@ -87,7 +87,7 @@ pub const fn idempotent_method(method: &str) -> bool {
 
 #[cfg(feature = "http")]
 pub(super) mod types {
-    use super::super::rate_limit::{rate_limit_of_requests, until_reset};
+    use super::super::rate_limit::{REQUESTS, rate_limit_in, until_reset};
     use super::super::retry_after::{number, server_time};
     use super::{
         Classification, RateLimit, idempotent_method, rate_limit_remaining, retry_after, retry_after_millis,
@@ -228,8 +228,8 @@ pub(super) mod types {
     /// `X-RateLimit-Remaining`, the latter two with `RateLimit-Reset` and `X-RateLimit-Reset`. See
     /// [`rate_limit`](super::rate_limit) and [`rate_limit_remaining`] for their values.
     ///
-    /// A limit whose `RateLimit-Policy` has a unit (`qu`) other than `requests`, such as `content-bytes`, is ignored. A
-    /// malformed `RateLimit-Policy` is ignored, too. The wait until a point in time starts at the `Date` of the
+    /// A limit whose `RateLimit-Policy` has a unit (`qu`) other than `requests`, such as `content-bytes`, is ignored here, and
+    /// read by [`response_limit_in`]. A malformed `RateLimit-Policy` is ignored, too. The wait until a point in time starts at the `Date` of the
     /// response, or at `now` if that is missing or malformed.
     ///
     /// ```
@@ -246,9 +246,31 @@ pub(super) mod types {
     pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
         let now = server_time(only(headers, DATE), now);
         let older = |remaining, reset| rate_limit_remaining(only(headers, remaining)?, only(headers, reset), now);
-        rate_limit_of_requests(&list(headers, "ratelimit"), &list(headers, "ratelimit-policy"))
+        response_limit_in(REQUESTS, headers)
             .or_else(|| older("ratelimit-remaining", "ratelimit-reset"))
             .or_else(|| older("x-ratelimit-remaining", "x-ratelimit-reset"))
+    }
+
+    /// Returns what a response reports about a limit in this unit, such as `content-bytes`: the value of `qu` in the header
+    /// `RateLimit-Policy`. Of several limits in this unit, the one of which the least remains is returned.
+    ///
+    /// It reads the header `RateLimit`. A limit without a unit is one of `requests`. If one of the two headers is malformed, no
+    /// limit has another unit. Pass the result on with [`Usage::with_limit`](crate::policy::Usage::with_limit), for a
+    /// [limiter of weights](crate::limit::PacedLimiter#weights).
+    ///
+    /// ```
+    /// use http::{HeaderMap, HeaderValue};
+    /// use retry_core::classify::http::{RateLimit, response_limit_in};
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// let policy = r#""calls";q=100;w=60, "volume";q=9000;w=60;qu="content-bytes""#;
+    /// headers.insert("ratelimit-policy", HeaderValue::from_static(policy));
+    /// headers.insert("ratelimit", HeaderValue::from_static(r#""calls";r=50, "volume";r=700"#));
+    /// assert_eq!(response_limit_in("content-bytes", &headers), Some(RateLimit::new(700)));
+    /// assert_eq!(response_limit_in("tokens", &headers), None);
+    /// ```
+    pub fn response_limit_in(unit: &str, headers: &HeaderMap) -> Option<RateLimit> {
+        rate_limit_in(|of| of == unit, &list(headers, "ratelimit"), &list(headers, "ratelimit-policy"))
     }
 
     /// The headers that mean what `Retry-After` means.
@@ -295,4 +317,4 @@ pub(super) mod types {
 }
 
 #[cfg(feature = "http")]
-pub use types::{advised_response, exchange, response, response_rate_limit, response_retry_after};
+pub use types::{advised_response, exchange, response, response_limit_in, response_rate_limit, response_retry_after};

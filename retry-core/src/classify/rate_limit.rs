@@ -84,7 +84,8 @@ const fn saturated(number: u64) -> u32 {
 /// several limits, the one with the fewest remaining requests is returned. The form of older drafts, with `remaining` and
 /// `reset`, is read, too.
 ///
-/// All limits are read as limits of requests. With the feature `http`, `response_rate_limit` also reads their units.
+/// All limits are read as limits of requests. With the feature `http`, `response_rate_limit` and `response_limit_in` also read their
+/// units.
 ///
 /// ```
 /// use retry_core::classify::http::{RateLimit, rate_limit};
@@ -101,27 +102,32 @@ pub fn rate_limit(value: &str) -> Option<RateLimit> {
     read(value, |_| true)
 }
 
-/// Returns what a `RateLimit` header reports as [`rate_limit`] does, without the limits that have another unit than
-/// requests in the `RateLimit-Policy` header. A malformed policy header is ignored.
+/// Returns what a `RateLimit` header reports as [`rate_limit`] does, of the limits whose unit in the `RateLimit-Policy` header
+/// is accepted. A limit without a unit is one of requests. A malformed policy header is ignored.
 #[cfg(feature = "http")]
-pub(super) fn rate_limit_of_requests(value: &str, policy: &str) -> Option<RateLimit> {
-    let others = limits_in_other_units(policy).unwrap_or_default();
-    read(value, |name| !others.contains(&unquoted(name)))
+pub(super) fn rate_limit_in(accepts: impl Fn(&str) -> bool, value: &str, policy: &str) -> Option<RateLimit> {
+    let units = units(policy).unwrap_or_default();
+    read(value, |name| {
+        let named = units.iter().rev().find(|(limit, _)| *limit == unquoted(name));
+        accepts(named.map_or(REQUESTS, |(_, unit)| unit))
+    })
 }
 
-/// Returns the names of the limits that have another unit than requests, or `None` if the list is malformed.
 #[cfg(feature = "http")]
-fn limits_in_other_units(policy: &str) -> Option<Vec<&str>> {
-    let mut names = Vec::new();
+pub(super) const REQUESTS: &str = "requests";
+
+/// Returns the limits that have a unit, with their units, or `None` if the list is malformed.
+#[cfg(feature = "http")]
+fn units(policy: &str) -> Option<Vec<(&str, &str)>> {
+    let mut units = Vec::new();
     for member in split(policy, ',')? {
         let mut parts = split(member, ';')?.into_iter().map(trim);
         let name = parts.next()?;
-        let unit = parts.filter_map(|parameter| parameter.strip_prefix("qu=")).next_back();
-        if unit.is_some_and(|unit| unquoted(unit) != "requests") {
-            names.push(unquoted(name));
+        if let Some(unit) = parts.filter_map(|parameter| parameter.strip_prefix("qu=")).next_back() {
+            units.push((unquoted(name), unquoted(unit)));
         }
     }
-    Some(names)
+    Some(units)
 }
 
 /// Returns the text of a string or of a token. Older drafts write the names of limits as tokens.
@@ -159,7 +165,11 @@ fn read(value: &str, accepts: impl Fn(&str) -> bool) -> Option<RateLimit> {
         }
     }
     let [remaining, reset] = older;
-    fewest.or_else(|| Some(RateLimit::new(remaining?).with_reset(reset.map(Duration::from_secs))))
+    // The older form has no name, so it is a limit of requests.
+    fewest.or_else(|| {
+        let remaining = remaining.filter(|_| accepts(""))?;
+        Some(RateLimit::new(remaining).with_reset(reset.map(Duration::from_secs)))
+    })
 }
 
 /// Returns what the headers `RateLimit-Remaining` and `RateLimit-Reset`, or those with `X-` before them, report, or `None` if

@@ -5,7 +5,9 @@ use crate::support::{millis, secs};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proptest::prelude::*;
 use retry_core::classify::http::{self as plain, RateLimit};
-use retry_core::classify::llm::{anthropic, duration, known_google, known_openai, response, response_rate_limit};
+use retry_core::classify::llm::{
+    anthropic, duration, known_google, known_openai, response, response_rate_limit, response_token_limit,
+};
 use retry_core::classify::{Classification, grpc};
 use retry_core::{ErrorFault, RetryError, RetrySafety, StandardRetryStrategy, retry};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -446,6 +448,35 @@ fn a_report_is_made_of_limits_of_requests_and_never_of_tokens() {
     assert_eq!(plain::response_rate_limit(&map(&[openai, anthropic].concat()), now()), None);
 }
 
+// Rule E28.
+#[test]
+fn a_report_of_tokens_is_the_limit_of_which_the_fewest_remain() {
+    let read = |headers: &[(&'static str, &'static str)]| response_token_limit(&map(headers), now());
+    let limit = |remaining, reset: Option<u64>| Some(RateLimit::new(remaining).with_reset(reset.map(secs)));
+    let openai = [("x-ratelimit-remaining-tokens", "1200"), ("x-ratelimit-reset-tokens", "6m0s")];
+    let anthropic = [
+        ("anthropic-ratelimit-tokens-remaining", "900"),
+        ("anthropic-ratelimit-tokens-reset", "2027-01-15T08:00:20Z"),
+        ("anthropic-ratelimit-input-tokens-remaining", "800"),
+        ("anthropic-ratelimit-output-tokens-remaining", "700"),
+        ("anthropic-ratelimit-output-tokens-reset", "2027-01-15T08:00:30Z"),
+        ("anthropic-ratelimit-requests-remaining", "3"),
+    ];
+    let general = [("ratelimit", r#""a";r=5, "b";r=600;t=6"#), ("ratelimit-policy", r#""b";q=9;qu="tokens""#)];
+    assert_eq!(read(&[]), None);
+    assert_eq!(read(&openai), limit(1200, Some(360)));
+    assert_eq!(read(&anthropic), limit(700, Some(30)));
+    assert_eq!(read(&anthropic[..3]), limit(800, None));
+    assert_eq!(read(&[openai.as_slice(), &anthropic[..2]].concat()), limit(900, Some(20)));
+    assert_eq!(read(&general), limit(600, Some(6)));
+    assert_eq!(read(&[openai, general].concat()), limit(1200, Some(360)));
+    // Malformed ones are ignored, one by one.
+    assert_eq!(read(&[openai[0], ("x-ratelimit-reset-tokens", "90")]), limit(1200, None));
+    assert_eq!(read(&[("x-ratelimit-remaining-tokens", "-1"), anthropic[2]]), limit(800, None));
+    // Reports of requests are none of tokens.
+    assert_eq!(read(&[("x-ratelimit-remaining-requests", "5"), ("x-ratelimit-remaining", "5"), general[0]]), None);
+}
+
 const NAMES: [&str; 11] = [
     "x-should-retry",
     "retry-after",
@@ -480,7 +511,7 @@ proptest! {
                 }
                 for now in [UNIX_EPOCH, now(), UNIX_EPOCH - secs(9)] {
                     let _ = response(StatusCode::TOO_MANY_REQUESTS, &headers, None, now);
-                    let _ = response_rate_limit(&headers, now);
+                    let _ = (response_rate_limit(&headers, now), response_token_limit(&headers, now));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::support::secs;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
-use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, response_rate_limit};
+use retry_core::classify::http::{RateLimit, rate_limit, rate_limit_remaining, response_limit_in, response_rate_limit};
 use retry_core::{RetryDirective, RetryErrorType, Success};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -124,6 +124,34 @@ fn a_limit_in_another_unit_than_requests_is_not_read() {
         let headers: Vec<_> = lines.chain([("ratelimit", limits), ("x-ratelimit-remaining", "40")]).collect();
         assert_eq!(read(&headers, UNIX_EPOCH), expected, "{policies:?} {limits}");
     }
+}
+
+// Rule E27.
+#[test]
+fn a_limit_is_read_in_its_unit() {
+    let both = r#""calls";r=50;t=30, "bytes";r=900;t=5, "more";r=7000;t=9"#;
+    let bytes = r#""bytes";q=4;qu="content-bytes", "more";q=9;qu=content-bytes"#;
+    for (policies, limits, expected) in [
+        (bytes, both, limit(900, 5)),
+        (r#""more";q=9;qu="content-bytes""#, both, limit(7000, 9)),
+        (r#""more";q=9;qu="bytes""#, both, None),
+        (r#""other";q=9;qu="content-bytes""#, both, None),
+        ("", both, None),
+        // A malformed list has no limit in another unit.
+        (r#""bytes";qu="content-bytes"#, both, None),
+        (bytes, r#""bytes";r=x"#, None),
+        // The older form is about requests.
+        (bytes, "remaining=7, reset=8", None),
+    ] {
+        let headers: HeaderMap = [("ratelimit-policy", policies), ("ratelimit", limits), ("ratelimit-remaining", "40")]
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .into_iter()
+            .collect();
+        assert_eq!(response_limit_in("content-bytes", &headers), expected, "{policies} {limits}");
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert("ratelimit", HeaderValue::from_static(both));
+    assert_eq!(response_limit_in("requests", &headers), limit(50, 30));
 }
 
 // Rule E17.

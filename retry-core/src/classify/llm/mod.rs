@@ -87,7 +87,7 @@
 //! These services limit tokens per minute besides requests. Give each prompt its tokens as a
 //! [weight](crate::limit::PacedLimiter#weights), and the limits to the strategy if you know them. `cargo run --example llm` shows
 //! what is rejected with and without them. A stream that continues after a break uses no more tokens: return what an attempt used,
-//! and pass it on by `used`.
+//! and pass it on by `used`, with the tokens that remain of the limit if the response reports them (`response_token_limit`).
 //!
 //! # Differences from the providers' own libraries
 //!
@@ -110,7 +110,7 @@ mod response;
 
 pub use headers::duration;
 #[cfg(feature = "http")]
-pub use response::{response, response_rate_limit};
+pub use response::{response, response_rate_limit, response_token_limit};
 
 use super::{Classification, grpc};
 use crate::error::{ErrorFault, RetrySafety};

@@ -70,7 +70,7 @@ pub fn response(
 ///
 /// It reads the first of these that is present and well formed: `anthropic-ratelimit-requests-remaining`,
 /// `x-ratelimit-remaining-requests`, and the headers that [`http::response_rate_limit`] reads. The reset is read as in
-/// [`response`]; a malformed one is not known. Limits of tokens are another unit, and are ignored here.
+/// [`response`]; a malformed one is not known. [`response_token_limit`] reads the limits of tokens.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -86,15 +86,52 @@ pub fn response(
 /// assert_eq!(response_rate_limit(&headers, SystemTime::now()), Some(expected));
 /// ```
 pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
-    let server_now = server_time(only(headers, DATE), now);
-    LIMITS
-        .iter()
-        .filter(|limit| limit.unit == Unit::Requests)
-        .find_map(|limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, server_now))))
-        .or_else(|| http::response_rate_limit(headers, now))
+    reports(Unit::Requests, headers, now).next().or_else(|| http::response_rate_limit(headers, now))
 }
 
-#[derive(PartialEq)]
+/// Returns what a response reports about its limits of tokens, of several the one with the fewest tokens.
+///
+/// It reads `x-ratelimit-remaining-tokens`, and `anthropic-ratelimit-tokens-remaining` with its relatives `-input-tokens-` and
+/// `-output-tokens-`; without them, the limit [in the unit](http::response_limit_in) `tokens`. The resets are read as in
+/// [`response`]; a malformed one is not known.
+///
+/// A [limiter of weights](crate::limit::PacedLimiter#weights) gets it from the closure `used`, with what the attempt used:
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use retry_core::classify::llm::response_token_limit;
+/// use retry_core::policy::Usage;
+/// use std::time::SystemTime;
+///
+/// struct Answer {
+///     tokens: u32,
+///     headers: HeaderMap,
+/// }
+///
+/// // For `used = |outcome| outcome.as_ref().map(usage).unwrap_or_default()`.
+/// fn usage(answer: &Answer) -> Usage {
+///     Usage::new(answer.tokens).with_limit(response_token_limit(&answer.headers, SystemTime::now()))
+/// }
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-ratelimit-remaining-tokens", HeaderValue::from_static("1200"));
+/// let usage = usage(&Answer { tokens: 350, headers });
+/// assert_eq!(usage.limit().map(|limit| limit.remaining()), Some(1200));
+/// ```
+pub fn response_token_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateLimit> {
+    let fewest = reports(Unit::Tokens, headers, now).min_by_key(RateLimit::remaining);
+    fewest.or_else(|| http::response_limit_in("tokens", headers))
+}
+
+/// Returns the limits in this unit that are reported.
+fn reports(unit: Unit, headers: &HeaderMap, now: SystemTime) -> impl Iterator<Item = RateLimit> {
+    let now = server_time(only(headers, DATE), now);
+    let limits = LIMITS.iter().filter(move |limit| limit.unit == unit);
+    limits
+        .filter_map(move |limit| Some(RateLimit::new(limit.remaining(headers)?).with_reset(limit.reset(headers, now))))
+}
+
+#[derive(Clone, Copy, PartialEq)]
 enum Unit {
     Requests,
     Tokens,
