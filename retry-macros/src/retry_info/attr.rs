@@ -136,7 +136,8 @@ fn read_options<O: Copy>(
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => lists.push(list.tokens.clone()),
             _ => {
-                diagnostics.error(attr, format!("empty `#[retry]`; name an option: `#[retry(...)]`. {}", table.takes()))
+                diagnostics
+                    .error(attr, format!("empty `#[retry]`; name an option: `#[retry(...)]`. {}", table.takes()));
             }
         }
     }

@@ -110,7 +110,8 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
 ///
 /// // For `used = |outcome| outcome.as_ref().map(usage).unwrap_or_default()`.
 /// fn usage(answer: &Answer) -> Usage {
-///     Usage::new(answer.tokens).with_limit(response_token_limit(&answer.headers, SystemTime::now()))
+///     let limit = response_token_limit(&answer.headers, SystemTime::now());
+///     Usage::new(answer.tokens).with_limit(limit)
 /// }
 ///
 /// let mut headers = HeaderMap::new();
