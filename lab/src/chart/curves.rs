@@ -3,8 +3,9 @@
 use super::lines::{Drawn, Panel};
 use super::looks::{AWS, BLUE, GREEN, GREY, INK, LIMITERS, RED, YOURS, look, spread, standard};
 use super::parts::{Missing, centred, drawn, line, lines, option, panel, plot, table, value};
+use super::rows::levels;
 use super::scale::{fixed, number};
-use super::svg::Look;
+use super::svg::{Look, Svg};
 use crate::report::{Line, Point, Report, Spread};
 
 /// Writes to one row: how many, and how long they take.
@@ -289,11 +290,19 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
              stops them while too many attempts fail.",
             number(attempts)
         ),
+        format!(
+            "1 call/s: {} calls, one per second. survive: the part of single calls that succeed if they begin during an outage \
+             that ends after that time.",
+            report.options["levels"]["calls"]
+        ),
         spread("bands", report.seeds),
     ];
     let subtitle = format!(
         "Attempts at the last service while it fails, compared with no retries; users start {} operations per second",
         number(rate)
     );
-    Ok(drawn(&title, &subtitle, &[panel], 350.0, &notes))
+    let mut svg = Svg::new(&title, &subtitle);
+    panel.draw(&mut svg);
+    let bottom = levels(report)?.draw(&mut svg, 356.0);
+    Ok(svg.finish(bottom, &notes))
 }

@@ -1,7 +1,7 @@
 //! The pictures with a row for each strategy.
 
 use super::dots::{Dot, Dots, Panel, Row, TOP};
-use super::looks::{AWS_NOW, LIMITERS, YOURS, look, spread, standard};
+use super::looks::{AWS_NOW, BLUE, GREY, LIMITERS, YOURS, look, spread, standard};
 use super::parts::{Missing, collect, distinct, filled, has_yours, highest, option, rows, scaled, table, value, worst};
 use super::scale::number;
 use super::svg::Svg;
@@ -211,4 +211,32 @@ pub(super) fn many(report: &Report) -> Result<String, Missing> {
     let lanes = lanes.iter().map(|rate| format!("limit {}/s", number(rate.parse().unwrap_or(0.0)))).collect();
     let bottom = Dots { rows, lanes, panels }.draw(&mut svg, TOP);
     Ok(svg.finish(bottom, &notes))
+}
+
+/// The choices for functions of one program that call each other and all retry.
+pub(super) fn levels(report: &Report) -> Result<Dots<'_>, Missing> {
+    let (table, options) = (table(report, "levels")?, &report.options["levels"]);
+    let rows: Vec<_> = distinct(table, 0)
+        .into_iter()
+        .map(|name| Row { look: if name == "no retries" { GREY } else { BLUE }, name, section: None })
+        .collect();
+    let values = |measure| collect(&rows, &[String::new()], |row, _| value(table, &[row], measure));
+    let panel = |name: &str, values: Vec<Vec<Spread>>, decimals| {
+        let end = highest(&values);
+        Panel { decimals, ..Panel::new(name, filled(values), end) }
+    };
+    let heading =
+        format!("{} functions of one program that call each other, while the service is down", options["depth"]);
+    let mut panels = vec![
+        panel("requests of a call", values("requests of a call")?, 0),
+        panel("seconds to fail", values("seconds of a call")?, 0),
+        panel("requests, 1 call/s", values("requests per call in a row")?, 1),
+        panel(
+            &format!("survive {} s, %", number(options["away_s"].as_f64().unwrap_or(0.0))),
+            values("calls that survive, %")?,
+            0,
+        ),
+    ];
+    panels[0].section = Some(heading);
+    Ok(Dots { rows, lanes: vec![String::new()], panels })
 }

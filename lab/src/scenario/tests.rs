@@ -37,7 +37,7 @@ fn median(report: &Report, table: &str, keys: &[&str], measure: &str) -> f64 {
 
 fn a_job_of_weights() -> Value {
     json!({
-        "name": "short", "tasks": 100, "workers": 8, "weights": [1.0, 100.0], "is_log": true, "off_by": 1.5,
+        "name": "short", "operations": 100, "workers": 8, "weights": [1.0, 100.0], "is_log": true, "off_by": 1.5,
         "rate": 500.0, "burst": 500.0
     })
 }
@@ -254,6 +254,29 @@ fn retries_of_layers_multiply_unless_there_is_a_quota() {
     for strategy in ["no retries", "no quota", "quota"] {
         assert!((measure(strategy, "load per request, before") - 1.0).abs() < 0.05, "{strategy}");
     }
+}
+
+#[test]
+fn retries_of_levels_multiply_unless_one_level_retries_or_all_name_one_strategy() {
+    let report = study(layers::SCENARIO, &json!({ "rate": 1.0, "seeds": 1 }));
+    let measure = |choice, measure| median(&report, "levels", &[choice], measure);
+    let requests = |choice| measure(choice, "requests of a call");
+    let in_a_row = |choice| measure(choice, "requests per call in a row");
+    let survives = |choice| measure(choice, "calls that survive, %");
+    let [none, each, one, time, outermost] = [
+        "no retries",
+        "a strategy at each level",
+        "one for all levels",
+        "one for all, max_time",
+        "the outermost level only",
+    ];
+    let is = |value: f64, expected: f64| (value - expected).abs() < 1e-9;
+    assert!(is(requests(none), 1.0) && is(requests(each), 125.0) && is(requests(outermost), 5.0));
+    // The quota of 500 pays for 100 retries, at a cost of 5.
+    assert!(is(requests(one), 101.0) && is(in_a_row(one), 6.0) && is(in_a_row(each), 15.0));
+    assert!(requests(time) < 20.0 && is(measure(time, "seconds of a call"), 20.0), "{}", requests(time));
+    assert!(is(survives(none), 0.0) && is(survives(each), 100.0) && is(survives(time), 100.0));
+    assert!((40.0..100.0).contains(&survives(outermost)), "{}", survives(outermost));
 }
 
 /// Asserts that a fleet recovers about as early as with one quota of the same capacity, at most 5 % or a second later.

@@ -66,6 +66,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "failing servers beside other crates" => failing::failing(results),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "many" => many(results.full("many")?),
+        "levels" => levels(results.full("layers")?),
         "weights" => weights(results.full("weights")?),
         "partial outage" => failing::partial(results.full("partial")?),
         "worlds" => all_worlds(results.full("worlds")?),
@@ -106,6 +107,25 @@ fn copy(report: &Report) -> Result<Rows, Missing> {
             median(of("time, s")?, 1.0, 1),
             median(of("time / ideal")?, 1.0, 3),
             median(of("rejected share")?, 100.0, 1),
+        ]);
+    }
+    Ok(rows)
+}
+
+/// The choices for functions of one program that call each other.
+fn levels(report: &Report) -> Result<Rows, Missing> {
+    let (table, options) = (table(report, "levels")?, &report.options["levels"]);
+    let mut rows =
+        vec![row(&["retries", "requests of a call", "seconds until it fails", "requests per call at 1 call/s"])];
+    rows[0].push(format!("calls that survive {:.0} s, %", options["away_s"].as_f64().unwrap_or(0.0)));
+    for choice in distinct(table, 0) {
+        let of = |measure| value(table, &[&choice], measure);
+        rows.push(vec![
+            choice.clone(),
+            median(of("requests of a call")?, 1.0, 0),
+            median(of("seconds of a call")?, 1.0, 0),
+            median(of("requests per call in a row")?, 1.0, 1),
+            median(of("calls that survive, %")?, 1.0, 0),
         ]);
     }
     Ok(rows)

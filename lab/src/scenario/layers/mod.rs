@@ -4,8 +4,12 @@
 //! to the last service. The last service fails for a while. A service finishes a request even if its caller has given
 //! up.
 //!
+//! [`levels`] asks the same of the functions of one program.
+//!
 //! References: Marc Brooker, "Timeouts, retries, and backoff with jitter", Amazon Builders' Library; "Addressing
 //! Cascading Failures" in the book "Site Reliability Engineering".
+
+pub mod levels;
 
 use super::per_second::add_line;
 use super::{PerSecond, Plan, Scenario, millis, number, seconds, share};
@@ -15,6 +19,7 @@ use crate::report::{Plot, Report, Spread, Table};
 use crate::strategies::Strategy;
 use crate::study::{Workers, outcomes};
 use crate::world::{Random, request};
+use levels::Levels;
 use retry_core::StandardRetryStrategy;
 use retry_core::quota::NoQuota;
 use retry_core::time::{Timer, Timestamp};
@@ -54,6 +59,8 @@ pub struct Options {
     pub duration_s: u32,
     /// The number of runs: 20.
     pub seeds: u64,
+    /// The functions of one program.
+    pub levels: Levels,
 }
 
 impl Default for Options {
@@ -70,6 +77,7 @@ impl Default for Options {
             fails_s: 60,
             duration_s: 150,
             seeds: 20,
+            levels: Levels::default(),
         }
     }
 }
@@ -77,7 +85,15 @@ impl Default for Options {
 impl Options {
     /// Returns options for a run of some seconds.
     pub fn short() -> Self {
-        Self { rate: 50.0, fails_after_s: 10, fails_s: 20, duration_s: 45, seeds: 2, ..Self::default() }
+        Self {
+            rate: 50.0,
+            fails_after_s: 10,
+            fails_s: 20,
+            duration_s: 45,
+            seeds: 2,
+            levels: Levels::short(),
+            ..Self::default()
+        }
     }
 }
 
@@ -197,5 +213,5 @@ fn study(plan: &Plan, workers: &dyn Workers) -> Result<Report, serde_json::Error
         let lines: Vec<&PerSecond> = runs.iter().map(|run| &run.load).collect();
         add_line(&mut plot, strategy.name(), &lines, end, 1);
     }
-    Ok(SCENARIO.report(values, options.seeds, vec![table], vec![plot]))
+    Ok(SCENARIO.report(values, options.seeds, vec![table, levels::study(&options.levels, workers)], vec![plot]))
 }
