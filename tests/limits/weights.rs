@@ -148,6 +148,17 @@ fn a_weight_that_is_told_too_late_or_to_another_strategy_is_ignored() {
     assert_eq!(send(&strategy, &clock, &[20, 20]), [0, 200]);
 }
 
+// Rule L45.
+#[test]
+fn an_operation_that_is_not_sent_gives_its_weight_back() {
+    let (strategy, clock) = (told(), ByHand::at(secs(100)));
+    send(&strategy, &clock, &[10; 20]);
+    let mut token = begin(&strategy, &clock, 50);
+    assert_eq!(wait(&strategy, &clock, &mut token).as_millis(), 500);
+    strategy.release(token);
+    assert_eq!(send(&strategy, &clock, &[20, 30, 10]), [0, 0, 100]);
+}
+
 // Rule L49.
 #[test]
 fn an_idle_client_saves_up_the_heaviest_weight_so_far() {

@@ -207,3 +207,33 @@ impl Scale {
         sends as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Scale;
+
+    #[test]
+    fn the_sends_that_an_estimator_sees_are_as_heavy_as_what_was_accepted() {
+        let (mut scale, mut accepted, mut seen) = (Scale::NEW, 0.0, 0.0);
+        // The weights grow and shrink, so that the scale follows them several times.
+        for step in 0..4_000_u32 {
+            let weight = 1 + (step / 400 % 3) * 70 + step % 11;
+            if let Some(factor) = scale.meet(weight) {
+                seen *= factor;
+            }
+            accepted += f64::from(weight);
+            seen += f64::from(scale.accepted(weight));
+            let missing = accepted / scale.unit - seen;
+            assert!((-1e-6..1.0 + 1e-6).contains(&missing), "{missing} sends are missing after step {step}");
+        }
+    }
+
+    #[test]
+    fn a_send_is_as_heavy_as_recent_operations() {
+        let mut scale = Scale::NEW;
+        (0..10_000).for_each(|_| drop(scale.meet(1)));
+        assert!((scale.sends(100) - 100.0).abs() < 1e-9);
+        (0..300).for_each(|_| drop(scale.meet(100)));
+        assert!((0.8..1.6).contains(&scale.sends(100)), "{}", scale.sends(100));
+    }
+}
