@@ -5,7 +5,7 @@ use lab::scenario::UNTUNED;
 use std::fs;
 use std::path::Path;
 
-const RENEW: &str = "renew lab/results/peers with the commands in docs/performance.md, under \"Other crates\"";
+const RENEW: &str = "renew lab/results/peers with the commands in lab/results/README.md, under \"Other crates\"";
 
 fn report(directory: &str, scenario: &str) -> Report {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").join(directory).join(format!("{scenario}.json"));

@@ -22,8 +22,8 @@
 //! }
 //! ```
 //!
-//! Mark your writes: without `idempotent` or `idempotent = false`, a function is also retried after a timeout and after a
-//! server's fault, when the first attempt may have been carried out. See the attribute's option `idempotent`.
+//! Mark your writes. A function without `idempotent` or `idempotent = false` is also retried after a timeout and after a
+//! server's fault, although the first attempt may have been carried out ([the option](macro@retryable#idempotent)).
 //!
 #![doc = include_str!("../docs/recovery.svg")]
 //!
@@ -46,10 +46,10 @@
 //! |---|---|
 //! | [`retryable`](macro@retryable) | retry a function: the attribute |
 //! | [`retry()`], [`retry_blocking`] | retry a closure, or a call with a foreign error type |
-//! | [`retry_with_context`], [`AttemptContext`] | the same with the number of the attempt, the id of the operation and the previous failure |
+//! | [`retry_with_context`], [`AttemptContext`] | the same, with the number of the attempt and the previous failure |
 //! | [`Retry`] | the options of such a call |
-//! | `tower::RetryLayer` | retry the requests of a service, with the feature `tower` |
-//! | [`headers`] | tell a server the number of the attempt and the time left, and take over the deadline of a caller |
+//! | [`tower::RetryLayer`] | retry the requests of a service, with the feature `tower` |
+//! | [`headers`] | tell a server the number of the attempt and the time left, and use the deadline of a caller |
 //! | [`TimedOut`], [`TimeLimit`] | the error of an exceeded time limit, and which limit it was |
 //!
 //! Choose a strategy, which decides whether, when and how often to retry:
@@ -83,8 +83,8 @@
 //! |---|---|
 //! | [`Observer`], [`Event`], [`EventKind`], [`OperationId`] | the events of operations, also as events of `tracing` ([`observe`]) |
 //! | [`Report`] | how one call ended |
-//! | `observe::metrics::install` | metrics, with the feature `metrics` |
-//! | `test::begin`, `test::explore` | a guard for tests, and failures at each point of a fake, with the feature `test` |
+//! | [`observe::metrics::install`] | metrics, with the feature `metrics` |
+//! | [`test::begin`], [`test::explore`] | a guard for tests, and failures at each point of a fake, with the feature `test` |
 //!
 //! The modules contain the other items. [`guide`] explains the design decisions, and `docs/diagnostics.md` in the
 //! repository each compile error of the macros.
@@ -131,6 +131,10 @@
 //! | `test` | no | the module `test` for tests of retried code, and ways to construct [`Event`], [`Report`], [`AttemptContext`] and [`TimedOut`] |
 //! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
+//!
+#![cfg_attr(not(feature = "metrics"), doc = "[`observe::metrics::install`]: #features")]
+#![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
+#![cfg_attr(not(feature = "tower"), doc = "[`tower::RetryLayer`]: #features")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]

@@ -26,7 +26,7 @@ pub(super) struct Charts {
     #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
     reference: PathBuf,
     /// The pages with tables of results, between markers.
-    #[arg(long, default_values = ["docs/choosing.md", "docs/performance.md", "lab/results/README.md"], value_name = "FILE")]
+    #[arg(long, default_values = ["docs/choosing.md", "lab/results/README.md"], value_name = "FILE")]
     pages: Vec<PathBuf>,
     /// Writes nothing, and exits with 1 if the files are not those of the results.
     #[arg(long)]
