@@ -170,17 +170,33 @@ async fn cell(with: With, fault: Fault, right: Right, score: &mut Score) -> Stri
     format!("{} / {}{wrong}", name(again[0].0), name(again[1].0))
 }
 
+/// Returns a row for all faults with the same cells, in the order of the first one.
+fn rows_of(cells: &[(String, String)]) -> Vec<String> {
+    let mut rows: Vec<(String, &String)> = Vec::new();
+    for (name, cells) in cells {
+        match rows
+            .iter_mut()
+            .find(|(names, row)| *row == cells && names.starts_with("status") == name.starts_with("status"))
+        {
+            Some((names, _)) => *names = format!("{names}, {}", name.trim_start_matches("status ")),
+            None => rows.push((name.clone(), cells)),
+        }
+    }
+    rows.into_iter().map(|(names, cells)| format!("| {names} | {cells} |")).collect()
+}
+
 // Rules H13, H14.
 #[tokio::test]
 async fn each_of_28_faults_is_met_as_documented() {
-    let (mut rows, mut ours_right, mut theirs_right) = (Vec::new(), Score::default(), Score::default());
+    let (mut cells, mut ours_right, mut theirs_right) = (Vec::new(), Score::default(), Score::default());
     for (name, fault, right) in faults() {
         let ours = cell(ours, fault, right, &mut ours_right);
         let theirs = cell(theirs, fault, right, &mut theirs_right);
         let (ours, theirs) = tokio::join!(ours, theirs);
-        rows.push(format!("| {name} | {ours} | {theirs} |"));
+        cells.push((name, format!("{ours} | {theirs}")));
     }
-    assert_eq!((rows.len(), ours_right.0), (28, 28), "\n{}\n", rows.join("\n"));
+    assert_eq!((cells.len(), ours_right.0), (28, 28), "{cells:?}");
+    let mut rows = rows_of(&cells);
     rows.push(format!("| right | {} of 28 | {} of 28 |", ours_right.0, theirs_right.0));
     rows.push(format!("| right for GET | {} of 28 | {} of 28 |", ours_right.1, theirs_right.1));
     let page = include_str!("../../../docs/comparison.md");
