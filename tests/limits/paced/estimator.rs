@@ -141,6 +141,21 @@ fn after_two_seconds_a_ramp_with_noise_ends_in_a_cut_that_is_no_rejection() {
     assert!(clean.suspect(at(4_500)));
 }
 
+// Rule L42.
+#[test]
+fn a_ramp_with_fewer_than_six_rejections_goes_on() {
+    for rejected in [5, 6] {
+        let mut estimator = GoodputEstimator::new(at(0));
+        for round in 0..rejected {
+            estimator.accept(at(500 + 200 * round), 20);
+            assert!(!estimator.suspect(at(500 + 200 * round)));
+        }
+        estimator.accept(at(1_999), 20);
+        assert!(!estimator.suspect(at(2_000)));
+        assert_eq!(estimator.estimate().is_some(), rejected == 6, "{rejected} before this one");
+    }
+}
+
 // Rules L16, L44.
 #[test]
 fn known_noise_of_a_share_is_told_from_a_limit_by_a_larger_share() {
@@ -226,6 +241,9 @@ fn three_looks_in_a_row_with_a_rejection_show_noise() {
     let mut small = tracking_a_limit_of(149);
     small.accept(at(2_400), 45);
     assert!(small.suspect(at(2_400)));
+    let mut large = tracking_a_limit_of(151);
+    large.accept(at(2_400), 45);
+    assert!(!large.suspect(at(2_400)));
 }
 
 // Rule L2.

@@ -108,6 +108,26 @@ fn a_rejection_at_a_told_limit_spaces_the_sends_wider_and_accepted_requests_brin
     assert_rate(&strategy, 100.0 / (1.0 + space));
 }
 
+// Rule L19.
+#[test]
+fn sends_at_a_told_limit_are_spaced_at_most_40_percent_wider() {
+    let clock = ByHand::at(secs(1000));
+    let strategy = PacedRetryStrategy::new().max_rate(100.0);
+    drop(sends(&strategy, &clock, secs(1), Duration::ZERO));
+    for rejections in 1..=9_u8 {
+        reject(&strategy, &clock);
+        assert_rate(&strategy, 100.0 / (1.03 + 0.04 * f64::from(rejections)));
+    }
+    // From then on, rejections show that the limit is lower.
+    let mut rates = vec![];
+    for _ in 0..20 {
+        reject(&strategy, &clock);
+        rates.push(strategy.send_rate().unwrap());
+    }
+    assert!(rates.iter().all(|rate| (rate * 1.39 - 100.0).abs() < 1e-6 || *rate < 65.0), "{rates:?}");
+    assert!(rates[19] < 65.0, "{rates:?}");
+}
+
 // Rules L18, L19.
 #[test]
 fn a_limit_below_the_told_one_is_learnt() {
