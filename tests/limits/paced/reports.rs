@@ -54,9 +54,9 @@ fn few_requests_are_less_than_a_third_of_the_most_of_the_last_seconds() {
     assert!(!cut_by(limit(600, 20), limit(1, 1)));
     assert!(!cut_by(limit(100, 1), limit(1, 1)));
 
-    // What remained nine seconds ago counts.
+    // What remained twelve seconds ago counts.
     let (clock, strategy) = (ByHand::at(secs(1000)), PacedRetryStrategy::new());
-    send_with_reports(&strategy, &clock, 8, |second| Some(RateLimit::new(if second == 0 { 3000 } else { 1100 })));
+    send_with_reports(&strategy, &clock, 12, |second| Some(RateLimit::new(if second == 0 { 3000 } else { 1100 })));
     let rate = strategy.send_rate().unwrap();
     send_with_reports(&strategy, &clock, 1, |_| Some(RateLimit::new(900)));
     assert!(strategy.send_rate().unwrap() < rate);
