@@ -26,7 +26,7 @@
 //! | `policy` | for a function that returns the client's own error, alone or in an `anyhow::Error` or the like: `#[retryable(strategy = API, policy = reqwest013::policy())]` |
 //! | `ClientError` | for a function with a time limit: `Result<T, reqwest013::ClientError>` has the client's own error or a time limit that was exceeded |
 //! | `link` | for the errors of more clients in the same function: `policy = reqwest013::policy().also(redis1::link)` |
-//! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). Of reqwest, reqwest-middleware and hyper-util |
+//! | `response_policy` | for layers of `tower` around an HTTP client, where an error status is an `Ok`: a [`ResponsePolicy`](http::ResponsePolicy). For reqwest, reqwest-middleware and hyper-util |
 //! | `transaction`, `TransactionError` | for a transaction of `PostgreSQL`, in the two modules that have them: they know whether COMMIT had been sent |
 //! | a table | to look up the classification of each error, the reason for it, and how it was observed |
 //!

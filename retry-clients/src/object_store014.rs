@@ -53,7 +53,7 @@
 //!   completion or a bulk delete. It is treated as a 500 or as throttling.
 //! - **Bodies** belong to the attempt, so that a request is repeated if its answer breaks off. The exception is the content of an object
 //!   whose length is unknown or above 1 MiB ([`read_bodies`](RetryConnector::read_bodies)).
-//! - **The outcome** is that of the last attempt, and `object_store` makes its error of it.
+//! - **The outcome** is that of the last attempt, from which `object_store` makes its error.
 //!
 //! # Objects that break off
 //!

@@ -17,14 +17,14 @@
 //!
 //! # A quota that needs no number
 //!
-//! How large should a quota be? A fixed size of 100 retries is right for one process with a few hundred requests per second.
-//! With 1,000 processes it is 1,000 times as large, and a server that stalled stays down. With one process, failures of 30 %
-//! that have nothing to do with each other empty it, though retries would help. So
-//! [`EvidenceQuota`](crate::quota::EvidenceQuota) takes its size from its own traffic: the attempts of 1 5/8 seconds. These
-//! sizes add up to that of one quota, whatever the number of processes. And it asks whether retries help: one that succeeds
-//! gives back two. So retries pay for themselves while more than half of all attempts succeed, and end by themselves on a
-//! server that sheds load, where each retry displaces another request. A timeout is the one failure that shows congestion, so
-//! the rule for its retry is stricter.
+//! How large should a quota be? A fixed size of 100 retries is right for one process with a few hundred requests per
+//! second. With 1,000 processes it is 1,000 times as large, and a server that stalled stays down. With one process,
+//! independent failures of 30 % empty it, although retries would help. So [`EvidenceQuota`](crate::quota::EvidenceQuota)
+//! takes its size from its own traffic: the number of attempts in 1 5/8 seconds. These sizes add up to the size of one
+//! quota, whatever the number of processes. And it asks whether retries help: one that succeeds gives back two. So retries
+//! pay for themselves while more than half of all attempts succeed, and end by themselves on a server that sheds load,
+//! where each retry displaces another request. A timeout is the one failure that shows congestion, so the rule for its
+//! retry is stricter.
 //!
 //! # Tokens
 //!
@@ -83,11 +83,12 @@
 //! was no further attempt is in the events for the [observer](crate::Observer) and for `tracing`, and in the
 //! [report](crate::Report) of a closure call.
 //!
-//! A caller of a function with the attribute that needs the report asks for it with `on_end = |report| ..`. It is a closure
-//! with access to the arguments, so the function can take a place for the answer, `ended: &mut Option<RetryError>`. Nothing
-//! changes for callers and functions that don't ask. The alternatives were: a return type of `Report<Result<..>>`, but then
-//! the body returns another type than the signature says; a variable of a given name, but the body that could read it has
-//! ended by then; and an observer, but it is shared by calls that run at the same time and does not get the outcome.
+//! If callers of a function with the attribute need the report, the function has the option `on_end = |report| ..`. The
+//! closure has access to the arguments, so it can store the answer in one of them, such as `ended: &mut
+//! Option<RetryError>`. Nothing changes for other functions and their callers. The alternatives were: a return type of
+//! `Report<Result<..>>`, but then the body returns another type than the signature says; a variable of a given name, but
+//! the body that could read it has ended by then; and an observer, but it is shared by calls that run at the same time and
+//! does not get the outcome.
 //!
 //! # Errors with an unknown effect
 //!

@@ -9,7 +9,7 @@
 //! The functions write and read the values as text, so that they fit the metadata of any client and server. tonic has a setter
 //! for the timeout, so there [`AttemptContext::time_left`] goes to `Request::set_timeout`.
 //!
-//! A service between a caller and a store takes over the deadline of the caller, and tells the store about its attempts:
+//! A service between a caller and a store uses the deadline of the caller, and tells the store about its attempts:
 //!
 //! ```
 //! use retry_core::headers;

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 /// Computes the delay before a retry from the number of retries and the class of the failure.
 ///
-/// A backoff has no state of its own besides the source of its jitter. The [strategy](crate::RetryStrategy) handles the
+/// A backoff has no state except the source of its jitter. The [strategy](crate::RetryStrategy) handles the
 /// wait that a server asks for, the quota and the maximum number of attempts.
 ///
 /// ```

@@ -252,7 +252,7 @@ pub(super) mod types {
     }
 
     /// Returns what a response reports about a limit in this unit, such as `content-bytes`: the value of `qu` in the header
-    /// `RateLimit-Policy`. Of several limits in this unit, the one of which the least remains is returned.
+    /// `RateLimit-Policy`. If several limits have this unit, the one with the least remaining is returned.
     ///
     /// It reads the header `RateLimit`. A limit without a unit is one of `requests`. If one of the two headers is malformed, no
     /// limit has another unit. Pass the result on with [`Usage::with_limit`](crate::policy::Usage::with_limit), for a

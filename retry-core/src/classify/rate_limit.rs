@@ -79,8 +79,9 @@ const fn saturated(number: u64) -> u32 {
 
 /// Returns what a `RateLimit` header reports, or `None` if the value is malformed.
 ///
-/// The value is the list of [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/):
-/// the name of each limit with the parameters `r`, the requests that remain, and `t`, the seconds until the reset. Of
+/// The value is the list of
+/// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/): the name
+/// of each limit with the parameters `r`, the requests that remain, and `t`, the seconds until the reset. If there are
 /// several limits, the one with the fewest remaining requests is returned. The form of older drafts, with `remaining` and
 /// `reset`, is read, too.
 ///

@@ -14,7 +14,7 @@ use crate::error::{ErrorFault, RetrySafety};
 /// |---|---|---|---|
 /// | `LOADING` | yes | server | the server reads its data set from disk after a start |
 /// | `MASTERDOWN` | yes | server | a replica lost its master and must not answer with stale data |
-/// | `CLUSTERDOWN`, `TRYAGAIN` | yes | server | the cluster lacks a node, or moves the slot at the moment |
+/// | `CLUSTERDOWN`, `TRYAGAIN` | yes | server | the cluster lacks a node, or is moving the slot |
 /// | `READONLY` | yes | server | the node is a replica, often after a failover: connect again |
 /// | `BUSY` | yes | server | a script blocks the server |
 /// | `NOREPLICAS` | yes | server | fewer replicas are connected than `min-replicas-to-write` asks for |

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// the limit is that of the mode.
 #[derive(Debug)]
 pub struct ConfiguredStrategy<B = ExponentialBackoff, Q = TokenBucket, L = ModeLimiter> {
-    /// The quota, the switch and the limiters, which live through all changes. The address of the standard strategy in it
+    /// The quota, the switch and the limiters, which all changes keep. The address of the standard strategy in it
     /// identifies tokens, so they stay valid, too. Its own settings are not used.
     pub(super) limited: LimitedRetryStrategy<L, B, KindQuota<Q>>,
     /// The values of settings that a configuration does not set.
@@ -104,7 +104,7 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> ConfiguredStrategy<B, 
     /// - **Operations** continue with their tokens, in any mode. The new settings apply from the next failure on. A delay
     ///   that has begun does not change.
     /// - **The quota** continues. Its balance keeps its proportion to the capacity, rounded down. An empty quota that had a
-    ///   capacity stays empty, also if the capacity is 0 for a while. Payments and refunds of other threads are not lost.
+    ///   capacity stays empty, even if the capacity is 0 for a while. Payments and refunds of other threads are not lost.
     /// - **A refill** that begins or changes starts at the change: a period is settled by the settings at its end. Only this
     ///   needs the clock, which is read once. Pass the clock of the operations, such as [`TokioTimer`](crate::TokioTimer).
     /// - **The limiters** continue, too. With the mode `adaptive` or `paced`, new attempts are limited, each by the limiter of

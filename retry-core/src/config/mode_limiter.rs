@@ -14,7 +14,7 @@ use crate::time::{Clock, Timestamp};
 
 /// The limiter of a [`ConfiguredStrategy`](super::ConfiguredStrategy) whose mode the configuration chooses.
 ///
-/// It has the limiters of all modes, each of which lives through all changes.
+/// It has the limiters of all modes, and keeps them when the mode changes.
 #[derive(Debug)]
 pub struct ModeLimiter {
     adaptive: AdaptiveLimiter,

@@ -21,7 +21,7 @@ use std::time::Duration;
 ///
 /// The methods are called in this order:
 ///
-/// 1. [`begin`](SendLimiter::begin) once, at the start of the operation, and [`weigh`](SendLimiter::weigh) if its weight is told.
+/// 1. [`begin`](SendLimiter::begin) once, at the start of the operation, and [`weigh`](SendLimiter::weigh) if it has a weight.
 /// 2. Before each attempt, [`ask`](SendLimiter::ask) until the answer is now, as long as [`must_ask`](SendLimiter::must_ask)
 ///    returns `true`. If the operation ends before the attempt is sent, [`release`](SendLimiter::release).
 /// 3. After the attempt, [`settle`](SendLimiter::settle) if the policy says what was used, and then
@@ -94,7 +94,8 @@ pub trait SendLimiter: Debug {
     fn begin(&self, clock: &dyn Clock) -> Self::Place;
 
     /// Records the weight of the operation, for a limit on the sum of weights. Called before the first question, and not at
-    /// all if no weight is told: such an operation weighs 1. The default does nothing, which is right for a limit on requests.
+    /// all for an operation without a weight, which weighs 1. The default does nothing, which is right for a limit on
+    /// requests.
     fn weigh(&self, place: &mut Self::Place, weight: u32) {
         let _ = (place, weight);
     }
@@ -123,7 +124,7 @@ pub trait SendLimiter: Debug {
     /// [`Ready::Now`] again.
     fn ask(&self, place: &mut Self::Place, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready;
 
-    /// Takes the permission back for a while: the attempt is not sent yet, because the other limiter of a pair lets it wait.
+    /// Takes the permission back for a while: the attempt is not sent yet, because the other limiter of a pair makes it wait.
     /// The operation asks for the permission again.
     ///
     /// The default calls [`release`](SendLimiter::release). A limiter with a queue keeps the operation's turn.

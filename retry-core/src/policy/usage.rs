@@ -2,8 +2,8 @@
 
 use super::RateLimit;
 
-/// What an outcome says about a limit on the sum of [weights](crate::limit::PacedLimiter#weights): what the attempt used, where its
-/// weight was an estimate, and what remains.
+/// What an outcome says about a limit on the sum of [weights](crate::limit::PacedLimiter#weights): what the attempt used,
+/// if its weight was an estimate, and what remains.
 ///
 /// ```
 /// use retry_core::classify::http::RateLimit;

@@ -86,8 +86,8 @@ use std::any::type_name;
 /// # }
 /// ```
 ///
-/// In a closure, put state that each attempt changes behind a lock, which only one attempt at a time takes. So a connection gets
-/// from one attempt to the next:
+/// In a closure, put state that each attempt changes behind a lock, which only one attempt at a time takes. This passes a
+/// connection from one attempt to the next:
 ///
 /// ```
 /// # use retry_core::{RetryInfo, StandardRetryStrategy, retry};
@@ -140,7 +140,7 @@ where
 /// Creates a call as [`retry()`] does, for an async closure that takes the context of each attempt.
 ///
 /// The [context](AttemptContext) has the number of the attempt, the id of the operation, the previous failure and the
-/// time that is left. State of the caller gets from one attempt to the next as in [`retry()`].
+/// time that is left. [`retry()`] shows how to pass state of the caller from one attempt to the next.
 ///
 /// ```
 /// # use retry_core::RetryInfo;

@@ -133,9 +133,9 @@ impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L> {
         Retry { function, policy, timer, observer, limits }
     }
 
-    /// Sets a closure that returns what an attempt used of a limit on the sum of weights, where its [weight](Retry::weight) was an
-    /// estimate: a number, an `Option` of one where `None` means the weight, or a [`Usage`]. The difference is settled with the
-    /// next operations. Call this after the methods that set or change the policy.
+    /// Sets a closure that returns what an attempt used of a limit on the sum of weights, if its [weight](Retry::weight)
+    /// was an estimate: a number, an `Option` of one where `None` means the weight, or a [`Usage`]. The difference is
+    /// settled with the next operations. Call this after the methods that set or change the policy.
     pub fn used<R, U, W>(self, used: U) -> Retry<S, F, UsedPolicy<P, U>, T, O, L>
     where
         F: Attempts<Outcome = R>,

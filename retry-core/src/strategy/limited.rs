@@ -57,7 +57,7 @@ impl<L, B, Q> LimitedRetryStrategy<L, B, Q> {
     ///     );
     /// ```
     ///
-    /// The first limiter is asked first. If the second one lets the attempt wait, the permission of the first one is [put
+    /// The first limiter is asked first. If the second one makes the attempt wait, the permission of the first one is [put
     /// back](SendLimiter::put_back). So an operation that waits holds no permission, and pairs of the same limiters in
     /// another order don't block each other. Both learn from each outcome. If one of them grants a retry without backoff and
     /// cost, the retry has none. If both set a delay, the longer one is used.

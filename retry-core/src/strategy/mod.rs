@@ -68,8 +68,8 @@ use std::time::Duration;
 ///
 /// An operation calls the methods in this order:
 ///
-/// 1. [`acquire_initial_token`](RetryStrategy::acquire_initial_token) once, at the start, and [`weigh`](RetryStrategy::weigh) if
-///    its weight is told.
+/// 1. [`acquire_initial_token`](RetryStrategy::acquire_initial_token) once, at the start, and
+///    [`weigh`](RetryStrategy::weigh) if it has a weight.
 /// 2. Before each attempt, the operation sleeps for the token's [delay](RetryToken::delay), and then calls
 ///    [`ready`](RetryStrategy::ready) until the answer is now. If the operation ends before the attempt is sent, it
 ///    calls [`release`](RetryStrategy::release).
@@ -145,9 +145,9 @@ pub trait RetryStrategy {
     /// Returns an error if another strategy issued the token. In this case, nothing is recorded.
     fn record_success(&self, token: Self::Token, success: &Success, clock: &dyn Clock) -> Result<(), ForeignToken>;
 
-    /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once, after
-    /// [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if a weight is told. The default does nothing,
-    /// which is right for strategies without such a limit. Ignore a foreign token.
+    /// Records the weight of the operation, for a limit on the sum of weights, such as tokens per minute. Called once,
+    /// after [`acquire_initial_token`](RetryStrategy::acquire_initial_token), and only if the operation has a weight. The
+    /// default does nothing, which is right for strategies without such a limit. Ignore a foreign token.
     fn weigh(&self, token: &mut Self::Token, weight: u32) {
         let _ = (token, weight);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A handle to a strategy for operations of one weight, for a limit on the [sum of weights](crate::limit::PacedLimiter#weights).
 ///
-/// [`Retry::weight`](crate::Retry::weight) makes one. Create it yourself where a function wants a strategy.
+/// [`Retry::weight`](crate::Retry::weight) makes one. Create it yourself where a function takes a strategy.
 ///
 /// ```
 /// use retry_core::limit::{PacedLimiter, Weights};

@@ -15,10 +15,9 @@ use std::time::{Duration, SystemTime};
 /// `known` is the classification of the code by a table, such as [`known_openai`](super::known_openai). If it is `None`, the
 /// status decides, as in [`http::response`]. The headers add these, whichever of the two decided:
 ///
-/// - `x-should-retry: false` means that the error is not retried, and `x-should-retry: true` that it is safe to retry, in any
-///   case of the letters. If the code says no and the header says `true`, the status decides about the class and the
-///   fault. Any other value is ignored. Elsewhere, only
-///   [`http::advised_response`] reads the header.
+/// - `x-should-retry: false` means that the error is not retried, and `x-should-retry: true` that it is safe to retry, in
+///   upper or lower case. If the code says no and the header says `true`, the status decides about the class and the fault.
+///   Any other value is ignored. Elsewhere, only [`http::advised_response`] reads the header.
 /// - The wait: `retry-after-ms` and its relatives, then `Retry-After`, then `x-ratelimit-reset`, as
 ///   [`http::response_retry_after`] reads them, but `Retry-After` may have a fraction, as in `1.5`. If none of them is present
 ///   and well formed, the wait is the reset of an exhausted limit, of requests or of tokens. If several limits are exhausted,
@@ -66,11 +65,11 @@ pub fn response(
     verdict.with_retry_after(known.retry_after().max(wait))
 }
 
-/// Returns what a response reports about its limit of requests.
+/// Returns what a response reports about its limit on requests.
 ///
 /// It reads the first of these that is present and well formed: `anthropic-ratelimit-requests-remaining`,
 /// `x-ratelimit-remaining-requests`, and the headers that [`http::response_rate_limit`] reads. The reset is read as in
-/// [`response`]; a malformed one is not known. [`response_token_limit`] reads the limits of tokens.
+/// [`response`]; a malformed one is not known. [`response_token_limit`] reads the limits on tokens.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue};
@@ -89,7 +88,8 @@ pub fn response_rate_limit(headers: &HeaderMap, now: SystemTime) -> Option<RateL
     reports(Unit::Requests, headers, now).next().or_else(|| http::response_rate_limit(headers, now))
 }
 
-/// Returns what a response reports about its limits of tokens, of several the one with the fewest tokens.
+/// Returns what a response reports about its limits on tokens. If there are several, the one with the fewest tokens is
+/// returned.
 ///
 /// It reads `x-ratelimit-remaining-tokens`, and `anthropic-ratelimit-tokens-remaining` with its relatives `-input-tokens-` and
 /// `-output-tokens-`; without them, the limit [in the unit](http::response_limit_in) `tokens`. The resets are read as in

@@ -55,7 +55,7 @@ const LOWEST: f64 = 0.2;
 ///    last rejection, its limit is higher, and the rate doubles every 0.4 s until the next rejection.
 ///
 /// A [warning](GoodputEstimator::warn) that few requests remain is handled like a rejection. For 5 s after it, the rate beyond
-/// the estimate gains only the 1.3 sends per second, and a higher limit is not looked for.
+/// the estimate gains only the 1.3 sends per second, and no search for a higher limit begins.
 ///
 /// A client that sends less than its rate learns nothing about the limit. So it calls
 /// [`pause`](GoodputEstimator::pause), and the measurement starts again.
@@ -283,7 +283,7 @@ impl GoodputEstimator {
         (self.phase != Phase::Ramp).then_some(self.estimate)
     }
 
-    /// Counts in another unit from now on: what was so many requests is this many times as many.
+    /// Changes the unit: multiplies all numbers of requests by this factor.
     pub(super) fn rescale(&mut self, factor: f64) {
         self.estimate *= factor;
         if let Phase::Search { from, .. } = &mut self.phase {

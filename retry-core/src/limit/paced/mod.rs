@@ -73,7 +73,7 @@ const LOWEST_PACE: f64 = 0.001;
 ///
 /// - The weight is an estimate, by which an operation is admitted. If the outcome says what was
 ///   [used](crate::policy::Usage), the difference is settled with the next operations.
-/// - Tell the limit if you know it. What is learned without it is one rejection in about 30 requests at 10 requests per second.
+/// - Set the limit if you know it. Otherwise, about one request in 30 is rejected, at 10 requests per second.
 /// - An idle client may send as much as the heaviest operation so far at once. A server that accepts that one has such a burst.
 #[derive(Debug)]
 pub struct PacedLimiter<U: Unit = Requests> {
@@ -195,8 +195,8 @@ impl<U: Unit> PacedLimiter<U> {
     }
 
     /// Sets the time after which an operation that is throttled gives up; see
-    /// [`PacedRetryStrategy::max_throttled_time`](crate::PacedRetryStrategy::max_throttled_time). Of two limiters, the shorter
-    /// time counts.
+    /// [`PacedRetryStrategy::max_throttled_time`](crate::PacedRetryStrategy::max_throttled_time). With two limiters, the
+    /// shorter time is used.
     #[must_use]
     pub const fn max_throttled_time(mut self, time: Duration) -> Self {
         self.set_max_throttled_time(time);

@@ -149,8 +149,8 @@ const OPERATIONS: f64 = 64.0;
 /// for one to one and a half requests, which makes it a little less sure of what it sees, or a little more.
 const MOVES_BY: f64 = 1.5;
 
-/// How many sends a weight is: as many as requests of the mean weight are as heavy. So an estimator of the rate sees about as
-/// many requests as there are, however heavy they are, and its statistics hold.
+/// Converts weights to sends: a request of the mean weight is one send. So an estimator of the rate sees about as many
+/// sends as there are requests, however heavy they are, and its statistics hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     /// The weight of one send. It is at least 1.

@@ -30,9 +30,9 @@ use word::RETRY;
 /// - **A retry that succeeds shows that retries help**, and gives back twice what it cost. So failures that are independent
 ///   of each other are retried for as long as more than half of all attempts succeed. If a server fails *because* of too many
 ///   requests, more retries let fewer of them succeed, which stops the retries.
-/// - **A timeout shows congestion.** It is retried only if more than five attempts succeeded for each recent failure, and costs
-///   a retry even if it is not. For two minutes after a timeout, successes of retries are not evidence, and three first
-///   successes pay for about one retry.
+/// - **A timeout shows congestion.** It is retried only if more than five attempts succeeded for each recent failure, and
+///   costs a retry even if it is not. For two minutes after a timeout, successes of retries are not evidence, and it takes
+///   about three successful first attempts to pay for a retry.
 ///
 /// It has two weaknesses:
 ///
