@@ -318,8 +318,8 @@ fn an_hourly_limit_ends_what_it_must_at_once_and_sends_next_to_nothing_meanwhile
 fn a_time_in_which_everything_is_rejected_loses_nothing_and_costs_few_requests() {
     // Probes are a quarter of the time since the first rejection apart, so the last one is up to 30 s late in a job of 160 s.
     world_goals("closed for", 1.22, 0.07);
-    for workers in [1, 2, 8] {
-        world_goals(&format!("600 per minute, {workers} workers"), 1.1, 0.07);
+    for workers in ["1 worker", "2 workers", "8 workers"] {
+        world_goals(&format!("600 per minute, {workers}"), 1.1, 0.07);
     }
 }
 

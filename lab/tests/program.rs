@@ -126,7 +126,7 @@ fn a_run_that_is_stopped_leaves_a_page_of_the_scenarios_before() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let page = fs::read_to_string(&file).unwrap();
     assert_eq!(page.matches("<svg ").count(), 2, "the schedule and the first scenario");
-    assert!(page.contains("1 of 2 scenarios have ended"), "{page}");
+    assert!(page.contains("Scenarios that have ended: 1 of 2"), "{page}");
 }
 
 #[test]

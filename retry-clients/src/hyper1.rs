@@ -5,6 +5,19 @@
 //! | Did the request's own body fail, or was hyper misused (`is_user`)? | maybe | | other | a part of the request may have been sent |
 //! | Was it a timeout, of hyper or of the socket? | maybe | yes | other | the request may have been acted upon |
 //! | Any other error: the connection broke, or the response was cut short or is not HTTP | maybe | | server | the request may have been acted upon |
+//!
+//! ```
+//! use retry_clients::hyper1;
+//! use retry_core::RetryInfo;
+//!
+//! #[derive(Debug, RetryInfo)]
+//! enum ReadError {
+//!     /// The body of the response broke off.
+//!     Body(#[retry(with = hyper1::classify)] hyper::Error),
+//!     #[retry(throttling)]
+//!     TooManyRequests,
+//! }
+//! ```
 
 use hyper::Error;
 use retry_core::classify::{Classification, chain};

@@ -8,6 +8,20 @@
 //! | Any other error, such as a URI without a host | no | | other |
 //!
 //! A URI whose scheme the connector does not support is a failure to connect, too, and is retried without success.
+//!
+//! ```
+//! use hyper_util::client::legacy::Error;
+//! use retry_clients::hyper_util01;
+//! use retry_core::{StandardRetryStrategy, retryable};
+//!
+//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = API, policy = hyper_util01::policy().idempotent(true))]
+//! async fn is_up(path: &str) -> Result<bool, Error> {
+//!     // One attempt: `client.get(uri(path)).await?.status().is_success()`.
+//! #   Ok(!path.is_empty())
+//! }
+//! ```
 
 use crate::http::ResponsePolicy;
 use crate::{connect, hyper1};

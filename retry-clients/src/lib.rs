@@ -1,5 +1,19 @@
 //! Classification of the errors of known clients, for [`retry_core`].
 //!
+#![cfg_attr(feature = "reqwest013", doc = "```")]
+#![cfg_attr(not(feature = "reqwest013"), doc = "```ignore")]
+//! use reqwest::Client;
+//! use retry_clients::reqwest013::{ClientError, ResponseExt};
+//! use retry_core::{StandardRetryStrategy, retryable};
+//!
+//! static API: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = API, idempotent, attempt_timeout = "2s")]
+//! async fn get(http: &Client, url: &str) -> Result<String, ClientError> {
+//!     Ok(http.get(url).send().await?.error_for_response().await?.text().await?)
+//! }
+//! ```
+//!
 //! | client | feature and module | error |
 //! |---|---|---|
 //! | hyper 1 | [`hyper1`] | `hyper::Error` |

@@ -2,6 +2,13 @@
 //!
 //! Numbers that grow are told in all, since the process began. The store keeps the larger of its own number and that of
 //! the process. So calls and replies may be lost, late or repeated, and a replica that missed some of them catches up.
+//!
+//! ```
+//! use retry_fleet::protocol::Call;
+//!
+//! let call = Call::new("process 1", "a name for a new epoch");
+//! assert!(call.epoch.is_none() && !call.is_leaving);
+//! ```
 
 use std::time::Duration;
 

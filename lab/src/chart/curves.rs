@@ -28,7 +28,7 @@ pub(super) fn contention(report: &Report) -> Result<String, Missing> {
     let mut left = series(attempts)?;
     left.push(Drawn { line: line(attempts, "ideal")?, look: INK, name: Some("ideal: one each".to_owned()) });
     let names = ("clients", "writes until all are done (linear)");
-    let left = Panel { lines: left, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
+    let left = Panel { lines: left, ..panel(names, (64.0, 240.0), (98.0, 310.0)) };
     let names = ("clients", "seconds until all are done (logarithmic)");
     let right = Panel { lines: series(time)?, is_logarithmic: true, ..panel(names, (460.0, 616.0), (98.0, 310.0)) };
     let last = |plot, name| -> Result<f64, Missing> { Ok(last(line(plot, name)?)) };
@@ -76,7 +76,7 @@ pub(super) fn restart(report: &Report) -> Result<String, Missing> {
         Ok(all)
     };
     let names = ("seconds that the server is away", "lost operations, %");
-    let left = Panel { lines: series(lost)?, ..panel(names, (56.0, 240.0), (98.0, 310.0)) };
+    let left = Panel { lines: series(lost)?, ..panel(names, (64.0, 240.0), (98.0, 310.0)) };
     let names = ("seconds that the server is away", "seconds of an operation that is not lost");
     let right = Panel { lines: series(time)?, ..panel(names, (460.0, 616.0), (98.0, 310.0)) };
     let at = |name| -> Result<f64, Missing> {
@@ -143,7 +143,7 @@ pub(super) fn partial(report: &Report) -> Result<String, Missing> {
         drawn.name = None;
     }
     let names = ("attempts that fail, %", "attempts per operation");
-    let mut left = Panel { lines: left, bounds: Some((1.0, ceiling)), ..panel(names, (56.0, 284.0), (98.0, 310.0)) };
+    let mut left = Panel { lines: left, bounds: Some((1.0, ceiling)), ..panel(names, (64.0, 284.0), (98.0, 310.0)) };
     if unbounded > ceiling {
         let cut = line(load, "three retries")?.points.iter().rfind(|point| point.y.mid <= Some(ceiling));
         let at = (cut.map_or(0.0, |point| point.x) + 4.0, ceiling - 0.07);
@@ -204,11 +204,11 @@ pub(super) fn changing(report: &Report) -> Result<String, Missing> {
     let upper = Panel {
         lines: used,
         texts: vec![text],
-        ..panel(("", "operations that succeed, per second"), (56.0, 660.0), (92.0, 280.0))
+        ..panel(("", "operations that succeed, per second"), (64.0, 660.0), (92.0, 280.0))
     };
     let failing: Vec<Line> = lines(plot, &shown)?.iter().map(|drawn| failed(&drawn.line.name)).collect();
     let drawn_lines = failing.iter().map(|line| Drawn { line, look: look(&line.name), name: Some(line.name.clone()) });
-    let lower = panel(("time, s", "operations that fail, %"), (56.0, 660.0), (326.0, 400.0));
+    let lower = panel(("time, s", "operations that fail, %"), (64.0, 660.0), (326.0, 400.0));
     let texts = failing.iter().filter(|line| peak(line).1 > 0.0).flat_map(|line| {
         line.points.chunks(2).map(|points| {
             let percent = points[0].y.mid.unwrap_or(0.0);
@@ -272,7 +272,7 @@ pub(super) fn layers(report: &Report) -> Result<String, Missing> {
         texts,
         is_logarithmic: true,
         shade: Some((from, from + fails, "the last service fails")),
-        ..panel(names, (56.0, if line(plot, YOURS).is_ok() { 690.0 } else { 776.0 }), (92.0, 310.0))
+        ..panel(names, (64.0, if line(plot, YOURS).is_ok() { 690.0 } else { 776.0 }), (92.0, 310.0))
     };
     let (quota, none) = (during("quota")?, during("no quota")?);
     let title = if none > 5.0 * quota {

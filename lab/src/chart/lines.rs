@@ -93,7 +93,7 @@ impl Panel<'_> {
             svg.text("small middle", (x, bottom + 18.0), &number(tick));
         }
         svg.text("small middle", (f64::midpoint(left, right), bottom + 37.0), &self.names.0);
-        svg.text("", (left - 40.0, top - 14.0), &self.names.1);
+        svg.text("", (left - 48.0, top - 14.0), &self.names.1);
     }
 
     fn draw_names(&self, svg: &mut Svg, horizontal: &Scale, vertical: &Scale) {

@@ -151,10 +151,9 @@ impl Reports<'_> {
                 option(copy, "burst"),
             ),
             format!(
-                "Up to {} attempts for an operation in a row, {} in the copy, and 4 elsewhere, but {shipped} with retry-core in the \
-                 outage and with its new() where {FAILS} % fail. Limits are as shipped: retry-core's quota, tower's budget, and \
-                 aws-smithy-runtime in its standard mode and, with a limit on sends, its adaptive one.",
-                option(layers, "max_attempts"),
+                "Up to {} attempts for an operation, but {shipped} with retry-core in the outage and with its new() where {FAILS} % \
+                 fail. Limits are as shipped: retry-core's quota, tower's budget, and aws-smithy-runtime in its standard mode and, \
+                 with a limit on sends, its adaptive one.",
                 option(copy, "max_attempts"),
             ),
             spread("whiskers", copy.seeds),

@@ -48,6 +48,6 @@ pub fn schedule(report: &Report) -> Result<String, Missing> {
         let line = line(plot, name).ok()?;
         Some(Drawn { line, look, name: Some(name.to_owned()) })
     });
-    let panel = Panel { lines: lines.collect(), ..panel((&plot.x, &plot.y), (56.0, 640.0), (92.0, 300.0)) };
+    let panel = Panel { lines: lines.collect(), ..panel((&plot.x, &plot.y), (64.0, 640.0), (92.0, 300.0)) };
     Ok(drawn("The delay before each retry", "Medians; bands: 10th to 90th percentile.", &[panel], 340.0, &[]))
 }

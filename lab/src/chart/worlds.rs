@@ -128,7 +128,7 @@ pub(super) fn picture(report: &Report) -> Result<String, Missing> {
         format!(
             "Hollow: operations are lost, so ignore the time; their number is on the right. The best other: of new() with and \
              without its quota, and a plain AIMD rate and window, the fastest of those that lose least, picked for each world by \
-             its result. It is within {MOST} times the ideal in {within}. The numbers, and which one it is, are in the lab's README."
+             its result. It is within {MOST} times the ideal in {within}. The numbers, and which one it is, are in lab/results/README.md."
         ),
         "20 slots: a server that rejects immediately while all are in use. limit_req: nginx. Server errors being rejections: the \
          strategy paced has this setting."

@@ -2,7 +2,7 @@
 
 use super::settings::{DIFFERENCES, cells};
 use super::text::spread;
-use lab::chart::{picture, schedule};
+use lab::chart::{TABLES_ONLY, picture, schedule};
 use lab::judgement::{Best, Case, DEFAULT, MOST_FAILED, YOURS, cases, leave_out_failing, sentence};
 use lab::report::{Report, Table};
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ impl Page {
         );
         let ended = self.reports.len() - 1;
         if ended < self.scenarios {
-            let _ = writeln!(page, "<p>{ended} of {} scenarios have ended.</p>", self.scenarios);
+            let _ = writeln!(page, "<p>Scenarios that have ended: {ended} of {}.</p>", self.scenarios);
         }
         judgement(&mut page, &cases(&self.reports));
         self.reports.iter().for_each(|each| report(&mut page, each));
@@ -63,7 +63,11 @@ fn report(page: &mut String, report: &Report) {
     let mut drawable = report.clone();
     let has_left_out = leave_out_failing(&mut drawable);
     // Options can leave out what the picture of a scenario shows. The tables are still there.
-    let drawn = if report.scenario == "settings" { schedule(report) } else { picture(&drawable) };
+    let drawn = match report.scenario.as_str() {
+        "settings" => schedule(report),
+        scenario if TABLES_ONLY.contains(&scenario) => Ok(String::new()),
+        _ => picture(&drawable),
+    };
     *page += &drawn.unwrap_or_else(|missing| format!("<p>No picture: {}.</p>\n", escaped(&missing.to_string())));
     if has_left_out {
         let _ = writeln!(page, "<p>The times of your settings are left out where more than {MOST_FAILED} % fail.</p>");
@@ -93,4 +97,19 @@ fn table(page: &mut String, table: &Table) {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::report;
+    use lab::report::Report;
+
+    #[test]
+    fn a_scenario_without_a_picture_is_its_tables() {
+        let (scenario, title, options) = ("weights".to_owned(), "Weights".to_owned(), serde_json::Value::Null);
+        let weights = Report { scenario, title, options, seeds: 1, tables: Vec::new(), plots: Vec::new() };
+        let mut page = String::new();
+        report(&mut page, &weights);
+        assert!(page.contains("<h2>Weights</h2>") && !page.contains("No picture"), "{page}");
+    }
 }

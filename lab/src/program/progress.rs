@@ -67,7 +67,7 @@ impl Progress {
         let Some(group) = &self.group else { return };
         let part = ratio(done, group.count);
         let left = about(self.left(self.scenario_started.elapsed(), part));
-        let text = format!("{}: {done} of {}, {left} left", self.name(group), counted(group.count as u64, "run"));
+        let text = self.text(&group.name, &left, done, group.count);
         match &group.bar {
             Some(bar) => {
                 bar.set_message(text);
@@ -85,6 +85,13 @@ impl Progress {
         }
         let seconds = group.started.elapsed().as_secs_f64();
         anstream::eprintln!("{}: {} in {seconds:.1} s", self.name(&group), counted(group.count as u64, "run"));
+    }
+
+    /// Returns how far the command is. A narrow terminal cuts the end off, which is the least important part.
+    fn text(&self, group: &str, left: &str, done: usize, count: usize) -> String {
+        let scenarios = self.expected.len();
+        let runs = counted(count as u64, "run");
+        format!("scenario {} of {scenarios}, {left} left: {group}, {done} of {runs}", self.current + 1)
     }
 
     fn name(&self, group: &Group) -> String {
@@ -119,7 +126,17 @@ fn ratio(part: usize, whole: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::left;
+    use super::{Progress, left};
+    use lab::scenario::{Plan, SCENARIOS};
+
+    #[test]
+    fn the_time_that_remains_is_within_80_columns() {
+        let mut progress = Progress::new(SCENARIOS, &Plan::default(), 2);
+        progress.begin(SCENARIOS.len() - 1);
+        let text = progress.text("changing: copy of 40030, rejections cost 0.2", "about 25 minutes", 1_000, 1_000);
+        let bar = 21;
+        assert!(text.find(" left: ").is_some_and(|end| bar + end + 5 <= 80), "{text}");
+    }
 
     #[test]
     fn the_time_that_remains_follows_the_runs_and_then_the_other_scenarios() {

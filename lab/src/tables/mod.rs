@@ -2,6 +2,8 @@
 
 mod cases;
 mod failing;
+mod quotas;
+mod servers;
 mod worse;
 
 use crate::chart::parts::{Missing, distinct, table, value};
@@ -59,14 +61,20 @@ type Rows = Vec<Vec<String>>;
 
 fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
     match name {
+        "contention" => servers::contention(results.full("contention")?),
         "copy" => copy(results.full("copy")?),
         "changing" => changing(results.full("changing")?),
         "copies" => copies(results.full("changing")?),
         "copy beside other crates" => beside(results.peers("copy")?),
         "failing servers beside other crates" => failing::failing(results),
+        "faults" => quotas::faults(results.full("faults")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
+        "fleets" => quotas::fleets(results.full("fleet")?),
+        "layers" => servers::layers(results.full("layers")?),
         "many" => many(results.full("many")?),
         "levels" => levels(results.full("layers")?),
+        "outage" => servers::outage(results.full("outage")?),
+        "restart" => servers::restart(results.full("restart")?),
         "weights" => weights(results.full("weights")?),
         "partial outage" => failing::partial(results.full("partial")?),
         "worlds" => all_worlds(results.full("worlds")?),

@@ -51,11 +51,23 @@ fn a_table_has_the_numbers_of_the_results() {
         ("partial outage", "partial", ["new()", "0"]),
         ("many", "many", ["paced", "500"]),
         ("worlds", "worlds", ["closed for 10 s", "paced"]),
+        ("contention", "contention", ["full jitter", "100"]),
+        ("restart", "restart", ["equal jitter", "1.4"]),
     ] {
         let column = usize::from(scenario == "partial");
         set(&mut results.full, scenario, &keys, column, 777.0);
         assert!(table(name, &results).contains("777"), "{name}");
     }
+    for (name, scenario, keys) in [
+        ("outage", "outage", ["0.93", "new()", "100"]),
+        ("faults", "faults", ["stall", "evidence", "10"]),
+        ("fleets", "fleet", ["0.93", "shared, 500", "1000"]),
+    ] {
+        set(&mut results.full, scenario, &keys, 0, 777.0);
+        assert!(table(name, &results).contains("777"), "{name}");
+    }
+    set(&mut results.full, "layers", &["no quota"], 3, 777.0);
+    assert!(table("layers", &results).contains("| 777 |"));
     let name = "failing servers beside other crates";
     set(&mut results.peers, "layers", &["quota"], 3, 777.0);
     set(&mut results.peers, "outage", &["0.8", "new()", "1"], 0, 88.0);

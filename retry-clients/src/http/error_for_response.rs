@@ -15,6 +15,17 @@ const BODY_LIMIT: usize = 16 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Adds [`error_for_response`](ResponseExt::error_for_response) to the responses of clients. This trait is sealed.
+///
+#[cfg_attr(feature = "reqwest013", doc = "```")]
+#[cfg_attr(not(feature = "reqwest013"), doc = "```ignore")]
+/// use reqwest::Client;
+/// use retry_clients::reqwest013::{ClientError, ResponseExt};
+///
+/// async fn get(http: &Client, url: &str) -> Result<String, ClientError> {
+///     let response = http.get(url).send().await?;
+///     Ok(response.error_for_response().body_limit(1024).await?.text().await?)
+/// }
+/// ```
 pub trait ResponseExt: Response {
     /// Turns a response into an error if its status is 400 or above. A redirect that the client did not follow is not an
     /// error.

@@ -27,7 +27,21 @@
 //! to retry, and one that broke later is reported as an [unknown outcome](TransactionError::is_outcome_unknown). Its docs
 //! have an example. A function that commits by itself takes the [`policy`] instead, and always says whether the transaction
 //! may be carried out twice, because the table does not know the phase:
-//! `#[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]`.
+//!
+//! ```
+//! use retry_clients::tokio_postgres07;
+//! use retry_core::{StandardRetryStrategy, retryable};
+//! use tokio_postgres::Error;
+//!
+//! static BANK: StandardRetryStrategy = StandardRetryStrategy::new();
+//!
+//! #[retryable(strategy = BANK, policy = tokio_postgres07::policy().idempotent(false))]
+//! async fn pay(from: i32, to: i32) -> Result<(), Error> {
+//!     // One attempt: a connection of a pool, BEGIN, two updates, COMMIT.
+//! #   let _ = (from, to);
+//! #   Ok(())
+//! }
+//! ```
 
 mod transaction;
 

@@ -1,4 +1,12 @@
 //! The store in Redis or Valkey, by redis 1.
+//!
+//! ```
+//! use retry_fleet::redis1::RedisStore;
+//!
+//! // It connects with the first call.
+//! let store = RedisStore::open("redis://127.0.0.1")?;
+//! # Ok::<(), retry_fleet::StoreError>(())
+//! ```
 
 mod connection;
 mod source;
@@ -20,7 +28,7 @@ const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls
 
 /// The state of fleets in Redis 6.2 or later, or in Valkey.
 ///
-/// The state of a fleet is the hash `retry-fleet:1:{NAME}`, and its switch is the key `retry-fleet:{NAME}:off`. The README of
+/// The state of a fleet is the hash `retry-fleet:1:{NAME}`, and its switch is the key `retry-fleet:{NAME}:switch`. The README of
 /// this crate describes their fields and lifetimes. A call is one run of a script (`EVALSHA`), so the user of the store needs
 /// the permission for `EVALSHA` and `EVAL` and for the commands of the script on these keys.
 ///

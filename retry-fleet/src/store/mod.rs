@@ -1,4 +1,14 @@
 //! Where the state of a fleet is kept.
+//!
+//! ```
+//! use retry_fleet::protocol::Call;
+//! use retry_fleet::store::MemoryStore;
+//!
+//! let mut store = MemoryStore::new();
+//! store.call(0, &Call::new("process 1", "epoch 1"));
+//! let reply = store.call(0, &Call::new("process 2", "epoch 2"));
+//! assert_eq!((reply.epoch.as_str(), reply.members), ("epoch 1", 2));
+//! ```
 
 mod memory;
 
@@ -14,6 +24,24 @@ use std::fmt::{self, Display, Formatter};
 /// reply.
 ///
 /// The task of the fleet makes one call at a time. It drops the future of a call that is not answered in time.
+///
+/// ```
+/// use retry_fleet::protocol::{Call, Reply};
+/// use retry_fleet::{Store, StoreError};
+///
+/// /// A store that counts its calls.
+/// struct Counted<S> {
+///     store: S,
+///     calls: u64,
+/// }
+///
+/// impl<S: Store> Store for Counted<S> {
+///     async fn call(&mut self, fleet: &str, call: &Call) -> Result<Reply, StoreError> {
+///         self.calls += 1;
+///         self.store.call(fleet, call).await
+///     }
+/// }
+/// ```
 pub trait Store: Send + 'static {
     /// Makes a call for the named fleet.
     fn call(&mut self, fleet: &str, call: &Call) -> impl Future<Output = Result<Reply, StoreError>> + Send;

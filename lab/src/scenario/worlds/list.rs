@@ -84,10 +84,10 @@ fn hints() -> Vec<World> {
 
 /// Times in which everything is rejected.
 fn closed() -> Vec<World> {
-    let mut worlds: Vec<World> = [1, 2, 8]
-        .map(|workers| {
+    let mut worlds: Vec<World> = [(1, "1 worker"), (2, "2 workers"), (8, "8 workers")]
+        .map(|(workers, named)| {
             let server = Server::new(Kind::Window { requests: 600, length_s: 60.0 });
-            let name = format!("600 per minute, {workers} workers");
+            let name = format!("600 per minute, {named}");
             World { operations: 3_000, workers, ..world(&name, server, 240.0) }
         })
         .into();
@@ -103,8 +103,8 @@ fn closed() -> Vec<World> {
 fn starts() -> Vec<World> {
     let high = bucket(3_500.0, 3_500.0);
     let mut worlds = Vec::new();
-    for workers in [64, 256, 1_024] {
-        let name = format!("4,003 at 3,500/s, {workers} workers");
+    for (workers, named) in [(64, "64"), (256, "256"), (1_024, "1,024")] {
+        let name = format!("4,003 at 3,500/s, {named} workers");
         let ideal = (4_003.0 * 0.02 / f64::from(workers)).max(503.0 / 3_500.0);
         worlds.push(World { operations: 4_003, workers, ..world(&name, high.clone(), ideal) });
     }
