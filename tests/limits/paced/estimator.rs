@@ -313,7 +313,14 @@ fn what_is_accepted_beyond_the_estimate_proves_a_higher_limit() {
     estimator.reject(at(4500));
     assert_close(estimator.estimate().unwrap(), (100.0 * 200.0 + 4.0 * 100.0) / 104.0);
 
-    // Less than a hundred do not begin another measurement.
+    // A hundred and a few are enough to begin another measurement.
+    let mut some = tracking_a_limit_of(50);
+    some.accept(at(4000), 109);
+    some.accept(at(4400), 50);
+    some.reject(at(4500));
+    assert_close(some.estimate().unwrap(), (50.0 * 100.0 + 4.0 * 50.0) / 54.0);
+
+    // Less than a hundred do not.
     let mut few = tracking_a_limit_of(20);
     few.accept(at(4000), 45);
     few.accept(at(4400), 20);
