@@ -215,6 +215,7 @@ pub struct Recorder {
     initial: Option<RetryError>,
     retries: Option<RetryError>,
     forgetful: bool,
+    sells_hedges: bool,
 }
 
 /// The token of a [`Recorder`], which holds the number of the attempt.
@@ -239,6 +240,7 @@ impl Recorder {
             initial: None,
             retries: None,
             forgetful: false,
+            sells_hedges: false,
         }
     }
 
@@ -250,6 +252,11 @@ impl Recorder {
     /// Refuses all retries for this reason.
     pub fn refusing_retries(self, reason: RetryError) -> Self {
         Self { retries: Some(reason), ..self }
+    }
+
+    /// Sells hedges.
+    pub fn selling_hedges(self) -> Self {
+        Self { sells_hedges: true, ..self }
     }
 
     /// Treats the token of a success as foreign.
@@ -297,6 +304,11 @@ impl RetryStrategy for Recorder {
     fn ready(&self, _: &mut Attempt, _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
         self.calls.borrow_mut().push("ready");
         self.waits.borrow_mut().pop_front().map_or(Ready::Now, Ready::After)
+    }
+
+    fn acquire_hedge(&self, token: &Attempt, _: &dyn Clock) -> Result<Attempt, RetryError> {
+        self.calls.borrow_mut().push("hedge");
+        if self.sells_hedges { Ok(Attempt(token.0 + 1)) } else { Err(RetryError::Refused) }
     }
 
     fn release(&self, _: Attempt) {

@@ -212,6 +212,10 @@ impl<Q: RetryQuota> RetryQuota for Counted<Q> {
         self.quota.available()
     }
 
+    fn is_low(&self) -> bool {
+        self.quota.is_low()
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
         self.quota.mode()
     }

@@ -145,6 +145,7 @@ pub mod config;
 mod error;
 pub mod guide;
 pub mod headers;
+mod hedge;
 pub mod limit;
 pub mod observe;
 mod operation;
@@ -165,6 +166,8 @@ pub use backoff::{BackoffStrategy, ExponentialBackoff, Jitter};
 pub use config::{ConfigError, RetryConfig};
 #[doc(inline)]
 pub use error::{ErrorFault, ErrorInfo, RetryInfo, RetrySafety};
+#[doc(inline)]
+pub use hedge::Hedge;
 #[doc(inline)]
 pub use observe::{Event, EventKind, Observer, OperationId, Report};
 #[doc(inline)]

@@ -9,6 +9,8 @@ mod concurrency;
 mod early_wake;
 #[path = "loom/evidence.rs"]
 mod evidence;
+#[path = "loom/hedge.rs"]
+mod hedge;
 #[path = "loom/live.rs"]
 mod live;
 #[path = "loom/paced.rs"]

@@ -4,6 +4,7 @@ mod closure;
 mod context;
 mod explore;
 mod headers;
+mod hedge;
 mod long_polling;
 mod manual_timer;
 mod operation;

@@ -107,6 +107,11 @@ impl RetryStrategy for Probe {
         secs(23)
     }
 
+    fn acquire_hedge(&self, token: &ProbeToken, clock: &dyn Clock) -> Result<ProbeToken, RetryError> {
+        self.called("hedge", (token.attempt, seconds(clock)));
+        Ok(ProbeToken { attempt: token.attempt + 1 })
+    }
+
     fn release(&self, token: ProbeToken) {
         self.called("release", token.attempt);
     }
@@ -154,6 +159,8 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         let mut weighed = initial();
         strategy.weigh(&mut weighed, 70);
         strategy.settle(&mut weighed, Usage::new(80));
+        let hedge = strategy.acquire_hedge(&weighed, &clock);
+        answers.push(format!("{:?}", hedge.map(|token| token_says(&token))));
         strategy.release(weighed);
         answers.push(format!("{:?}", strategy.quota_level()));
         answers.push(format!("{:?}", strategy.quota_mode()));
@@ -187,6 +194,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "initial 5",
         "weigh (7, 70)",
         "settle (7, Some(80))",
+        "hedge (7, 5)",
         "release 7",
         "(7, 37, 107s, RetryAfter)",
         "After(13s)",
@@ -197,6 +205,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Ok((109, 139, 209s, RetryAfter))",
         "Err(Disabled)",
         "Err(ForeignToken)",
+        "Ok((8, 38, 108s, RetryAfter))",
         "Some(17)",
         "Some(Congested)",
         "Some(2.5)",
@@ -242,6 +251,8 @@ fn a_handle_with_a_weight_forwards_every_method_and_weighs_each_operation() {
         expected.push(line);
         if begins {
             expected.push("weigh (7, 30)".to_owned());
+        } else if expected.last().is_some_and(|line| line.starts_with("hedge")) {
+            expected.push("weigh (8, 30)".to_owned());
         }
     }
     assert_eq!(trace(&Weighted::new(&probe, 30), &probe), expected);
@@ -269,6 +280,11 @@ fn life<S: RetryStrategy>(strategy: &S) -> Trace {
     strategy.release(token);
     note(&"released");
     note(&strategy.record_success(refresh(initial(), Failed::SAFE).unwrap(), &Success::default(), &clock));
+    let hedge = strategy.acquire_hedge(&initial(), &clock).unwrap();
+    note(&token_says(&hedge));
+    strategy.release(hedge);
+    let hedge = strategy.acquire_hedge(&initial(), &clock).unwrap();
+    note(&strategy.record_success(hedge, &Success::default(), &clock));
     note(&refresh(initial(), Failed { throttle: true, ..Failed::FATAL }).map(|token| token_says(&token)));
     note(&strategy.ready(&mut initial(), &clock, None));
     trace
@@ -299,8 +315,10 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
         "(3, 2, 60s, RetryAfter), quota Some(485)",
         "\"released\", quota Some(490)",
         "Ok(()), quota Some(486)",
-        "Err(\"not_retryable\"), quota Some(486)",
-        "Now, quota Some(486)",
+        "(2, 1, 0ns, Hedge), quota Some(481)",
+        "Ok(()), quota Some(482)",
+        "Err(\"not_retryable\"), quota Some(482)",
+        "Now, quota Some(482)",
     ];
     assert_eq!(expected, listed);
     assert_eq!(life(&RetryConfig::new().build_on(standard()).unwrap()), expected);
@@ -313,7 +331,7 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
     assert_eq!(life(&in_adaptive_mode(standard())), limited);
     let paced = PacedRetryStrategy::over(standard()).ramp(false).max_throttled_time(secs(2));
     let paced = life(&paced);
-    assert!(paced[7].contains("rate"), "{paced:?}");
+    assert!(paced[9].contains("rate"), "{paced:?}");
     assert_eq!(life(&in_paced_mode(standard())), paced);
 }
 

@@ -92,6 +92,10 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
         self.limited.ready(token, clock, waker)
     }
 
+    fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.limited.sell_hedge(&self.resolved().settings, token, clock)
+    }
+
     fn release(&self, token: Self::Token) {
         self.limited.release(token);
     }

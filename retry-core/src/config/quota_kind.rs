@@ -100,6 +100,24 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
         }
     }
 
+    fn is_low(&self) -> bool {
+        self.evidence.as_ref().map_or_else(|| self.of_code.is_low(), RetryQuota::is_low)
+    }
+
+    fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
+        match &self.evidence {
+            None => self.of_code.pay_hedge(cost, clock),
+            Some(evidence) => evidence.pay_hedge(cost, clock),
+        }
+    }
+
+    fn hedge_succeeded(&self, paid: u32, refund: u32) {
+        match &self.evidence {
+            None => self.of_code.hedge_succeeded(paid, refund),
+            Some(evidence) => evidence.hedge_succeeded(paid, refund),
+        }
+    }
+
     fn mode(&self) -> Option<QuotaMode> {
         self.evidence.as_ref().map_or_else(|| self.of_code.mode(), RetryQuota::mode)
     }

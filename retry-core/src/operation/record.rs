@@ -44,6 +44,8 @@ mod recording {
         pub(in crate::operation) fn ended(&self, attempts: u32, reason: Option<RetryError>) {
             if let Some(record) = &self.0 {
                 record.update(|operation| {
+                    // After a hedge, the first attempt can win.
+                    let attempts = operation.attempts.max(attempts);
                     (operation.attempts, operation.reason, operation.has_ended) = (attempts, reason, true);
                 });
             }

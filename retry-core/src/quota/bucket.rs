@@ -157,6 +157,10 @@ impl RetryQuota for TokenBucket {
         self.with_balance(|balance| balance.level().available())
     }
 
+    fn is_low(&self) -> bool {
+        self.with_balance(|balance| balance.level().is_low())
+    }
+
     #[inline]
     fn is_full(&self) -> bool {
         self.with_balance(Balance::is_full)

@@ -29,6 +29,11 @@ impl Level {
         self.capacity() - self.missing()
     }
 
+    /// Returns whether less than half of the capacity is available.
+    pub(super) const fn is_low(self) -> bool {
+        self.missing() > self.capacity() / 2
+    }
+
     /// Takes the cost, or returns `None` if the balance does not suffice.
     #[inline]
     pub(super) fn pay(self, cost: u32) -> Option<Self> {

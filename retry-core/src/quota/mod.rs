@@ -118,6 +118,29 @@ pub trait RetryQuota {
         self.refund(refund);
     }
 
+    /// Returns whether the quota is low, so that what is left should be kept for retries. The default is `false`.
+    ///
+    /// A [`TokenBucket`] is low while less than half of its capacity is available.
+    fn is_low(&self) -> bool {
+        false
+    }
+
+    /// Pays for a [hedge](crate::Hedge), a second attempt beside one that has not failed. Returns what was taken, or `None` if
+    /// there must be no hedge. Then nothing was taken.
+    ///
+    /// `cost` is the cost of an ordinary retry in the settings of the strategy. The default takes it with
+    /// [`try_acquire`](RetryQuota::try_acquire), unless the quota [is low](RetryQuota::is_low).
+    fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
+        (!self.is_low() && self.try_acquire(cost, clock)).then_some(cost)
+    }
+
+    /// Records that a hedge for which `paid` was paid succeeded before the first attempt. `refund` is the refund for the success of
+    /// a retry in the settings of the strategy. The default calls [`refund`](RetryQuota::refund).
+    fn hedge_succeeded(&self, paid: u32, refund: u32) {
+        let _ = paid;
+        self.refund(refund);
+    }
+
     /// Returns whether a success at the first attempt would change nothing now. Then a strategy need not record it. The
     /// default is `false`.
     #[inline]
@@ -195,6 +218,18 @@ macro_rules! forward_quota {
             #[inline]
             fn retry_succeeded(&self, paid: u32, refund: u32) {
                 (**self).retry_succeeded(paid, refund);
+            }
+
+            fn is_low(&self) -> bool {
+                (**self).is_low()
+            }
+
+            fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
+                (**self).pay_hedge(cost, clock)
+            }
+
+            fn hedge_succeeded(&self, paid: u32, refund: u32) {
+                (**self).hedge_succeeded(paid, refund);
             }
 
             #[inline]

@@ -16,6 +16,7 @@
 //! ```
 
 mod closure;
+mod hedged;
 mod options;
 mod run;
 mod used;
@@ -25,6 +26,7 @@ mod when;
 pub use closure::{AsyncAttempts, Attempts, Blocking, BlockingAttempts, WithContext, WithOnRetry};
 #[doc(hidden)]
 pub use closure::{AttemptState, Started};
+pub use hedged::HedgedRetry;
 pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 

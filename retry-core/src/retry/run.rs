@@ -158,7 +158,7 @@ where
     P: RetryPolicy<F::Outcome>,
 {
     #[inline]
-    fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
+    pub(super) fn call(&self) -> Call<'_, S, &T, O::Ref<'_>> {
         Call::new(&self.function.name, &self.function.strategy).with_clock(&self.timer).with_observer(&self.observer)
     }
 
@@ -185,20 +185,20 @@ where
 }
 
 /// State kept from one attempt to the next.
-struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
-    state: F::State,
-    last: L::Last,
+pub(super) struct Kept<F: Attempts, L: LimitsOn<F::Outcome>> {
+    pub(super) state: F::State,
+    pub(super) last: L::Last,
 }
 
 impl<F: Attempts, L: LimitsOn<F::Outcome>> Kept<F, L> {
     #[inline]
-    fn new(operation: &impl Identified, clock: &impl Clock) -> Self {
+    pub(super) fn new(operation: &impl Identified, clock: &impl Clock) -> Self {
         Self { state: F::State::begin(operation, clock), last: L::Last::default() }
     }
 }
 
 /// Returns the report of an operation that ends now.
-fn report<R>(end: End<R>, started: Timestamp, clock: &impl Clock) -> Report<R> {
+pub(super) fn report<R>(end: End<R>, started: Timestamp, clock: &impl Clock) -> Report<R> {
     let End { outcome, attempts, reason } = end;
     Report { outcome, attempts, reason, elapsed: clock.now().saturating_since(started) }
 }

@@ -193,6 +193,12 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
         token.downcast_mut().map_or(Ready::Now, |token| self.0.ready(token, clock, waker))
     }
 
+    fn acquire_hedge(&self, token: &ErasedToken, clock: &dyn Clock) -> Result<ErasedToken, RetryError> {
+        let token: &dyn Any = &*token.token;
+        let token = token.downcast_ref().ok_or(RetryError::ForeignToken)?;
+        self.0.acquire_hedge(token, clock).map(ErasedToken::new)
+    }
+
     fn release(&self, token: ErasedToken) {
         if let Ok(token) = token.into_inner() {
             self.0.release(token);

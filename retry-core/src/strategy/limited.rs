@@ -164,6 +164,19 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> LimitedRetryStrategy<L, 
         Ok(LimitedRetryToken { standard, place })
     }
 
+    /// Sells a hedge at the price of these settings; see [`RetryStrategy::acquire_hedge`]. Its place in the limiter is a new one.
+    pub(crate) fn sell_hedge(
+        &self,
+        settings: &StandardRetrySettings,
+        token: &LimitedRetryToken<L>,
+        clock: &dyn Clock,
+    ) -> Result<LimitedRetryToken<L>, RetryError> {
+        // The place is first, so that a limiter that panics costs the quota nothing.
+        let place = self.limiter.begin(clock);
+        let standard = self.standard.sell_hedge(settings, &token.standard, clock)?;
+        Ok(LimitedRetryToken { standard, place })
+    }
+
     /// Returns what the limiter learns from a failure.
     fn failed_send(
         &self,
@@ -259,6 +272,10 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
             return Ready::Now;
         }
         self.limiter.ask(place, clock, waker)
+    }
+
+    fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        self.sell_hedge(&self.standard.settings(), token, clock)
     }
 
     fn release(&self, token: Self::Token) {

@@ -176,6 +176,23 @@ pub trait RetryStrategy {
         Ready::Now
     }
 
+    /// Sells a [hedge](crate::Hedge): a second attempt beside the first one, which has no answer yet. Returns the token of the
+    /// second attempt, which is paid for. Called while the first attempt runs, at most once for each operation, and only while retries
+    /// are switched on.
+    ///
+    /// The operation then asks [`ready`](RetryStrategy::ready) once with the new token. If the answer is not now, it calls
+    /// [`release`](RetryStrategy::release). Otherwise both attempts run, and the operation ends with one of the two tokens: after a
+    /// success with the one of the attempt that succeeded, after a failure with the one of the hedge. The other one is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why there is no hedge. In this case, nothing was taken. The default returns [`RetryError::Refused`]:
+    /// a strategy sells no hedges unless it implements this method.
+    fn acquire_hedge(&self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+        let _ = (token, clock);
+        Err(RetryError::Refused)
+    }
+
     /// Gives back what was taken for the token's attempt, which was not sent.
     ///
     /// Called instead of [`record_success`](RetryStrategy::record_success) and
@@ -263,6 +280,10 @@ macro_rules! forward_strategy {
             #[inline]
             fn ready(&$self, token: &mut Self::Token, clock: &dyn Clock, waker: Option<&LazyWaker<'_>>) -> Ready {
                 ($strategy).ready(token, clock, waker)
+            }
+
+            fn acquire_hedge(&$self, token: &Self::Token, clock: &dyn Clock) -> Result<Self::Token, RetryError> {
+                ($strategy).acquire_hedge(token, clock)
             }
 
             #[inline]

@@ -81,6 +81,9 @@ pub struct Operations;
 ///     ) -> Ready {
 ///         self.0.retries.ready(token, clock, waker)
 ///     }
+///     fn acquire_hedge(&self, token: &Token, clock: &dyn Clock) -> Result<Token, RetryError> {
+///         self.0.retries.acquire_hedge(token, clock)
+///     }
 ///     fn release(&self, token: Token) {
 ///         self.0.retries.release(token);
 ///     }

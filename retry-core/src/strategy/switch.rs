@@ -185,6 +185,10 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
         self.strategy.ready(token, clock, waker)
     }
 
+    fn acquire_hedge(&self, token: &S::Token, clock: &dyn Clock) -> Result<S::Token, RetryError> {
+        if self.switch.is_on() { self.strategy.acquire_hedge(token, clock) } else { Err(RetryError::Disabled) }
+    }
+
     #[inline]
     fn release(&self, token: S::Token) {
         self.strategy.release(token);

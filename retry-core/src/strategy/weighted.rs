@@ -83,6 +83,12 @@ impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
         self.strategy.ready(token, clock, waker)
     }
 
+    fn acquire_hedge(&self, token: &S::Token, clock: &dyn Clock) -> Result<S::Token, RetryError> {
+        let mut token = self.strategy.acquire_hedge(token, clock)?;
+        self.strategy.weigh(&mut token, self.weight);
+        Ok(token)
+    }
+
     fn release(&self, token: S::Token) {
         self.strategy.release(token);
     }

@@ -56,6 +56,7 @@ pub(crate) struct Options {
     pub(crate) max_attempts: Option<u32>,
     pub(crate) quota: Option<u32>,
     pub(crate) skips_waits: bool,
+    pub(crate) hedges: bool,
     pub(crate) seed: u64,
 }
 
@@ -77,7 +78,7 @@ impl Session {
     pub(crate) fn in_exploration(exploration: Option<Arc<Exploration>>) -> Arc<Self> {
         SESSIONS.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
-            options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, seed: 0 }),
+            options: Mutex::new(Options { max_attempts: None, quota: None, skips_waits: true, hedges: false, seed: 0 }),
             copies: Mutex::new(HashMap::new()),
             random: AtomicU64::new(0),
             time: Mutex::new(SkippedTime::default()),
@@ -221,6 +222,12 @@ pub(crate) fn max_attempts() -> Option<u32> {
 #[inline]
 pub(crate) fn quota() -> Option<u32> {
     current().and_then(|session| lock(&session.options).quota)
+}
+
+/// Returns whether calls can have hedges in this thread.
+#[inline]
+pub(crate) fn allows_hedges() -> bool {
+    current().is_none_or(|session| lock(&session.options).hedges)
 }
 
 /// Returns the time by which the clock that strategies see is ahead of the timer's clock.

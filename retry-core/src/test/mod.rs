@@ -210,6 +210,13 @@ impl TestGuard {
         self
     }
 
+    /// Lets calls have their [hedges](crate::Hedge), with delays that have learned nothing yet. By default, there are none, so that
+    /// the number of attempts does not depend on how fast the machine is. Delays of hedges are not skipped.
+    pub fn hedges(self) -> Self {
+        lock(&self.session.options).hedges = true;
+        self
+    }
+
     /// Sets the seed of the jitter. The default is 0. The seeds in the settings of strategies are not used.
     /// If several threads draw delays, their order decides which thread gets which delay.
     pub fn seed(self, seed: u64) -> Self {

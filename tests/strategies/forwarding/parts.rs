@@ -150,6 +150,19 @@ impl RetryQuota for Probe {
         self.called("retry_succeeded", (paid, refund));
     }
 
+    fn is_low(&self) -> bool {
+        true
+    }
+
+    fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
+        self.called("pay_hedge", (cost, clock.now().since_origin()));
+        Some(37)
+    }
+
+    fn hedge_succeeded(&self, paid: u32, refund: u32) {
+        self.called("hedge_succeeded", (paid, refund));
+    }
+
     fn is_full(&self) -> bool {
         true
     }
@@ -184,12 +197,14 @@ fn a_pointer_to_a_quota_forwards_every_method() {
             quota.give_back(4);
             quota.first_succeeded(5);
             quota.retry_succeeded(6, 7);
+            let hedge = quota.pay_hedge(9, &clock).filter(|_| quota.is_low());
+            quota.hedge_succeeded(10, 11);
             quota.note_refusal(8, Some("store"));
             let capacity = quota
                 .as_bucket()
                 .map(TokenBucket::capacity)
                 .filter(|_| quota.section().is_none() && quota.mode() == Some(QuotaMode::Spending));
-            vec![taken[0], taken[1], paid, Some(quota.available()), capacity]
+            vec![taken[0], taken[1], paid, hedge, Some(quota.available()), capacity]
         })
     }
 
@@ -202,11 +217,13 @@ fn a_pointer_to_a_quota_forwards_every_method() {
         "give_back 4",
         "first_succeeded 5",
         "retry_succeeded (6, 7)",
+        "pay_hedge (9, 5s)",
+        "hedge_succeeded (10, 11)",
         r#"note_refusal (8, Some("store"))"#,
         "section ()",
     ]
     .map(str::to_owned);
-    let expected = (vec![Some(4), None, Some(31), Some(23), Some(29)], calls.to_vec());
+    let expected = (vec![Some(4), None, Some(31), Some(37), Some(23), Some(29)], calls.to_vec());
     assert_eq!(trace(&*probe, &probe), expected, "&Q");
     assert_eq!(trace(Box::new(&*probe), &probe), expected, "Box<Q>");
     assert_eq!(trace(Box::new(&*probe) as Box<dyn RetryQuota>, &probe), expected, "Box<dyn>");

@@ -163,6 +163,45 @@ impl Balance {
         }
     }
 
+    /// Returns whether a hedge would not be paid for, as far as that is known without measuring traffic.
+    pub(super) fn is_low(&self) -> bool {
+        let account = self.account();
+        !account.is_proven || self.mode() >= QuotaMode::Congested || account.missing + RETRY > self.capacity() / 2
+    }
+
+    /// Pays for a hedge from the upper half of the capacity, and measures traffic from then on. A hedge is neither a failure nor a
+    /// success.
+    #[cold]
+    pub(super) fn pay_hedge(&self, clock: &dyn Clock) -> bool {
+        let now = Millis::of(clock.now());
+        let rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut word = Word(self.word.load(Ordering::Acquire));
+        loop {
+            let Known { mut account, mut burst } = self.known(&rare, word);
+            let is_new = account.attempts == 0;
+            if is_new {
+                (account.attempts, burst.began) = (1, now);
+                self.began.store(now.0, Ordering::Relaxed);
+            } else if self.mode() >= QuotaMode::Exhausted {
+                return false;
+            }
+            let capacity = burst.measured(&mut account, now).max(FLOOR);
+            if !account.is_proven || account.is_congested || account.missing + RETRY > capacity / 2 {
+                return false;
+            }
+            account.missing += RETRY;
+            let changed = account.word();
+            match self.exchange(word, if self.has_peers() { changed.with_peers() } else { changed }) {
+                Ok(()) => {
+                    self.began.store(burst.began.0, Ordering::Relaxed);
+                    self.capacity.store(capacity, Ordering::Relaxed);
+                    return true;
+                }
+                Err(changed) => word = changed,
+            }
+        }
+    }
+
     fn known(&self, rare: &Rare, word: Word) -> Known {
         let began = Millis(self.began.load(Ordering::Relaxed));
         Known {

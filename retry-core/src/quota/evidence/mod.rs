@@ -128,6 +128,26 @@ impl RetryQuota for EvidenceQuota {
         self.with_balance(|balance| balance.succeed(paid == 0));
     }
 
+    /// Returns whether the quota would be left with less than half of its capacity after a hedge, or there was a timeout lately, or no
+    /// attempt has succeeded yet.
+    fn is_low(&self) -> bool {
+        self.with_balance(Balance::is_low)
+    }
+
+    /// Pays for one hedge from the upper half of the capacity, whatever the settings say. A hedge is not a failure, so the quota
+    /// learns nothing from it about failures.
+    fn pay_hedge(&self, _cost: u32, clock: &dyn Clock) -> Option<u32> {
+        self.with_balance(|balance| balance.pay_hedge(clock)).then_some(1)
+    }
+
+    /// Gives back the cost of the hedge. Its success is a success like any other, and does not show that retries help.
+    fn hedge_succeeded(&self, paid: u32, _refund: u32) {
+        self.with_balance(|balance| {
+            balance.succeed(true);
+            balance.give_back(paid.saturating_mul(RETRY));
+        });
+    }
+
     #[inline]
     fn is_full(&self) -> bool {
         self.with_balance(Balance::is_settled)

@@ -154,14 +154,41 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         }
     }
 
-    /// Reports the success of a retry to the quota, with the refund of these settings.
+    /// Sells a hedge at the price of these settings for an ordinary retry; see [`RetryStrategy::acquire_hedge`].
+    #[cold]
+    pub(crate) fn sell_hedge(
+        &self,
+        settings: &StandardRetrySettings,
+        token: &StandardRetryToken,
+        clock: &dyn Clock,
+    ) -> Result<StandardRetryToken, RetryError> {
+        if !self.issued(token) {
+            return Err(RetryError::ForeignToken);
+        }
+        if !self.switch.is_on() {
+            return Err(RetryError::Disabled);
+        }
+        if token.attempt() >= Self::in_effect(settings.max_attempts) {
+            return Err(RetryError::MaxAttempts);
+        }
+        let cost = settings.costs.of(RetryErrorType::Other);
+        let paid = self.quota.pay_hedge(cost, clock).ok_or(RetryError::QuotaExhausted)?;
+        let first = StandardRetryToken { ..*token };
+        Ok(first.next(Duration::ZERO, DelaySource::Hedge, paid))
+    }
+
+    /// Reports the success of a retry or a hedge to the quota, with the refund of these settings.
     #[cold]
     pub(crate) fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
         let refund = match settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.paid,
         };
-        self.quota.retry_succeeded(token.paid, refund);
+        if token.delay_source == DelaySource::Hedge {
+            self.quota.hedge_succeeded(token.paid, refund);
+        } else {
+            self.quota.retry_succeeded(token.paid, refund);
+        }
     }
 }
 
@@ -248,6 +275,10 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
             self.retry_succeeded(&self.settings, &token);
         }
         Ok(())
+    }
+
+    fn acquire_hedge(&self, token: &StandardRetryToken, clock: &dyn Clock) -> Result<StandardRetryToken, RetryError> {
+        self.sell_hedge(&self.settings, token, clock)
     }
 
     #[cold]

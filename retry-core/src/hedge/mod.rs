@@ -1,0 +1,128 @@
+//! Hedges: a second attempt beside the first one, if there is no answer for long.
+//!
+//! ```
+//! use retry_core::{Hedge, RetryInfo, StandardRetryStrategy, TimedOut, retry};
+//!
+//! # #[derive(Debug, RetryInfo)]
+//! # struct Failed;
+//! # async fn get(key: &str) -> Result<String, Failed> { Ok(key.to_owned()) }
+//! static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+//! static GET: Hedge = Hedge::p95();
+//!
+//! # async fn example() -> Result<(), Failed> {
+//! let object = retry(&STORE, || get("key")).idempotent(true).hedge(&GET).run().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod steered;
+
+use crate::support::Shared;
+use crate::support::sync::{AtomicU64, Ordering};
+use std::time::Duration;
+use steered::Steered;
+
+/// The delay after which a call gets a second attempt beside the first one, and what the delay has learned.
+///
+/// Make one static for each kind of call, such as each function that calls a service, and pass it to
+/// [`Retry::hedge`](crate::Retry::hedge). Calls whose usual times differ, such as reads of a row and scans, need different ones.
+///
+/// A hedge shortens the slowest calls. It is not a way to survive an outage: retries are, and both are paid from one quota.
+/// Do not use it
+///
+/// - for calls that must not be executed twice at the same time,
+/// - if all requests use one connection or one replica, where the second attempt waits behind the first one,
+/// - at a high load, above about half of what the servers can do.
+///
+/// Do not shorten the time limit of attempts instead. A limit that cuts slow attempts throws their work away, and at a high load
+/// most calls then fail.
+///
+/// # Costs
+///
+/// A call with a hedge that learns its delay writes one number that all calls share, and its future has room for two attempts.
+/// Calls without a hedge cost nothing more.
+#[derive(Debug)]
+pub struct Hedge {
+    fixed: Option<Duration>,
+    /// A [`Steered`]. The number publishes no other data, so relaxed ordering suffices. Each step is a change of the number as it
+    /// is at that time, so threads lose no step.
+    steered: Shared<AtomicU64>,
+}
+
+/// What happens at the end of a call's delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The delay has grown meanwhile, so the call waits for the rest.
+    Later(Duration),
+    /// It is time for the hedge.
+    Now,
+    /// Most calls are slow at present, so there is no hedge.
+    AllSlow,
+}
+
+impl Hedge {
+    /// Creates a delay that follows the calls, so that 5 % of them reach it.
+    ///
+    /// A call that reaches the delay raises it, and a success before it lowers it by a 19th of that. No clock is read. The delay
+    /// starts at 50 ms, and is at least 1 ms and at most one minute. During the first 256 calls, it moves faster.
+    ///
+    /// If the delay is more than five times as long as it was some thousand calls ago, all calls are slow, and there are no hedges.
+    pub const fn p95() -> Self {
+        Self { fixed: None, steered: Self::new_state() }
+    }
+
+    /// Creates a delay that is always the same. A delay of zero starts both attempts at the same time.
+    ///
+    /// Without a limit on the share of calls that reach the delay, only the quota limits the hedges.
+    pub const fn after(delay: Duration) -> Self {
+        Self { fixed: Some(delay), steered: Self::new_state() }
+    }
+
+    /// Returns the present delay.
+    pub fn delay(&self) -> Duration {
+        self.fixed.unwrap_or_else(|| self.with_state(|state| Steered(state.load(Ordering::Relaxed)).delay()))
+    }
+
+    /// Returns the delay for a call that begins now, or `None` if a test guard allows no hedges.
+    #[inline]
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        #[cfg(feature = "test")]
+        if !crate::support::session::allows_hedges() {
+            return None;
+        }
+        Some(self.delay())
+    }
+
+    const fn new_state() -> Shared<AtomicU64> {
+        Shared::new(AtomicU64::new(Steered::NEW.0))
+    }
+
+    #[inline]
+    fn with_state<R>(&self, using: impl FnOnce(&AtomicU64) -> R) -> R {
+        self.steered.with(|| AtomicU64::new(Steered::NEW.0), using)
+    }
+
+    /// Records that a call succeeded before the delay.
+    #[inline]
+    pub(crate) fn answered(&self) {
+        if self.fixed.is_none() {
+            let change = |bits| Some(Steered(bits).answered().0);
+            _ = self.with_state(|state| state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change));
+        }
+    }
+
+    /// Records that a call waited this long without an answer. Only a call that waited as long as the present delay reaches it:
+    /// otherwise, calls that run at the same time would all raise it, far above the time that any of them waited.
+    #[cold]
+    pub(crate) fn reached(&self, waited: Duration) -> Due {
+        if self.fixed.is_some() {
+            return Due::Now;
+        }
+        let change = |bits| (Steered(bits).delay() <= waited).then(|| Steered(bits).reached().0);
+        match self.with_state(|state| state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change)) {
+            Ok(bits) if Steered(bits).is_far_above_its_floor() => Due::AllSlow,
+            Ok(_) => Due::Now,
+            Err(bits) => Due::Later(Steered(bits).delay().saturating_sub(waited)),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The arithmetic of a delay that follows the calls.
+
+use std::time::Duration;
+
+/// The steps of the delay in an octave: the delay doubles in 256 steps, so a step is 0.2 to 0.4 % of it.
+const STEPS_BITS: u32 = 8;
+
+/// The steps up of a call that reaches the delay. A success before the delay is one step down. The delay rests where both
+/// balance, `19 * p = 1 - p`: where 5 % of the calls reach it, whatever the distribution of their times.
+const UP: u64 = 19;
+
+/// The first calls, in which the delay moves faster because its start is a guess: within about 200 calls to a tenth of it, and
+/// within about 15 to twenty times of it.
+const FIRST_CALLS: u64 = 256;
+const FIRST_STEPS: u64 = 4;
+
+/// The parts of a step in which the floor is kept. The floor rises by one part with each call, so that a delay that stays five times
+/// as long is normal again after about 4,800 calls.
+const FLOOR_PARTS: u64 = 8;
+
+/// The ratio of the delay to its floor above which all calls are slow, so that a second attempt would be as slow as the first one,
+/// and add load to a server that may be slow because of its load.
+const ALL_SLOW: u32 = 5;
+
+const LOWEST: u64 = code(Duration::from_millis(1));
+const START: u64 = code(Duration::from_millis(50));
+const HIGHEST: u64 = code(Duration::from_secs(60));
+
+const DELAY_BITS: u32 = 16;
+const FLOOR_BITS: u32 = 24;
+
+/// The steered delay and its floor, in one number: the delay in steps, in the lowest 16 bits; the floor in parts of a step, in
+/// the next 24; and the number of calls up to [`FIRST_CALLS`].
+///
+/// A delay in steps is a small floating-point number: `(256 + step % 256) << (step / 256)` nanoseconds. So steps up and down are
+/// additions, and nothing is lost by rounding: after 19 calls that were answered and one that was not, the delay is
+/// exactly as before. With delays in microseconds, a step down of a short delay is rounded to nothing or to too much, and the share
+/// of calls that reach the delay is wrong by as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Steered(pub(super) u64);
+
+impl Steered {
+    pub(super) const NEW: Self = Self::of(START, START * FLOOR_PARTS, 0);
+
+    const fn of(delay: u64, floor: u64, calls: u64) -> Self {
+        Self(delay | floor << DELAY_BITS | calls << (DELAY_BITS + FLOOR_BITS))
+    }
+
+    const fn step(self) -> u64 {
+        self.0 & ((1 << DELAY_BITS) - 1)
+    }
+
+    const fn floor(self) -> u64 {
+        (self.0 >> DELAY_BITS) & ((1 << FLOOR_BITS) - 1)
+    }
+
+    const fn calls(self) -> u64 {
+        self.0 >> (DELAY_BITS + FLOOR_BITS)
+    }
+
+    /// Returns the delay.
+    pub(super) const fn delay(self) -> Duration {
+        duration(self.step())
+    }
+
+    /// Returns whether the delay is far above the lowest one of the latest calls.
+    pub(super) fn is_far_above_its_floor(self) -> bool {
+        self.delay() > duration(self.floor() / FLOOR_PARTS).saturating_mul(ALL_SLOW)
+    }
+
+    /// Records a success before the delay.
+    #[inline]
+    pub(super) fn answered(self) -> Self {
+        self.moved_to(self.step().saturating_sub(self.pace()).max(LOWEST))
+    }
+
+    /// Records a call that reached the delay.
+    pub(super) fn reached(self) -> Self {
+        self.moved_to((self.step() + UP * self.pace()).min(HIGHEST))
+    }
+
+    const fn pace(self) -> u64 {
+        if self.calls() < FIRST_CALLS { FIRST_STEPS } else { 1 }
+    }
+
+    /// Sets the delay. The floor follows it down, and slowly up.
+    #[inline]
+    fn moved_to(self, step: u64) -> Self {
+        let floor = step * FLOOR_PARTS;
+        if self.calls() < FIRST_CALLS {
+            // What is usual is not known yet.
+            return Self::of(step, floor, self.calls() + 1);
+        }
+        Self::of(step, floor.min(self.floor() + 1), self.calls())
+    }
+}
+
+/// Returns the delay of a number of steps.
+const fn duration(step: u64) -> Duration {
+    let mantissa = (1 << STEPS_BITS) | (step & ((1 << STEPS_BITS) - 1));
+    Duration::from_nanos(mantissa << (step >> STEPS_BITS))
+}
+
+/// Returns the steps of a delay, rounded down. It must be from 256 ns to 584 years.
+#[expect(clippy::cast_possible_truncation, reason = "the constants are small")]
+const fn code(delay: Duration) -> u64 {
+    let nanos = delay.as_nanos() as u64;
+    let octave = (u64::BITS - 1 - nanos.leading_zeros() - STEPS_BITS) as u64;
+    (octave << STEPS_BITS) | ((nanos >> octave) & ((1 << STEPS_BITS) - 1))
+}
+
+#[cfg(test)]
+mod tests;

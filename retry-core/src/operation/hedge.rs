@@ -1,0 +1,152 @@
+//! A hedge: a second attempt beside the first one.
+
+use super::release::{ReleaseGuard, TokenState};
+use super::{Call, Attempt, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
+use crate::limit::Ready;
+use crate::observe::EventKind;
+use crate::observe::trace::Level;
+use crate::policy::{RetryDirective, RetryErrorType};
+use crate::strategy::{self, RetryError, RetryStrategy, RetryToken};
+use crate::time::Clock;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// The attempts of an operation that has a hedge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// The first attempt.
+    First,
+    /// The hedge.
+    Hedge,
+}
+
+/// The token of the attempt that the operation does not deal with at present.
+///
+/// While two attempts run, the operation holds the token of one of them. So each step that deals with an attempt, with its time limit,
+/// its usage and its end, is the same as without a hedge.
+#[derive(Debug)]
+pub(crate) struct OtherToken<K> {
+    held: Lane,
+    token: TokenState<K>,
+}
+
+impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
+    /// Makes the operation hold the token of this attempt, if there are two.
+    pub(crate) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
+        if let Some(other) = other
+            && other.held != lane
+        {
+            std::mem::swap(&mut self.token, &mut other.token);
+            other.held = lane;
+        }
+    }
+}
+
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Buys a hedge and asks for its permission to be sent, which must be there immediately. Then the operation holds its token, and the
+    /// token of the first attempt is returned.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no hedge. What was paid is given back.
+    #[cold]
+    pub(crate) fn buy_hedge<L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+    ) -> Result<OtherToken<S::Token>, RetryError> {
+        if !strategy::retries_enabled() {
+            return Err(RetryError::Disabled);
+        }
+        let TokenState::Held(first) = &operation.token else { return Err(RetryError::Refused) };
+        let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock())?);
+        let guard = ReleaseGuard::new(&mut hedge, self.strategy);
+        if let TokenState::Held(token) = &mut *guard.token
+            && self.strategy.ready(token, &self.clock(), None) != Ready::Now
+        {
+            return Err(RetryError::Refused);
+        }
+        if operation.limits.remaining(&self.timer()).is_some_and(|left| left.is_zero()) {
+            return Err(RetryError::MaxTime);
+        }
+        let attempt = guard.token.attempts();
+        operation.record.attempted(attempt);
+        self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
+        guard.disarm();
+        let first = std::mem::replace(&mut operation.token, hedge);
+        Ok(OtherToken { held: Lane::Hedge, token: first })
+    }
+}
+
+/// One of the attempts of a race, which may run or not. It is pinned in the driver, so it is not allocated.
+pub(crate) struct Runner<'a, F, Z, C> {
+    body: Pin<&'a mut Option<F>>,
+    sleep: Pin<&'a mut Option<Z>>,
+    deadline: Deadline<C>,
+}
+
+impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C> {
+    /// Creates a runner of an attempt that does not run yet.
+    pub(crate) fn new(body: Pin<&'a mut Option<F>>, sleep: Pin<&'a mut Option<Z>>) -> Self {
+        Self { body, sleep, deadline: Deadline::Never }
+    }
+
+    /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
+    #[inline]
+    pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+        self.deadline = deadline;
+        self.sleep.set(sleep);
+        if deadline.over().is_none() {
+            self.body.set(Some(make()));
+        }
+    }
+
+    /// Drops the attempt, if it runs.
+    #[inline]
+    pub(crate) fn stop(&mut self) {
+        self.deadline = Deadline::Never;
+        self.body.set(None);
+        self.sleep.set(None);
+    }
+
+    /// Returns whether the attempt runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.body.is_some()
+    }
+
+    /// Polls the attempt, if it runs, and drops it when it is over.
+    #[inline]
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<F::Output, C>> {
+        let Some(body) = self.body.as_mut().as_pin_mut() else {
+            return self.deadline.over().map_or(Poll::Pending, |cut| Poll::Ready(Err(cut)));
+        };
+        let mut attempt = Attempt::new(self.deadline, self.sleep.as_mut(), body);
+        let attempted = ready!(Pin::new(&mut attempt).poll(context));
+        self.stop();
+        Poll::Ready(attempted)
+    }
+}
+
+/// Returns the judgement on two attempts that failed, both worth a retry: the worse class, and the longer wait.
+pub(crate) fn worse(first: RetryDirective, second: RetryDirective) -> RetryDirective {
+    const fn severity(error_type: RetryErrorType) -> u8 {
+        match error_type {
+            RetryErrorType::Throttling => 3,
+            RetryErrorType::Timeout => 2,
+            RetryErrorType::ServerSide
+            | RetryErrorType::ClientSide
+            | RetryErrorType::Other
+            | RetryErrorType::Unknown => 1,
+            RetryErrorType::Conflict => 0,
+        }
+    }
+
+    let (
+        RetryDirective::Retry { error_type, retry_after },
+        RetryDirective::Retry { error_type: other_type, retry_after: other_after },
+    ) = (first, second)
+    else {
+        return second;
+    };
+    let worse = if severity(error_type) > severity(other_type) { error_type } else { other_type };
+    RetryDirective::Retry { error_type: worse, retry_after: retry_after.max(other_after) }
+}
