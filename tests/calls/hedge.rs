@@ -6,8 +6,8 @@ mod lost;
 use crate::support::{Failed, Recorder, assert_send, millis};
 use retry_core::quota::{EvidenceQuota, NoQuota};
 use retry_core::{
-    Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket, TokioTimer,
-    retry, retry_with_context,
+    Hedge, Jitter, RetryError, RetryErrorType, RetryQuota, StandardRetryStrategy, TokenBucket, TokioTimer, retry,
+    retry_with_context,
 };
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -51,7 +51,9 @@ fn standard() -> StandardRetryStrategy {
     StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0))
 }
 
-const AFTER: Hedge = Hedge::after(millis(100));
+const fn after() -> Hedge {
+    Hedge::after(millis(100))
+}
 
 /// The end of a call with a hedge after 100 ms.
 #[derive(Debug, PartialEq)]
@@ -66,7 +68,7 @@ struct Ended {
 
 /// Makes a call with a hedge after 100 ms to a service that answers so.
 async fn ended(plan: impl IntoIterator<Item = (u64, Outcome)>) -> Ended {
-    let (strategy, hedge, service) = (standard(), AFTER, Service::new(plan));
+    let (strategy, hedge, service) = (standard(), after(), Service::new(plan));
     // Something is missing, so that refunds show.
     assert!(strategy.quota().try_acquire(100, &TokioTimer));
     let began = Instant::now();
@@ -103,7 +105,7 @@ async fn the_first_success_wins() {
 #[tokio::test(start_paused = true)]
 async fn a_hedge_that_wins_is_refunded_as_a_retry_and_one_that_loses_is_not() {
     for (first, quota) in [(1000, 300), (120, 300 - 14 + 1)] {
-        let (strategy, hedge) = (StandardRetryStrategy::aws_2_1(), AFTER);
+        let (strategy, hedge) = (StandardRetryStrategy::aws_2_1(), after());
         assert!(strategy.quota().try_acquire(200, &TokioTimer));
         let service = Service::new([(first, Ok(1)), (30, Ok(2))]);
         retry(&strategy, || service.call()).hedge(&hedge).run().await.unwrap();
@@ -147,7 +149,7 @@ async fn two_failures_are_judged_once_by_the_worse_class_and_the_longer_hint() {
     for (one, other, worse) in errors {
         for (first, second) in [(one, other), (other, one)] {
             for (first_time, second_time) in [(200, 300), (500, 50)] {
-                let (strategy, hedge, told) = (Recorder::new().selling_hedges(), AFTER, Cell::new(0));
+                let (strategy, hedge, told) = (Recorder::new().selling_hedges(), after(), Cell::new(0));
                 let plan = [(first_time, Err(first.after(millis(7)))), (second_time, Err(second)), (0, Ok(1))];
                 let service = Service::new(plan);
                 let call = retry(&strategy, || service.call()).idempotent(true).on_retry(|_, event| {
@@ -168,7 +170,8 @@ async fn two_failures_are_judged_once_by_the_worse_class_and_the_longer_hint() {
 // Rule V3.
 #[tokio::test(start_paused = true)]
 async fn a_hedge_is_attempt_two_for_contexts_and_events() {
-    let (strategy, hedge, service) = (standard(), AFTER, Service::new([(200, Err(Failed::SAFE)), (1, Err(Failed::SAFE)), (0, Ok(1))]));
+    let (strategy, hedge, service) =
+        (standard(), after(), Service::new([(200, Err(Failed::SAFE)), (1, Err(Failed::SAFE)), (0, Ok(1))]));
     let (seen, events) = (RefCell::default(), RefCell::<Vec<_>>::default());
     let call = retry_with_context(&strategy, |context| {
         let (number, id, previous) = (context.attempt(), context.operation_id(), context.previous_failure().is_some());

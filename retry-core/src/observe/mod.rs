@@ -171,6 +171,9 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///           | stopped                               (max_time or deadline prevented the attempt)
 /// ```
 ///
+/// A [hedge](crate::Hedge) is a second `attempt_started`, with attempt 2, directly after the first one. If both attempts fail, there is one
+/// `attempt_failed`, with attempt 2. A `succeeded` has the attempt that won.
+///
 /// If the operation is dropped, or its body panics, the events end at that point.
 ///
 /// The operation waits for its observer, so an observer should return quickly. If the observer panics, the panic

@@ -1,7 +1,7 @@
 //! A hedge: a second attempt beside the first one.
 
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, Attempt, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Attempt, Call, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::limit::Ready;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;

@@ -5,7 +5,9 @@ use super::run::{Kept, report};
 use super::{Function, Retry};
 use crate::hedge::{Due, Hedge};
 use crate::observe::Report;
-use crate::operation::{Call, End, Lane, LimitsOn, OperationOf, OptionalObserver, OtherToken, Runner, TimeLimits, worse};
+use crate::operation::{
+    Call, End, Lane, LimitsOn, OperationOf, OptionalObserver, OtherToken, Runner, TimeLimits, worse,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -142,16 +144,23 @@ where
                                 if let Poll::Ready(attempted) = second.poll(context) {
                                     return Poll::Ready(Raced::Hedge(attempted));
                                 }
-                                due.as_mut().as_pin_mut().map_or(Poll::Pending, |due| due.poll(context).map(|()| Raced::Due))
+                                due.as_mut()
+                                    .as_pin_mut()
+                                    .map_or(Poll::Pending, |due| due.poll(context).map(|()| Raced::Due))
                             })
                             .await
                         }
                     };
                     ended = Poll::Pending;
                     let flow = match raced {
-                        Raced::First(attempted) => {
-                            call.ended(&mut operation, &mut kept, &mut pair, Lane::First, attempted, second.is_running())
-                        }
+                        Raced::First(attempted) => call.ended(
+                            &mut operation,
+                            &mut kept,
+                            &mut pair,
+                            Lane::First,
+                            attempted,
+                            second.is_running(),
+                        ),
                         Raced::Hedge(attempted) => {
                             call.ended(&mut operation, &mut kept, &mut pair, Lane::Hedge, attempted, first.is_running())
                         }
@@ -237,12 +246,7 @@ where
     P: RetryPolicy<F::Outcome>,
 {
     /// Starts the attempt whose token the operation holds.
-    fn start(
-        &mut self,
-        operation: &mut OperationOf<S, L, O>,
-        kept: &Kept<F, L>,
-        runner: &mut RunnerOf<'_, F, T, L>,
-    ) {
+    fn start(&mut self, operation: &mut OperationOf<S, L, O>, kept: &Kept<F, L>, runner: &mut RunnerOf<'_, F, T, L>) {
         let (deadline, sleep) = self.call().deadline(operation);
         let (number, time_left) = (operation.attempts(), operation.time_left());
         runner.start(deadline, sleep, || self.function.attempt.attempt(&kept.state, number, time_left));

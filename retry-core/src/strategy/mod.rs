@@ -73,6 +73,8 @@ use std::time::Duration;
 /// 2. Before each attempt, the operation sleeps for the token's [delay](RetryToken::delay), and then calls
 ///    [`ready`](RetryStrategy::ready) until the answer is now. If the operation ends before the attempt is sent, it
 ///    calls [`release`](RetryStrategy::release).
+///    If the first attempt has a [hedge](crate::Hedge), the operation calls [`acquire_hedge`](RetryStrategy::acquire_hedge) while
+///    it runs.
 /// 3. After the attempt, [`record_success`](RetryStrategy::record_success) or
 ///    [`refresh_retry_token`](RetryStrategy::refresh_retry_token). With a new token, the operation continues at step 2.
 ///

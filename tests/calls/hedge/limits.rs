@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::support::secs;
-use retry_core::strategy::{ForeignToken, LimitedRetryStrategy};
 use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
+use retry_core::strategy::{ForeignToken, LimitedRetryStrategy};
 use retry_core::{
     Clock, ErasedStrategy, ExponentialBackoff, Failure, RetryStrategy, RetryToken, Success, without_retries,
 };
 
 /// Makes a call whose first attempt takes 200 ms. Returns the calls of the service.
 async fn calls(strategy: &impl RetryStrategy) -> usize {
-    let (hedge, service) = (AFTER, Service::new([(200, Ok(1)), (200, Ok(2))]));
+    let (hedge, service) = (after(), Service::new([(200, Ok(1)), (200, Ok(2))]));
     assert_eq!(retry(strategy, || service.call()).hedge(&hedge).run().await, Ok(1));
     service.calls.get()
 }
@@ -49,7 +49,7 @@ async fn a_quota_by_evidence_sells_hedges_from_its_upper_half() {
     assert!(quota.is_full() && !quota.is_low());
     // The hedge wins, which gives its cost back: the quota sells the next one immediately.
     for _ in 0..3 {
-        let (hedge, service) = (AFTER, Service::new([(200, Ok(1)), (1, Ok(2))]));
+        let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1, Ok(2))]));
         assert_eq!(retry(&strategy, || service.call()).hedge(&hedge).run().await, Ok(2));
     }
     // Timeouts show congestion.
@@ -80,7 +80,10 @@ async fn a_quota_by_evidence_gets_back_the_cost_of_a_hedge_that_was_not_sent() {
     }
     let hedges = (0..1000).filter(|_| quota.pay_hedge(5, &TokioTimer).is_some()).count();
     assert!((20..80).contains(&hedges), "{hedges}");
-    assert!((0..20).all(|_| quota.pay(5, RetryErrorType::ServerSide, &TokioTimer).is_some()), "the rest is for retries");
+    assert!(
+        (0..20).all(|_| quota.pay(5, RetryErrorType::ServerSide, &TokioTimer).is_some()),
+        "the rest is for retries"
+    );
 }
 
 // Rule V5.
@@ -103,10 +106,14 @@ async fn switched_off_retries_are_switched_off_hedges() {
 // Rule V3.
 #[tokio::test(start_paused = true)]
 async fn a_hedge_is_one_of_max_attempts() {
-    let (strategy, hedge) = (standard().max_attempts(2), AFTER);
+    let (strategy, hedge) = (standard().max_attempts(2), after());
     let service = Service::new([(200, Err(Failed::SAFE)), (200, Err(Failed::THROTTLED))]);
     let report = retry(&strategy, || service.call()).hedge(&hedge).report().await;
-    assert_eq!((report.outcome, report.attempts), (Err(Failed::THROTTLED), 2), "the outcome of the attempt that ended last");
+    assert_eq!(
+        (report.outcome, report.attempts),
+        (Err(Failed::THROTTLED), 2),
+        "the outcome of the attempt that ended last"
+    );
     assert_eq!(report.reason, Some(RetryError::MaxAttempts));
     assert_eq!(strategy.quota().available(), 495);
 }
@@ -195,7 +202,7 @@ async fn a_hedge_needs_the_permission_of_the_limiter_immediately() {
         let limiter = Passing { left: Cell::new(left), log: RefCell::default() };
         let strategy: LimitedRetryStrategy<_, ExponentialBackoff, TokenBucket> =
             LimitedRetryStrategy::with_limiter(standard(), limiter);
-        let (hedge, service) = (AFTER, Service::new([(200, Ok(1)), (1000, Ok(2))]));
+        let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1000, Ok(2))]));
         assert_eq!(retry(&strategy, || service.call()).weight(9).hedge(&hedge).run().await, Ok(1));
         assert_eq!(service.calls.get(), sent);
         let log: &[_] = if sent == 1 { &["ask 9", "ask 9", "release 9"] } else { &["ask 9", "ask 9"] };
@@ -207,7 +214,7 @@ async fn a_hedge_needs_the_permission_of_the_limiter_immediately() {
 // Rule V3.
 #[tokio::test(start_paused = true)]
 async fn each_attempt_has_its_own_time_limit() {
-    let (strategy, hedge) = (standard(), AFTER);
+    let (strategy, hedge) = (standard(), after());
     let began = Instant::now();
     let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
     let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
@@ -225,7 +232,7 @@ async fn each_attempt_has_its_own_time_limit() {
 // Rule V3.
 #[tokio::test(start_paused = true)]
 async fn max_time_ends_both_attempts() {
-    let hedge = AFTER;
+    let hedge = after();
     let cut = async |plan: [(u64, Outcome); 2]| {
         let (strategy, began, service) = (standard(), Instant::now(), Service::new(plan));
         let call = retry(&strategy, || service.call()).max_time(millis(300));

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 // Rule V8.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_at_any_time_has_paid_for_what_was_sent() {
-    let hedge = AFTER;
+    let hedge = after();
     let plan = [(150, Err(Failed::SAFE)), (100, Err(Failed::SAFE)), (100, Ok(3))];
     let mut seen = Vec::new();
     for time in (0..2500).step_by(10) {
@@ -106,7 +106,7 @@ async fn panics<R>(call: impl Future<Output = R>) -> bool {
 // Rules V8, D6.
 #[tokio::test(start_paused = true)]
 async fn a_panic_before_the_hedge_is_sent_refunds_it_and_one_afterwards_does_not() {
-    let hedge = AFTER;
+    let hedge = after();
     let cases = [
         ("acquire_hedge", "", 500, 1),
         ("ready", "", 500, 1),
@@ -154,7 +154,7 @@ impl Drop for Bomb {
 // Rule V8.
 #[tokio::test(start_paused = true)]
 async fn the_loser_is_dropped_before_the_strategy_learns_of_the_end() {
-    let (strategy, hedge, log) = (Recorder::new().selling_hedges(), AFTER, RefCell::<Vec<_>>::default());
+    let (strategy, hedge, log) = (Recorder::new().selling_hedges(), after(), RefCell::<Vec<_>>::default());
     let calls = Cell::new(0);
     let call = retry(&strategy, || {
         calls.set(calls.get() + 1);
@@ -197,7 +197,7 @@ fn scopeguard(run: impl FnMut()) -> impl Drop {
 // Rule D4.
 #[tokio::test(start_paused = true)]
 async fn a_hedged_call_that_is_never_polled_touches_nothing_and_its_body_is_polled_once_in_its_first_poll() {
-    let (strategy, hedge) = (standard(), AFTER);
+    let (strategy, hedge) = (standard(), after());
     let polls = Cell::new(0);
     let call = || {
         retry(&strategy, || {

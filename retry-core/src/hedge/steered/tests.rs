@@ -1,6 +1,6 @@
 use super::*;
 
-/// A small generator of pseudo-random numbers (SplitMix64).
+/// A small generator of pseudo-random numbers (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
@@ -140,5 +140,5 @@ fn the_delay_stays_within_its_bounds() {
         let millis = duration(step).as_secs_f64() * 1000.0;
         assert!((0.995 * expected..=expected).contains(&millis), "{millis}");
     }
-    assert!(HIGHEST * FLOOR_PARTS + FLOOR_PARTS < 1 << FLOOR_BITS && HIGHEST < 1 << DELAY_BITS);
+    const { assert!(HIGHEST * FLOOR_PARTS + FLOOR_PARTS < 1 << FLOOR_BITS && HIGHEST < 1 << DELAY_BITS) };
 }
