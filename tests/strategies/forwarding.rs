@@ -315,7 +315,7 @@ fn a_configured_strategy_forwards_to_the_strategy_of_its_mode() {
         "(3, 2, 60s, RetryAfter), quota Some(485)",
         "\"released\", quota Some(490)",
         "Ok(()), quota Some(486)",
-        "(2, 1, 0ns, Hedge), quota Some(481)",
+        "(2, 1, 0ns, Backoff), quota Some(481)",
         "Ok(()), quota Some(482)",
         "Err(\"not_retryable\"), quota Some(482)",
         "Now, quota Some(482)",

@@ -64,10 +64,6 @@ impl RetryQuota for Told {
         Some(cost + 4)
     }
 
-    fn hedge_succeeded(&self, paid: u32, refund: u32) {
-        self.note(format!("hedge_succeeded {paid} {refund}"));
-    }
-
     fn note_refusal(&self, cost: u32, _: Option<&str>) {
         self.note(format!("note_refusal {cost}"));
     }
@@ -114,7 +110,7 @@ fn expected(retry_refund: u32, hedge_refund: u32) -> Vec<String> {
         "pay_hedge 5 at 9s",
         "give_back 9",
         "pay_hedge 5 at 9s",
-        &format!("hedge_succeeded 9 {hedge_refund}"),
+        &format!("retry_succeeded 9 {hedge_refund}"),
         "pay_hedge 5 at 9s",
         "pay 5 Other at 9s: Some(8)",
         "give_back 8",

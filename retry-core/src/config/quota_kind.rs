@@ -111,13 +111,6 @@ impl<Q: RetryQuota> RetryQuota for KindQuota<Q> {
         }
     }
 
-    fn hedge_succeeded(&self, paid: u32, refund: u32) {
-        match &self.evidence {
-            None => self.of_code.hedge_succeeded(paid, refund),
-            Some(evidence) => evidence.hedge_succeeded(paid, refund),
-        }
-    }
-
     fn mode(&self) -> Option<QuotaMode> {
         self.evidence.as_ref().map_or_else(|| self.of_code.mode(), RetryQuota::mode)
     }

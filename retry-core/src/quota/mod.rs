@@ -130,15 +130,12 @@ pub trait RetryQuota {
     ///
     /// `cost` is the cost of an ordinary retry in the settings of the strategy. The default takes it with
     /// [`try_acquire`](RetryQuota::try_acquire), unless the quota [is low](RetryQuota::is_low).
+    ///
+    /// If the hedge succeeds before the first attempt, [`retry_succeeded`](RetryQuota::retry_succeeded) gets what this returned, and
+    /// if it was not sent, [`give_back`](RetryQuota::give_back) does. A quota that must tell hedges from retries returns an amount
+    /// that retries do not have.
     fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
         (!self.is_low() && self.try_acquire(cost, clock)).then_some(cost)
-    }
-
-    /// Records that a hedge for which `paid` was paid succeeded before the first attempt. `refund` is the refund for the success of
-    /// a retry in the settings of the strategy. The default calls [`refund`](RetryQuota::refund).
-    fn hedge_succeeded(&self, paid: u32, refund: u32) {
-        let _ = paid;
-        self.refund(refund);
     }
 
     /// Returns whether a success at the first attempt would change nothing now. Then a strategy need not record it. The
@@ -226,10 +223,6 @@ macro_rules! forward_quota {
 
             fn pay_hedge(&self, cost: u32, clock: &dyn Clock) -> Option<u32> {
                 (**self).pay_hedge(cost, clock)
-            }
-
-            fn hedge_succeeded(&self, paid: u32, refund: u32) {
-                (**self).hedge_succeeded(paid, refund);
             }
 
             #[inline]

@@ -81,17 +81,14 @@ pub enum DelaySource {
     Backoff,
     /// The wait that the server asked for, which is longer than the backoff.
     RetryAfter,
-    /// There is no delay: the attempt is a [hedge](crate::Hedge), which runs beside the first attempt.
-    Hedge,
 }
 
 impl DelaySource {
-    /// Returns the name of the source as used in events: `backoff`, `retry_after` or `hedge`.
+    /// Returns the name of the source as used in events: `backoff` or `retry_after`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Backoff => "backoff",
             Self::RetryAfter => "retry_after",
-            Self::Hedge => "hedge",
         }
     }
 }

@@ -47,11 +47,15 @@ async fn a_quota_by_evidence_sells_hedges_from_its_upper_half() {
         quota.first_succeeded(0);
     }
     assert!(quota.is_full() && !quota.is_low());
-    // The hedge wins, which gives its cost back: the quota sells the next one immediately.
-    for _ in 0..3 {
-        let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1, Ok(2))]));
-        assert_eq!(retry(&strategy, || service.call()).hedge(&hedge).run().await, Ok(2));
+    // A hedge that wins is a first success: 22 of them pay for a hedge.
+    let (hedge, service) = (after(), Service::new([(200, Ok(1)), (1, Ok(2))]));
+    assert_eq!(retry(&strategy, || service.call()).hedge(&hedge).run().await, Ok(2));
+    for _ in 0..20 {
+        quota.first_succeeded(0);
     }
+    assert!(quota.is_low());
+    quota.first_succeeded(0);
+    assert!(!quota.is_low());
     // Timeouts show congestion.
     assert!(quota.pay(5, RetryErrorType::Timeout, &TokioTimer).is_some());
     assert!(quota.is_low());

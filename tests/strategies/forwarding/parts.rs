@@ -159,10 +159,6 @@ impl RetryQuota for Probe {
         Some(37)
     }
 
-    fn hedge_succeeded(&self, paid: u32, refund: u32) {
-        self.called("hedge_succeeded", (paid, refund));
-    }
-
     fn is_full(&self) -> bool {
         true
     }
@@ -198,7 +194,6 @@ fn a_pointer_to_a_quota_forwards_every_method() {
             quota.first_succeeded(5);
             quota.retry_succeeded(6, 7);
             let hedge = quota.pay_hedge(9, &clock).filter(|_| quota.is_low());
-            quota.hedge_succeeded(10, 11);
             quota.note_refusal(8, Some("store"));
             let capacity = quota
                 .as_bucket()
@@ -218,7 +213,6 @@ fn a_pointer_to_a_quota_forwards_every_method() {
         "first_succeeded 5",
         "retry_succeeded (6, 7)",
         "pay_hedge (9, 5s)",
-        "hedge_succeeded (10, 11)",
         r#"note_refusal (8, Some("store"))"#,
         "section ()",
     ]

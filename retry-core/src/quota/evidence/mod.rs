@@ -83,6 +83,9 @@ impl EvidenceQuota {
     }
 }
 
+/// What was paid for a hedge, which costs one retry. Retries have paid 1 or 0.
+const HEDGE: u32 = u32::MAX;
+
 impl Default for EvidenceQuota {
     fn default() -> Self {
         Self::new()
@@ -124,8 +127,13 @@ impl RetryQuota for EvidenceQuota {
 
     #[inline]
     fn retry_succeeded(&self, paid: u32, _refund: u32) {
-        // A retry that was not paid for was granted without this quota, so it is not evidence about its retries.
-        self.with_balance(|balance| balance.succeed(paid == 0));
+        // A retry that was not paid for was granted without this quota, so it is not evidence about its retries. A hedge did not
+        // follow a failure, so its success does not show that retries help.
+        self.with_balance(|balance| balance.succeed(paid != 1));
+    }
+
+    fn give_back(&self, paid: u32) {
+        self.refund(if paid == HEDGE { 1 } else { paid });
     }
 
     /// Returns whether the quota would be left with less than half of its capacity after a hedge, or there was a timeout lately, or no
@@ -137,15 +145,7 @@ impl RetryQuota for EvidenceQuota {
     /// Pays for one hedge from the upper half of the capacity, whatever the settings say. A hedge is not a failure, so the quota
     /// learns nothing from it about failures.
     fn pay_hedge(&self, _cost: u32, clock: &dyn Clock) -> Option<u32> {
-        self.with_balance(|balance| balance.pay_hedge(clock)).then_some(1)
-    }
-
-    /// Gives back the cost of the hedge. Its success is a success like any other, and does not show that retries help.
-    fn hedge_succeeded(&self, paid: u32, _refund: u32) {
-        self.with_balance(|balance| {
-            balance.succeed(true);
-            balance.give_back(paid.saturating_mul(RETRY));
-        });
+        self.with_balance(|balance| balance.pay_hedge(clock)).then_some(HEDGE)
     }
 
     #[inline]

@@ -174,21 +174,17 @@ impl<B, Q: RetryQuota> StandardRetryStrategy<B, Q> {
         let cost = settings.costs.of(RetryErrorType::Other);
         let paid = self.quota.pay_hedge(cost, clock).ok_or(RetryError::QuotaExhausted)?;
         let first = StandardRetryToken { ..*token };
-        Ok(first.next(Duration::ZERO, DelaySource::Hedge, paid))
+        Ok(first.next(Duration::ZERO, DelaySource::Backoff, paid))
     }
 
-    /// Reports the success of a retry or a hedge to the quota, with the refund of these settings.
+    /// Reports the success of a retry to the quota, with the refund of these settings.
     #[cold]
     pub(crate) fn retry_succeeded(&self, settings: &StandardRetrySettings, token: &StandardRetryToken) {
         let refund = match settings.retry_refund {
             Refund::Amount(amount) => amount,
             Refund::LastCost => token.paid,
         };
-        if token.delay_source == DelaySource::Hedge {
-            self.quota.hedge_succeeded(token.paid, refund);
-        } else {
-            self.quota.retry_succeeded(token.paid, refund);
-        }
+        self.quota.retry_succeeded(token.paid, refund);
     }
 }
 
