@@ -87,10 +87,10 @@ impl Hedge {
     #[inline]
     pub(crate) fn wait(&self) -> Option<Duration> {
         #[cfg(feature = "test")]
-        if !crate::support::session::allows_hedges() {
-            return None;
-        }
-        Some(self.delay())
+        let is_allowed = crate::support::session::allows_hedges();
+        #[cfg(not(feature = "test"))]
+        let is_allowed = true;
+        is_allowed.then(|| self.delay())
     }
 
     const fn new_state() -> Shared<AtomicU64> {

@@ -16,6 +16,7 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 /// A call with a [hedge](Hedge). It is created by [`Retry::hedge`] and started by [`run`](HedgedRetry::run) or
 /// [`report`](HedgedRetry::report).
@@ -165,22 +166,11 @@ where
                             call.ended(&mut operation, &mut kept, &mut pair, Lane::Hedge, attempted, first.is_running())
                         }
                         Raced::Due => {
-                            due.set(None);
                             let waited = delay.take().unwrap_or_default();
-                            match hedge.reached(waited) {
-                                Due::Later(rest) => {
-                                    due.set(Some(call.timer.sleep(rest)));
-                                    delay = Some(waited.saturating_add(rest));
-                                }
-                                Due::AllSlow => {}
-                                Due::Now => {
-                                    pair.other = call.call().buy_hedge(&mut operation).ok();
-                                    if pair.other.is_some() {
-                                        was_sent = true;
-                                        call.start(&mut operation, &kept, &mut second);
-                                    }
-                                }
-                            }
+                            let rest = call.reached(&mut operation, &kept, &mut pair, &mut second, hedge, waited);
+                            due.set(rest.map(|rest| call.timer.sleep(rest)));
+                            delay = rest.map(|rest| waited.saturating_add(rest));
+                            was_sent = pair.other.is_some();
                             ControlFlow::Continue(())
                         }
                     };
@@ -250,6 +240,29 @@ where
         let (deadline, sleep) = self.call().deadline(operation);
         let (number, time_left) = (operation.attempts(), operation.time_left());
         runner.start(deadline, sleep, || self.function.attempt.attempt(&kept.state, number, time_left));
+    }
+
+    /// Starts the hedge after the delay, if there is one. Returns the rest of a delay that has grown since.
+    fn reached(
+        &mut self,
+        operation: &mut OperationOf<S, L, O>,
+        kept: &Kept<F, L>,
+        pair: &mut Pair<S::Token, F::Outcome>,
+        runner: &mut RunnerOf<'_, F, T, L>,
+        hedge: &Hedge,
+        waited: Duration,
+    ) -> Option<Duration> {
+        match hedge.reached(waited) {
+            Due::Later(rest) => return Some(rest),
+            Due::AllSlow => {}
+            Due::Now => {
+                pair.other = self.call().buy_hedge(operation).ok();
+                if pair.other.is_some() {
+                    self.start(operation, kept, runner);
+                }
+            }
+        }
+        None
     }
 
     /// Decides on the end of an attempt: the call settles this outcome, or waits for the other attempt. There is no directive if the
