@@ -98,6 +98,27 @@
 //! and faults of the server are retried, as in the AWS SDKs. A conflict is different: the server rejected the request
 //! and is healthy, so a retry is safe and costs nothing.
 //!
+//! # Retries inside your own library
+//!
+//! A library that calls a service can retry inside, and let its users choose how. `examples/library` in the repository does so
+//! without macros and without an async runtime.
+//!
+//! - *Default*: one strategy for each client, in a field, so that all its requests share a quota. Take another one by value with
+//!   a parameter `S: RetryStrategy`. A reference, an `Arc`, an [`ErasedStrategy`](crate::ErasedStrategy) and a strategy of the
+//!   user's own all fit. The bound `Operations: Share<S>` is only necessary if you pass the strategy itself, and not a reference
+//!   to your field, to [`retry()`](crate::retry()).
+//! - *Timer*: a parameter `T: Timer`. Without the feature `tokio` of this library, yours compiles for every runtime.
+//! - *Observer*: an `Option<Arc<dyn Observer + Send + Sync>>` is an observer, so it can be left out.
+//! - *No retries*: offer a constructor that sets `max_attempts(1)`. Users can also write
+//!   [`without_retries(client.get(..))`](crate::without_retries()), which needs nothing from you.
+//! - *Errors*: implement [`RetryInfo`](trait@crate::RetryInfo) for your error, so that callers who retry themselves need to say
+//!   nothing about it, and mark requests as idempotent or not yourself. Your users can't know.
+//! - *Versions*: the traits [`RetryStrategy`](crate::RetryStrategy), [`RetryToken`](crate::RetryToken),
+//!   [`Timer`](crate::Timer), [`Observer`](crate::Observer) and `RetryInfo` and the strategies may stand in your interface. They
+//!   gain methods only with defaults, and enums that can grow are `#[non_exhaustive]`. Before version 1.0, a new minor version
+//!   of this library is a breaking one, and then yours must be, too. If that is too often, wrap what your users choose in a type
+//!   of your own. The builders, such as `Retry`, are for function bodies: their type parameters may change.
+//!
 //! # The macro writes the loop into the function
 //!
 //! The attribute could move the body into a closure and pass it to [`retry()`](crate::retry()). It writes a loop around
