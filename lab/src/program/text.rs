@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_row_of_the_user_has_a_colour_and_no_line_is_too_long() {
-        let measures = ["a measure of some length, s"; 5];
+        let measures = ["a measure of some size, s"; 5];
         let mut table = Table::new("copy", &["strategy"], &measures);
         for strategy in ["new()", "yours"] {
             table.add(vec![strategy.to_owned()], vec![Spread::of([1.0, 2.0]); 5]);
