@@ -521,3 +521,15 @@ fn for_five_seconds_after_a_warning_the_rate_gains_the_same_for_all_clients() {
     estimator.accept(at(9300), 1000);
     assert!(estimator.rate(at(9400)) > 1.9 * estimate, "after that, it does");
 }
+
+#[test]
+fn an_estimate_is_at_least_a_fifth_of_a_request_per_second() {
+    for senseless in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 0.1] {
+        assert_eq!(GoodputEstimator::for_all_at(senseless, at(0)).estimate(), Some(0.2), "{senseless}");
+    }
+    assert_eq!(GoodputEstimator::for_all_at(0.3, at(0)).estimate(), Some(0.3));
+    // Nothing was accepted in the second before.
+    let mut estimator = GoodputEstimator::new(at(0));
+    estimator.reject(at(2000));
+    assert_eq!(estimator.estimate(), Some(0.2));
+}

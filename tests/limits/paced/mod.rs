@@ -193,6 +193,15 @@ fn a_wait_that_the_server_asks_for_is_a_floor_and_stretched_by_at_most_a_tenth()
     }
     delays.sort();
     assert!(delays[90] > millis(1070) && delays[10] < millis(1030), "{delays:?}");
+    // A tenth of 200 s would be 20 s.
+    let (hint, longest) = (secs(200), secs(205));
+    let delays = (0..100).map(|_| {
+        let token = strategy.acquire_initial_token(&clock).unwrap();
+        strategy.refresh_retry_token(token, &throttled(Some(hint)), &clock).unwrap().delay()
+    });
+    let (cut, shorter): (Vec<_>, Vec<_>) = delays.partition(|&delay| delay == longest);
+    assert!(shorter.iter().all(|delay| (hint..longest).contains(delay)), "{shorter:?}");
+    assert!((60..=90).contains(&cut.len()), "{} of 100 are cut to {longest:?}", cut.len());
     let refused = |hint| {
         let token = strategy.acquire_initial_token(&clock).unwrap();
         strategy.refresh_retry_token(token, &throttled(Some(hint)), &clock).err()
