@@ -9,9 +9,10 @@ use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetQuota, FleetSwitch, Member};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
-use tracing::{Event, Level, Subscriber};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 /// A layer that keeps the names of warnings.
@@ -26,10 +27,16 @@ impl<S: Subscriber> Layer<S> for Warnings {
 }
 
 impl Warnings {
+    /// Listens to the events of this thread.
+    fn listen(&self) -> DefaultGuard {
+        // With a single subscriber in the process, an event that a thread without one is the first to report is noted as one to
+        // which nobody listens.
+        static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+        LazyLock::force(&SECOND);
+        tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
+    }
+
     fn take(&self) -> Vec<&'static str> {
-        // A thread without a subscriber that was the first to report an event while ours was set may have noted that nobody
-        // listens to it.
-        tracing::callsite::rebuild_interest_cache();
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
@@ -38,7 +45,7 @@ impl Warnings {
 #[test]
 fn each_warning_comes_once_until_its_opposite() {
     let warnings = Warnings::default();
-    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(warnings.clone()));
+    let _subscribed = warnings.listen();
     let (mut store, mut now) = (MemoryStore::new(), 1_000);
     let mut first = Process::new("first", FleetQuota::new(100), now);
     let quota = Arc::new(FleetQuota::new(200).cost(60));
@@ -100,7 +107,7 @@ fn each_warning_comes_once_until_its_opposite() {
 #[test]
 fn a_membership_that_is_dropped_at_once_and_a_fleet_of_one_are_said() {
     let warnings = Warnings::default();
-    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(warnings.clone()));
+    let _subscribed = warnings.listen();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let join = || {
         let store = Answering(MemoryStore::new(), Arc::new(Mutex::new(true)));

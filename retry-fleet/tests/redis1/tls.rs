@@ -10,12 +10,13 @@ use retry_core::{Clock, RetryQuota};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, FleetQuota, Membership};
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::time::sleep;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 const CAPACITY: u32 = 280;
@@ -133,9 +134,16 @@ impl<S: Subscriber> Layer<S> for Events {
 }
 
 impl Events {
+    /// Listens to the events of this thread.
+    fn listen(&self) -> DefaultGuard {
+        // With a single subscriber in the process, an event that a thread without one is the first to report is noted as one to
+        // which nobody listens.
+        static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
+        LazyLock::force(&SECOND);
+        tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
+    }
+
     fn find(&self, name: &str, fleet: &str) -> Option<String> {
-        // A thread without a subscriber may have noted that nobody listens to an event.
-        tracing::callsite::rebuild_interest_cache();
         let events = self.0.lock().unwrap();
         events.iter().find(|text| text.starts_with(name) && text.contains(&format!("fleet=\"{fleet}\""))).cloned()
     }
@@ -160,7 +168,7 @@ fn join(name: &str, store: RedisStore) -> (Arc<FleetQuota>, Membership) {
 #[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
 async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_restarted() {
     let events = Events::default();
-    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(events.clone()));
+    let _subscribed = events.listen();
     let mut server = TlsServer::start("no");
     let (first, second) = (join("orders", server.store()), join("orders", server.store()));
     let both = [&first, &second];
@@ -194,7 +202,7 @@ async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_rest
 async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_tells_why_without_the_password() {
     const WRONG: &str = "wr0ng-word";
     let events = Events::default();
-    let _subscribed = tracing::subscriber::set_default(tracing_subscriber::registry().with(events.clone()));
+    let _subscribed = events.listen();
     let server = TlsServer::start("no");
     let (right, wrong) = (server.url("rediss", PASSWORD), server.url("rediss", WRONG));
     let (other, trusted) = (Authority::new("another authority"), &server.authority);
