@@ -131,6 +131,23 @@ fn a_server_that_rejects_everything_gets_one_request_at_a_time_soon_and_then_few
     assert_eq!(sent.len(), 32, "a rejection of a request that was alone says nothing about a limit");
 }
 
+// Rule I9.
+#[test]
+fn rejections_with_nothing_accepted_in_between_halve_the_window() {
+    let (strategy, clock) = (limited_to(u32::MAX), at_start());
+    let mut rounds = Vec::new();
+    while rounds.last() != Some(&1) {
+        let sent = fill(&strategy, &clock);
+        rounds.push(sent.len());
+        // The last one was sent beside all others.
+        for token in sent.into_iter().rev() {
+            fail(&strategy, token, Failed::THROTTLED, &clock);
+        }
+    }
+    // 0.95 of the 9 others, then half of the 7 others, then half of the 2 others.
+    assert_eq!(rounds, [10, 8, 3, 1]);
+}
+
 // Rule I10.
 #[test]
 fn a_pause_lasts_for_as_long_as_the_server_asks_for_and_doubles_otherwise() {

@@ -136,3 +136,33 @@ fn a_send_that_comes_back_in_a_hold_is_not_sent_twice() {
     assert!(strategy.ready(&mut newcomer, &clock, None).wait().is_some());
     assert_eq!(strategy.ready(&mut late, &clock, None).wait(), None);
 }
+
+// Rule L24.
+#[test]
+fn answers_that_came_before_a_pause_say_nothing_about_the_time_after_it() {
+    let mut rates = Vec::new();
+    for pause in [millis(0), secs(60)] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::over(standard());
+        let mut sent: Vec<_> = (0..20).map(|_| begin(&strategy, &clock)).collect();
+        for token in &mut sent {
+            while let Some(wait) = strategy.ready(token, &clock, None).wait() {
+                clock.advance(wait);
+            }
+        }
+        for token in sent {
+            strategy.record_success(token, &Success::default(), &clock).unwrap();
+        }
+        clock.advance(pause);
+        let mut token = begin(&strategy, &clock);
+        while let Some(wait) = strategy.ready(&mut token, &clock, None).wait() {
+            clock.advance(wait);
+        }
+        drop(strategy.refresh_retry_token(token, &throttled(None), &clock));
+        rates.push(strategy.send_rate());
+    }
+    let [Some(at_once), Some(after_a_pause)] = rates[..] else { panic!("{rates:?}") };
+    // Twenty requests at 100 per second, and nothing.
+    assert!(at_once > 10.0, "{at_once}");
+    assert!(after_a_pause <= 0.8 * 0.2, "{after_a_pause}");
+}

@@ -77,6 +77,17 @@ fn a_timer_that_rounds_up_loses_none_of_a_told_limit() {
     }
 }
 
+// Rule L18.
+#[test]
+fn waiters_that_are_late_by_up_to_two_milliseconds_lose_nothing_and_others_save_up_no_burst() {
+    // At intervals of 10.3 ms, a timer with steps of 3 ms is late by up to 3 ms.
+    for (step, sends_expected) in [(1, 970), (2, 970), (3, 908)] {
+        let clock = ByHand::at(secs(1000));
+        let strategy = PacedRetryStrategy::new().initial_rate(100.0).max_rate(100.0);
+        assert_eq!(sends(&strategy, &clock, secs(10), millis(step)).len(), sends_expected, "steps of {step} ms");
+    }
+}
+
 // Rules L18, L10.
 #[test]
 fn of_a_told_limit_and_a_rate_from_elsewhere_the_lower_one_counts() {

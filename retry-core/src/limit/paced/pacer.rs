@@ -17,7 +17,8 @@ const HOLDS_ALL: Duration = Duration::from_millis(1500);
 
 /// The time without waiters after which the client, and not the limit, determines how much is sent.
 const UNUSED_FOR: Duration = Duration::from_secs(1);
-/// The age up to which answers are treated as current when they are moved to the estimator.
+/// The age up to which answers are treated as current when they are moved to the estimator. With 5 ms, current ones would count as
+/// old; from 10 s on, old ones would count as what the server accepts now. Between them, it makes no difference.
 const FRESH: Duration = Duration::from_millis(250);
 
 /// The queue of sends behind a lock, and the state before there is a queue.
