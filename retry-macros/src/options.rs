@@ -242,7 +242,8 @@ impl Written {
     }
 }
 
-fn parse_duration(text: &str) -> Option<Duration> {
+/// Returns the duration that a text says.
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     const NANOS_PER_SEC: u128 = 1_000_000_000;
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(digits)?;

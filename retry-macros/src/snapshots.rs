@@ -945,6 +945,276 @@ fn a_function_that_names_its_block() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
+fn a_hedge() {
+    let code = retried(
+        quote!(strategy = STORE, idempotent, hedge = "p95"),
+        quote! {
+            async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
+                client.send(key).await
+            }
+        },
+        &expect![[r#"
+            async fn get(client: &Client, key: &str) -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
+                );
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                );
+                static __RETRYABLE_HEDGE: ::retry_core::Hedge = ::retry_core::Hedge::p95();
+                let __first = ::core::pin::pin!(::core::option::Option::None);
+                let __second = ::core::pin::pin!(::core::option::Option::None);
+                let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
+                let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
+                let __due = ::core::pin::pin!(::core::option::Option::None);
+                let mut __race = ::retry_core::__private::race(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    &__operation,
+                    ::retry_core::__private::static_hedge(&__RETRYABLE_HEDGE),
+                    [__first, __second],
+                    [__first_sleep, __second_sleep],
+                    __due,
+                );
+                loop {
+                    if !__race.is_hedge() {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                &mut __operation,
+                                __is_delayed,
+                            ) else { break };
+                            __wait.await;
+                            __is_delayed = false;
+                        }
+                    }
+                    let __deadline = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                    );
+                    ::retry_core::__private::start(
+                        &mut __race,
+                        __deadline,
+                        async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            client.send(key).await
+                        },
+                    );
+                    let __settled = loop {
+                        let __raced = (&mut __race).await;
+                        match ::retry_core::__private::step(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            &mut __race,
+                            &mut (),
+                            __raced,
+                        ) {
+                            ::retry_core::__private::Step::Wait => {}
+                            ::retry_core::__private::Step::Hedge => {
+                                break ::core::option::Option::None;
+                            }
+                            ::retry_core::__private::Step::Over(__outcome) => {
+                                break ::core::option::Option::Some((
+                                    __outcome,
+                                    ::core::option::Option::None,
+                                ));
+                            }
+                            ::retry_core::__private::Step::Ended(__outcome) => {
+                                let __settled = ::retry_core::__private::ended(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    ::retry_core::__private::judge_idempotent(&__outcome, true),
+                                    &mut __operation,
+                                    &mut __race,
+                                    __outcome,
+                                );
+                                if ::core::option::Option::is_some(&__settled) {
+                                    break __settled;
+                                }
+                            }
+                        }
+                    };
+                    let ::core::option::Option::Some((__outcome, __directive)) = __settled else {
+                        continue
+                    };
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        __directive,
+                        &mut __operation,
+                        &mut (),
+                        __outcome,
+                    ) {
+                        return ::retry_core::__private::outcome(__end);
+                    }
+                    __is_delayed = true;
+                }
+            }
+        "#]],
+    );
+    assert_eq!(code.lines().filter(|line| line.contains("client.send")).count(), 1);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "most of them are the expansion")]
+fn a_hedge_with_limits_a_context_and_closures() {
+    let code = retried(
+        quote!(
+            strategy = STORE,
+            idempotent,
+            hedge = GET,
+            context = context,
+            max_time = "30s",
+            on_retry = warn,
+            on_end = count
+        ),
+        quote! {
+            async fn get((mut left, right): (u32, u32), key: String) -> Result<Object, StoreError> {
+                left += 1;
+                send(&key, left, right, context.attempt()).await
+            }
+        },
+        &expect![[r#"
+            async fn get((mut left, right): (u32, u32), key: String) -> Result<Object, StoreError> {
+                static __RETRYABLE_NAME: ::retry_core::__private::Name = ::retry_core::__private::function_name!(
+                    "get"
+                );
+                let mut __last = ::core::option::Option::None;
+                let __started = ::retry_core::__private::started(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                );
+                let (mut __operation, mut __is_delayed) = ::retry_core::__private::begin_within(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    ::retry_core::__private::max_time(
+                        ::core::time::Duration::new(30u64, 0u32),
+                        ::core::option::Option::None,
+                    ),
+                );
+                let mut __context = ::retry_core::__private::context(&__operation);
+                let __beginning = ::retry_core::__private::beginning(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    &__context,
+                );
+                let _ = &mut left;
+                let __first = ::core::pin::pin!(::core::option::Option::None);
+                let __second = ::core::pin::pin!(::core::option::Option::None);
+                let __first_sleep = ::core::pin::pin!(::core::option::Option::None);
+                let __second_sleep = ::core::pin::pin!(::core::option::Option::None);
+                let __due = ::core::pin::pin!(::core::option::Option::None);
+                let mut __race = ::retry_core::__private::race(
+                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                    &__operation,
+                    ::retry_core::__private::static_hedge(&GET),
+                    [__first, __second],
+                    [__first_sleep, __second_sleep],
+                    __due,
+                );
+                loop {
+                    if !__race.is_hedge() {
+                        loop {
+                            let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
+                                ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                &mut __operation,
+                                __is_delayed,
+                            ) else { break };
+                            __wait.await;
+                            __is_delayed = false;
+                        }
+                    }
+                    let __deadline = ::retry_core::__private::deadline(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        &mut __operation,
+                    );
+                    let __next = ::retry_core::__private::next_context(&__context, &__operation);
+                    ::retry_core::__private::start(
+                        &mut __race,
+                        __deadline,
+                        async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            let context = ::retry_core::__private::NextContext::take(__next);
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
+                            let mut left = ::retry_core::__private::anew(&left);
+                            left += 1;
+                            send(&key, left, right, context.attempt()).await
+                        },
+                    );
+                    let __settled = loop {
+                        let __raced = (&mut __race).await;
+                        match ::retry_core::__private::step(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            &mut __operation,
+                            &mut __race,
+                            &mut __last,
+                            __raced,
+                        ) {
+                            ::retry_core::__private::Step::Wait => {}
+                            ::retry_core::__private::Step::Hedge => {
+                                break ::core::option::Option::None;
+                            }
+                            ::retry_core::__private::Step::Over(__outcome) => {
+                                break ::core::option::Option::Some((
+                                    __outcome,
+                                    ::core::option::Option::None,
+                                ));
+                            }
+                            ::retry_core::__private::Step::Ended(__outcome) => {
+                                let __settled = ::retry_core::__private::ended(
+                                    ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                                    ::retry_core::__private::judge_idempotent(&__outcome, true),
+                                    &mut __operation,
+                                    &mut __race,
+                                    __outcome,
+                                );
+                                if ::core::option::Option::is_some(&__settled) {
+                                    break __settled;
+                                }
+                            }
+                        }
+                    };
+                    let ::core::option::Option::Some((__outcome, __directive)) = __settled else {
+                        continue
+                    };
+                    if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
+                        ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                        ::core::option::Option::map(
+                            __directive,
+                            |__directive| __context.remember(__directive),
+                        ),
+                        &mut __operation,
+                        &mut __last,
+                        __outcome,
+                        __beginning,
+                        |__outcome, __event| ::retry_core::__private::tell_failure(
+                            &*__outcome,
+                            |__error| ::retry_core::__private::on_retry(__error, __event, warn),
+                        ),
+                    ) {
+                        return ::retry_core::__private::tell_end(
+                            ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
+                            ::retry_core::__private::with_hedge(&__race, __end),
+                            __started,
+                            |__report| ::retry_core::__private::on_end(__report, count),
+                        );
+                    }
+                    __is_delayed = true;
+                }
+            }
+        "#]],
+    );
+    assert_eq!(code.lines().filter(|line| line.contains("send(")).count(), 1);
+}
+
+#[test]
 fn a_mistake_keeps_the_item() {
     retried(
         quote!(strateggy = STORE),
@@ -955,7 +1225,7 @@ fn a_mistake_keeps_the_item() {
         },
         &expect![[r#"
             ::core::compile_error! {
-                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
+                "unknown option `strateggy`; did you mean `strategy`? `#[retryable]` takes `strategy`, `policy`, `idempotent`, `hedge`, `weight`, `used`, `max_time`, `deadline`, `attempt_timeout`, `long_polling`, `context`, `clone`, `observer`, `on_retry`, `on_end`, `timer`, `blocking` or `crate`"
             }
             async fn ping() -> Result<(), StoreError> {
                 Ok(())

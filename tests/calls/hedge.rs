@@ -1,5 +1,7 @@
 //! Hedges: a second attempt beside the first one.
 
+mod attribute;
+mod events;
 mod limits;
 mod lost;
 
@@ -188,7 +190,9 @@ async fn a_hedge_is_attempt_two_for_contexts_and_events() {
     assert_eq!(numbers, [(1, false), (2, false), (3, true)]);
     let expected = [
         ("attempt_started", 1),
+        ("hedge_sent", 2),
         ("attempt_started", 2),
+        ("hedge_ended", 2),
         ("attempt_failed", 2),
         ("retry_scheduled", 2),
         ("attempt_started", 3),

@@ -386,6 +386,31 @@ pub(crate) async fn attributes(key: &str) -> Result<usize, Every> {
     outcome
 }
 
+/// A hedge.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(strategy = STORE, idempotent, hedge = "p95")]
+pub async fn hedged(key: &str) -> Result<usize, Every> {
+    attempt(key).await
+}
+
+/// A hedge after a fixed delay, with limits, a context, closures and arguments that are bound again.
+///
+/// # Errors
+///
+/// Returns the error of the last attempt.
+#[retryable(
+    strategy = STORE, idempotent, hedge = "50ms", context = context, max_time = "30s", clone(key, owned), on_retry = ignore,
+    on_end = at_the_end
+)]
+pub async fn hedged_with_all(mut key: String, owned: String, (mut left, right): (u32, u32)) -> Result<usize, Every> {
+    left = left.saturating_add(right).saturating_add(context.attempt());
+    key.push_str(&owned);
+    attempt(&key).await.map(|length| length.saturating_add(usize::try_from(left).unwrap_or(0)))
+}
+
 /// A context.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use metrics::{
 use retry_core::observe::GlobalObserverIsSet;
 use retry_core::observe::metrics::{MetricsObserver, install};
 use retry_core::{
-    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Jitter, RetryErrorType, RetryStrategy,
+    AdaptiveRetryStrategy, ChainPolicy, EvidenceRetryStrategy, Hedge, Jitter, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, policy_fn, retry, retry_blocking,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -189,6 +189,36 @@ fn waits_for_a_limiter_and_its_rate_are_metrics() {
     assert_eq!(rates.len(), 2, "after the throttled attempt and at the end");
 }
 
+/// Runs a call with a hedge after two seconds, whose attempts take these times.
+fn run_hedged<S: RetryStrategy>(recorder: &Recorded, observer: &MetricsObserver, strategy: &S, seconds: [u64; 2]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let (mut times, hedge) = (seconds.into_iter(), Hedge::after(secs(2)));
+    let attempt = || {
+        let time = times.next().unwrap();
+        async move {
+            tokio::time::sleep(secs(time)).await;
+            Ok::<_, Failed>(())
+        }
+    };
+    let call = retry(strategy, attempt).observer(observer).name("get").hedge(&hedge);
+    metrics::with_local_recorder(recorder, || runtime.block_on(call.run())).unwrap();
+}
+
+// Rules O13, V12.
+#[test]
+fn hedges_are_counted_by_their_result() {
+    let (recorder, observer, strategy) = (Recorded::default(), MetricsObserver::new(), standard());
+    for seconds in [[1, 1], [9, 1], [9, 1], [3, 9]] {
+        run_hedged(&recorder, &observer, &strategy, seconds);
+    }
+    run_hedged(&recorder, &observer, &standard().max_attempts(1), [9, 1]);
+    let hedges = |result| {
+        recorder.count(&format!(r#"retry_hedges_total{{operation="get",strategy="store",result="{result}"}}"#))
+    };
+    assert_eq!([hedges("won"), hedges("lost"), hedges("max_attempts"), hedges("all_slow")], [2, 1, 1, 0]);
+    assert_eq!(recorder.count(r#"retry_attempts_total{operation="get",strategy="store"}"#), 1 + 2 + 2 + 2 + 1);
+}
+
 // Rules O13, Q19.
 #[test]
 fn the_mode_of_a_quota_is_a_gauge() {
@@ -235,7 +265,7 @@ fn handles_are_registered_once() {
     }
     assert_eq!(registered(), first);
     assert_eq!(recorder.count(r#"retry_operations_total{operation="get",strategy="store",outcome="ok"}"#), 6);
-    assert_eq!(recorder.0.lock().unwrap().described.len(), 11, "each metric is described once");
+    assert_eq!(recorder.0.lock().unwrap().described.len(), 12, "each metric is described once");
 }
 
 /// A line of the table of metrics: name, type, unit and labels.
@@ -262,6 +292,7 @@ fn the_documented_tables_list_what_is_published() {
     let (recorder, observer) = (Recorded::default(), MetricsObserver::new());
     let strategy = AdaptiveRetryStrategy::over(EvidenceRetryStrategy::standard().name("store"));
     assert_eq!(run(&recorder, &observer, &strategy, &[Err(Failed::THROTTLED), Ok(1)]), Ok(1));
+    run_hedged(&recorder, &observer, &strategy, [9, 1]);
     let state = recorder.0.lock().unwrap();
     let published: BTreeSet<Row> = state
         .registered
@@ -272,7 +303,7 @@ fn the_documented_tables_list_what_is_published() {
             (key.name().to_owned(), (*kind).to_owned(), unit.unwrap().as_str().to_owned(), labels)
         })
         .collect();
-    assert_eq!(published.len(), 11);
+    assert_eq!(published.len(), 12);
     assert_eq!(published, table(include_str!("../../retry-core/src/observe/metrics.rs"), "//! "));
     assert_eq!(published, table(include_str!("../../docs/production.md"), ""));
 }

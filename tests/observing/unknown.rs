@@ -1,7 +1,7 @@
 //! Errors that nothing classifies: their class, and the warning about them.
 
-use crate::support::run_in_a_process;
 use crate::support::subscribers::subscribe;
+use crate::support::{Recorder, run_in_a_process};
 use retry_core::classify::{Classification, chain};
 use retry_core::test::begin;
 use retry_core::tower::RetryLayer;
@@ -14,6 +14,7 @@ use std::error::Error;
 use std::fmt::{self, Debug, Display, Write};
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tower::{Layer, ServiceExt, service_fn};
 use tracing::Subscriber;
 use tracing::field::{Field, Visit};
@@ -268,6 +269,29 @@ async fn the_first_unknown_error_of_a_function_is_a_warning_with_its_text_and_th
         r#""four""#,
     ];
     assert_eq!(operations, expected);
+}
+
+// Rule V12.
+#[tokio::test(start_paused = true)]
+async fn a_strategy_that_sells_no_hedges_is_a_warning_once_for_each_function() {
+    let warnings = Warnings::default();
+    let _subscribed = warnings.subscribe();
+    let hedge = retry_core::Hedge::after(Duration::from_millis(10));
+    let call = async |name, strategy: &Recorder| {
+        let attempt = || async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            Ok::<_, fmt::Error>(())
+        };
+        let call = retry(strategy, attempt).when(|_| false).name(name);
+        call.hedge(&hedge).run().await.unwrap();
+    };
+    call("sold", &Recorder::new().selling_hedges()).await;
+    assert!(warnings.take().is_empty());
+    for _ in 0..2 {
+        call("not sold", &Recorder::new()).await;
+    }
+    let expected = r#"hedge_not_sent message=hedge not sent operation="not sold" attempt=1 reason="not_sold""#;
+    assert_eq!(warnings.take(), [expected]);
 }
 
 // Rules O1, O16.

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod answer_field;
+mod hedge;
 mod judge;
 mod retryable;
 mod settle;
@@ -22,6 +23,7 @@ pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
     IntoSpan,
 };
+pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used};
 pub use retryable::{
     Call, FunctionName, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout, begin,

@@ -1,6 +1,6 @@
 //! The events of an operation and their names.
 
-use super::OperationId;
+use super::{NoHedge, OperationId};
 use crate::policy::RetryErrorType;
 use crate::quota::QuotaMode;
 use crate::strategy::{DelaySource, Failure, RetryError, StrategyName};
@@ -51,6 +51,21 @@ pub enum EventKind {
     },
     /// An attempt begins.
     AttemptStarted,
+    /// The first attempt had no answer after the delay of its [hedge](crate::Hedge), so a second attempt begins beside it.
+    HedgeSent,
+    /// The first attempt had no answer after the delay of its [hedge](crate::Hedge), and there is no hedge.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    HedgeNotSent {
+        /// The reason.
+        reason: NoHedge,
+    },
+    /// The first attempt and the [hedge](crate::Hedge) are over: one of them ended the race, and the other one was dropped, or both
+    /// failed.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    HedgeEnded {
+        /// Whether the hedge succeeded first.
+        won: bool,
+    },
     /// The error of the attempt is not classified, so it is not retried: its class is [`RetryErrorType::Unknown`]. This
     /// event is a warning. It is reported for the first such error of each function, by the name of the operation, and for
     /// at most 256 functions in a process. It precedes the [`AttemptFailed`](EventKind::AttemptFailed), which every such
@@ -145,6 +160,9 @@ impl EventKind {
             Self::Refused { .. } => "refused",
             Self::Limited { .. } => "limited",
             Self::AttemptStarted => "attempt_started",
+            Self::HedgeSent => "hedge_sent",
+            Self::HedgeNotSent { .. } => "hedge_not_sent",
+            Self::HedgeEnded { .. } => "hedge_ended",
             Self::UnknownError { .. } => "unknown_error",
             Self::AttemptFailed { .. } => "attempt_failed",
             Self::RetryScheduled { .. } => "retry_scheduled",

@@ -18,6 +18,7 @@
 //! | `retry_attempts_total` | counter | `count` | `operation`, `strategy` | attempts that began |
 //! | `retry_failed_attempts_total` | counter | `count` | `operation`, `strategy`, `error_type` | attempts that failed |
 //! | `retry_retries_total` | counter | `count` | `operation`, `strategy`, `error_type` | retries that were scheduled |
+//! | `retry_hedges_total` | counter | `count` | `operation`, `strategy`, `result` | calls that reached the delay of their hedge |
 //! | `retry_operation_duration_seconds` | histogram | `seconds` | `operation`, `strategy` | the time of an operation, waits included |
 //! | `retry_operation_attempts` | histogram | `count` | `operation`, `strategy` | the attempts of an operation |
 //! | `retry_backoff_seconds` | histogram | `seconds` | `operation`, `strategy` | the delay before a retry |
@@ -35,6 +36,8 @@
 //! - `error_type`: the class of the failure, a name from
 //!   [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave it no class. `unknown` means
 //!   that nothing classified the error, so it was not retried.
+//! - `result`: `won` or `lost` for a [hedge](crate::Hedge) that was sent, otherwise the reason why there was none, a name from
+//!   [`NoHedge::as_str`](crate::observe::NoHedge::as_str).
 //!
 //! The number of values is bounded, except for the names of scopes: each key that was ever used stays in memory and in the
 //! recorder, even after its scope was evicted. So use
@@ -150,7 +153,14 @@ impl Observer for MetricsObserver {
             EventKind::Succeeded { quota, quota_mode, send_rate, .. } => {
                 self.series(event).end(event, "ok", Levels { quota, quota_mode, send_rate });
             }
-            EventKind::Refused { .. } | EventKind::UnknownError { .. } | EventKind::HeldBack { .. } => {}
+            EventKind::HedgeNotSent { reason } => self.series(event).hedges(reason.as_str()).increment(1),
+            EventKind::HedgeEnded { won } => {
+                self.series(event).hedges(if won { "won" } else { "lost" }).increment(1);
+            }
+            EventKind::HedgeSent
+            | EventKind::Refused { .. }
+            | EventKind::UnknownError { .. }
+            | EventKind::HeldBack { .. } => {}
         }
     }
 }
@@ -190,6 +200,7 @@ static OPERATIONS: Metric = Metric::new("retry_operations_total", Unit::Count, "
 static ATTEMPTS: Metric = Metric::new("retry_attempts_total", Unit::Count, "Attempts that began.");
 static FAILED_ATTEMPTS: Metric = Metric::new("retry_failed_attempts_total", Unit::Count, "Attempts that failed.");
 static RETRIES: Metric = Metric::new("retry_retries_total", Unit::Count, "Retries that were scheduled.");
+static HEDGES: Metric = Metric::new("retry_hedges_total", Unit::Count, "Calls that reached the delay of their hedge.");
 static DURATION: Metric =
     Metric::new("retry_operation_duration_seconds", Unit::Seconds, "The time of an operation, waits included.");
 static OPERATION_ATTEMPTS: Metric =
@@ -208,7 +219,7 @@ static SEND_RATE: Metric =
 
 fn describe_all() {
     with_recorder(|recorder| {
-        for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &FAILED_ATTEMPTS, &RETRIES] {
+        for Metric { name, unit, meaning } in [&OPERATIONS, &ATTEMPTS, &FAILED_ATTEMPTS, &RETRIES, &HEDGES] {
             recorder.describe_counter((*name).into(), Some(*unit), (*meaning).into());
         }
         for Metric { name, unit, meaning } in [&DURATION, &OPERATION_ATTEMPTS, &BACKOFF, &LIMITER_WAIT] {
@@ -254,6 +265,8 @@ struct Series {
     failed_attempts: Handles<&'static str, Counter>,
     /// By the class of the failure.
     retries: Handles<&'static str, Counter>,
+    /// By result.
+    hedges: Handles<&'static str, Counter>,
     // The gauges are registered with their first value. Otherwise they would show 0 for a quota or a limit that a
     // strategy does not have.
     quota_level: OnceLock<Gauge>,
@@ -275,6 +288,7 @@ impl Series {
             operations: Handles::new(),
             failed_attempts: Handles::new(),
             retries: Handles::new(),
+            hedges: Handles::new(),
             quota_level: OnceLock::new(),
             quota_mode: OnceLock::new(),
             send_rate: OnceLock::new(),
@@ -294,6 +308,10 @@ impl Series {
 
     fn retries(&self, error_type: &'static str) -> Counter {
         self.retries.get(error_type, |value| self.by(&RETRIES, "error_type", value))
+    }
+
+    fn hedges(&self, result: &'static str) -> Counter {
+        self.hedges.get(result, |value| self.by(&HEDGES, "result", value))
     }
 
     fn end(&self, event: &Event, outcome: &'static str, levels: Levels) {

@@ -36,6 +36,9 @@
 //! | `refused` | the strategy refused the initial token | warn | `reason` |
 //! | `limited` | a limiter holds the attempt back; one event for each wait, which is at most 100 ms with the strategies of this library | trace | `wait_ms` |
 //! | `attempt_started` | an attempt begins | trace | |
+//! | `hedge_sent` | the first attempt has no answer after the delay of its [hedge](crate::Hedge), so a second one begins beside it | debug | |
+//! | `hedge_not_sent` | the same, but there is no hedge | debug; warn once for each function if the strategy sells none | `reason` |
+//! | `hedge_ended` | one of the two attempts ended the race, or both failed | debug | `won` |
 //! | `unknown_error` | the error of the attempt is not classified, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
@@ -56,7 +59,8 @@
 //!   of the closure by default.
 //! - `operation_id`: the [id of the operation](OperationId), in the form of a UUID.
 //! - `error_type`: a name from [`RetryErrorType::as_str`](crate::RetryErrorType::as_str), or `none` if the policy gave no class.
-//! - `reason`: a name from [`RetryError::as_str`](crate::RetryError::as_str).
+//! - `reason`: a name from [`RetryError::as_str`](crate::RetryError::as_str), or from [`NoHedge::as_str`](crate::observe::NoHedge::as_str)
+//!   for `hedge_not_sent`.
 //! - `delay_source`: a name from [`DelaySource::as_str`](crate::strategy::DelaySource::as_str).
 //! - `quota`: the level of the retry quota after the event.
 //! - `quota_mode`: a name from [`QuotaMode::as_str`](crate::quota::QuotaMode::as_str), for a quota that has modes, such as
@@ -68,6 +72,7 @@ mod event;
 mod global;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+mod no_hedge;
 mod operation_id;
 mod report;
 pub(crate) mod trace;
@@ -77,6 +82,7 @@ pub use event::{Event, EventKind};
 pub(crate) use global::global_observer;
 #[cfg(feature = "global-observer")]
 pub use global::{GlobalObserverIsSet, set_global_observer};
+pub use no_hedge::NoHedge;
 #[cfg(any(feature = "tracing", feature = "global-observer"))]
 pub(crate) use operation_id::IdSlot;
 pub use operation_id::OperationId;
@@ -171,7 +177,13 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 ///           | stopped                               (max_time or deadline prevented the attempt)
 /// ```
 ///
-/// A [hedge](crate::Hedge) is a second `attempt_started`, with attempt 2, directly after the first one. If both attempts fail, there is one
+/// With a [hedge](crate::Hedge), this can follow the first `attempt_started`: `hedge_not_sent`, or
+///
+/// ```text
+/// hedge_sent attempt_started { unknown_error } [ hedge_ended ]
+/// ```
+///
+/// These three have attempt 2. The operation then continues as after one attempt. If both attempts fail, there is one
 /// `attempt_failed`, with attempt 2. A `succeeded` has the attempt that won.
 ///
 /// If the operation is dropped, or its body panics, the events end at that point.

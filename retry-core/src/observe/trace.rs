@@ -110,6 +110,12 @@ mod with_tracing {
             EventKind::AttemptStarted => {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
+            EventKind::HeldBack { .. }
+            | EventKind::HedgeSent
+            | EventKind::HedgeNotSent { .. }
+            | EventKind::HedgeEnded { .. } => {
+                emit_optional(level, (operation, id), strategy, attempt, kind);
+            }
             EventKind::UnknownError { chain } => event!(
                 level,
                 "unknown_error",
@@ -148,18 +154,6 @@ mod with_tracing {
                 send_rate,
                 "retry scheduled"
             ),
-            EventKind::HeldBack { wait } => {
-                event!(
-                    level,
-                    "held_back",
-                    operation,
-                    operation_id,
-                    strategy,
-                    attempt,
-                    wait_ms = millis(wait),
-                    "held back"
-                );
-            }
             EventKind::Stopped { reason, error_type, quota, quota_mode, send_rate } => event!(
                 level,
                 "stopped",
@@ -189,6 +183,50 @@ mod with_tracing {
                     "succeeded"
                 );
             }
+        }
+    }
+
+    /// Emits an event of an operation with long polling or a hedge.
+    fn emit_optional(
+        level: Level,
+        (operation, id): (&'static str, OperationId),
+        strategy: Option<&str>,
+        attempt: u32,
+        kind: &EventKind,
+    ) {
+        let operation_id = tracing::field::display(id);
+        match *kind {
+            EventKind::HeldBack { wait } => {
+                event!(
+                    level,
+                    "held_back",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    wait_ms = millis(wait),
+                    "held back"
+                );
+            }
+            EventKind::HedgeSent => {
+                event!(level, "hedge_sent", operation, operation_id, strategy, attempt, "hedge sent");
+            }
+            EventKind::HedgeNotSent { reason } => {
+                event!(
+                    level,
+                    "hedge_not_sent",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    reason = reason.as_str(),
+                    "hedge not sent"
+                );
+            }
+            EventKind::HedgeEnded { won } => {
+                event!(level, "hedge_ended", operation, operation_id, strategy, attempt, won, "hedge ended");
+            }
+            _ => {}
         }
     }
 }

@@ -1,19 +1,20 @@
 //! A hedge: a second attempt beside the first one.
 
 use super::release::{ReleaseGuard, TokenState};
+use super::warned::Warned;
 use super::{Attempt, Call, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::limit::Ready;
-use crate::observe::EventKind;
 use crate::observe::trace::Level;
+use crate::observe::{EventKind, NoHedge};
 use crate::policy::{RetryDirective, RetryErrorType};
-use crate::strategy::{self, RetryError, RetryStrategy, RetryToken};
+use crate::strategy::{self, RetryStrategy, RetryToken};
 use crate::time::Clock;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The attempts of an operation that has a hedge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(super) enum Lane {
     /// The first attempt.
     First,
     /// The hedge.
@@ -25,14 +26,14 @@ pub(crate) enum Lane {
 /// While two attempts run, the operation holds the token of one of them. So each step that deals with an attempt, with its time limit,
 /// its usage and its end, is the same as without a hedge.
 #[derive(Debug)]
-pub(crate) struct OtherToken<K> {
+pub(super) struct OtherToken<K> {
     held: Lane,
     token: TokenState<K>,
 }
 
 impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     /// Makes the operation hold the token of this attempt, if there are two.
-    pub(crate) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
+    pub(super) fn turn_to(&mut self, lane: Lane, other: &mut Option<OtherToken<K>>) {
         if let Some(other) = other
             && other.held != lane
         {
@@ -50,26 +51,27 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ///
     /// Returns an error if there is no hedge. What was paid is given back.
     #[cold]
-    pub(crate) fn buy_hedge<L: TimeLimits>(
+    pub(super) fn buy_hedge<L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
-    ) -> Result<OtherToken<S::Token>, RetryError> {
+    ) -> Result<OtherToken<S::Token>, NoHedge> {
         if !strategy::retries_enabled() {
-            return Err(RetryError::Disabled);
+            return Err(NoHedge::Disabled);
         }
-        let TokenState::Held(first) = &operation.token else { return Err(RetryError::Refused) };
-        let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock())?);
+        let TokenState::Held(first) = &operation.token else { return Err(NoHedge::NotSold) };
+        let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock()).map_err(NoHedge::of)?);
         let guard = ReleaseGuard::new(&mut hedge, self.strategy);
         if let TokenState::Held(token) = &mut *guard.token
             && self.strategy.ready(token, &self.clock(), None) != Ready::Now
         {
-            return Err(RetryError::Refused);
+            return Err(NoHedge::Limited);
         }
         if operation.limits.remaining(&self.timer()).is_some_and(|left| left.is_zero()) {
-            return Err(RetryError::MaxTime);
+            return Err(NoHedge::MaxTime);
         }
         let attempt = guard.token.attempts();
         operation.record.attempted(attempt);
+        self.tell(&operation.observed, Level::Debug, attempt, || EventKind::HedgeSent);
         self.tell(&operation.observed, Level::Trace, attempt, || EventKind::AttemptStarted);
         guard.disarm();
         let first = std::mem::replace(&mut operation.token, hedge);
@@ -77,8 +79,31 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
+/// The functions whose strategy sells no hedges, about which there was a warning.
+static WARNED: Warned = Warned::new();
+
+impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Reports that there is no hedge. If the strategy sells none, the first report of a function is a warning.
+    #[cold]
+    pub(super) fn tell_not_sent<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, reason: NoHedge) {
+        let warns = reason == NoHedge::NotSold
+            && matches!(operation.token, TokenState::Held(_))
+            && Self::is_warning_wanted(&operation.observed)
+            && WARNED.is_first(self.name().get());
+        let level = if warns { Level::Warn } else { Level::Debug };
+        self.tell(&operation.observed, level, operation.attempts(), || EventKind::HedgeNotSent { reason });
+    }
+
+    /// Reports the end of a race.
+    #[cold]
+    pub(super) fn tell_hedge_ended<L: TimeLimits>(self, operation: &OperationOf<S, L, O>, hedge: u32, won: bool) {
+        self.tell(&operation.observed, Level::Debug, hedge, || EventKind::HedgeEnded { won });
+    }
+}
+
 /// One of the attempts of a race, which may run or not. It is pinned in the driver, so it is not allocated.
-pub(crate) struct Runner<'a, F, Z, C> {
+#[derive(Debug)]
+pub(super) struct Runner<'a, F, Z, C> {
     body: Pin<&'a mut Option<F>>,
     sleep: Pin<&'a mut Option<Z>>,
     deadline: Deadline<C>,
@@ -86,13 +111,13 @@ pub(crate) struct Runner<'a, F, Z, C> {
 
 impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C> {
     /// Creates a runner of an attempt that does not run yet.
-    pub(crate) fn new(body: Pin<&'a mut Option<F>>, sleep: Pin<&'a mut Option<Z>>) -> Self {
+    pub(super) fn new(body: Pin<&'a mut Option<F>>, sleep: Pin<&'a mut Option<Z>>) -> Self {
         Self { body, sleep, deadline: Deadline::Never }
     }
 
     /// Starts the attempt that `make` makes. If its time is over already, `make` is not called.
     #[inline]
-    pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+    pub(super) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
         self.deadline = deadline;
         self.sleep.set(sleep);
         if deadline.over().is_none() {
@@ -102,20 +127,20 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
 
     /// Drops the attempt, if it runs.
     #[inline]
-    pub(crate) fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.deadline = Deadline::Never;
         self.body.set(None);
         self.sleep.set(None);
     }
 
     /// Returns whether the attempt runs.
-    pub(crate) fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         self.body.is_some()
     }
 
     /// Polls the attempt, if it runs, and drops it when it is over.
     #[inline]
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<F::Output, C>> {
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<F::Output, C>> {
         let Some(body) = self.body.as_mut().as_pin_mut() else {
             return self.deadline.over().map_or(Poll::Pending, |cut| Poll::Ready(Err(cut)));
         };
@@ -127,7 +152,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
 }
 
 /// Returns the judgement on two attempts that failed, both worth a retry: the worse class, and the longer wait.
-pub(crate) fn worse(first: RetryDirective, second: RetryDirective) -> RetryDirective {
+pub(super) fn worse(first: RetryDirective, second: RetryDirective) -> RetryDirective {
     const fn severity(error_type: RetryErrorType) -> u8 {
         match error_type {
             RetryErrorType::Throttling => 3,

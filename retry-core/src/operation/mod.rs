@@ -12,6 +12,7 @@ mod hedge;
 mod identity;
 mod name;
 mod observed;
+mod race;
 mod record;
 mod release;
 mod settle;
@@ -19,14 +20,16 @@ mod time_limits;
 mod timed_attempt;
 mod unknown;
 mod wait;
+mod warned;
 
 pub use call::{Call, ObservedState, OptionalObserver, Unobserved};
 pub use context::{AttemptContext, ContextState};
 pub use driver::Driver;
 pub(crate) use driver::{OnRetry, Plain};
-pub(crate) use hedge::{Lane, OtherToken, Runner, worse};
 pub use identity::{Beginning, Identified, UnobservedId};
 pub use name::{FunctionName, Name};
+pub(crate) use race::RaceOf;
+pub use race::{Race, Raced, Step};
 pub use release::ReleaseGuard;
 pub use settle::End;
 pub use time_limits::{

@@ -3,20 +3,14 @@
 use super::closure::{AsyncAttempts, AttemptState};
 use super::run::{Kept, report};
 use super::{Function, Retry};
-use crate::hedge::{Due, Hedge};
+use crate::hedge::Hedge;
 use crate::observe::Report;
-use crate::operation::{
-    Call, End, Lane, LimitsOn, OperationOf, OptionalObserver, OtherToken, Runner, TimeLimits, worse,
-};
+use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Race, RaceOf, Step};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
-use std::future::poll_fn;
-use std::mem;
 use std::ops::ControlFlow;
 use std::pin::pin;
-use std::task::Poll;
-use std::time::Duration;
 
 /// A call with a [hedge](Hedge). It is created by [`Retry::hedge`] and started by [`run`](HedgedRetry::run) or
 /// [`report`](HedgedRetry::report).
@@ -108,93 +102,35 @@ where
             let started = start(&call.timer);
             let mut operation = call.call().begin(call.limits);
             let mut kept = Kept::<F, L>::new(&operation, &call.timer);
-            let (body, sleep, second_body, second_sleep) = (pin!(None), pin!(None), pin!(None), pin!(None));
-            let (mut first, mut second) = (Runner::new(body, sleep), Runner::new(second_body, second_sleep));
-            let mut due = pin!(None);
-            // The time until the hedge, as long as there can be one.
-            let mut delay = hedge.wait();
-            let mut was_sent = false;
+            let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
+            let mut race = Race::new(hedge, bodies, sleeps, due);
             if call.call().is_delayed(&mut operation) {
                 call.call().delay(&mut operation).await;
             }
             let end = loop {
-                loop {
+                while !race.is_hedge() {
                     let Some(wait) = call.call().wait(&mut operation) else { break };
                     wait.await;
                 }
-                let mut pair = Pair { other: None, failed: None };
-                call.start(&mut operation, &kept, &mut first);
-                let mut ended = poll_fn(|context| Poll::Ready(first.poll(context))).await.map(Raced::First);
-                let mut is_polled = true;
-                if ended.is_pending()
-                    && let Some(delay) = delay
-                {
-                    due.set(Some(call.timer.sleep(delay)));
-                }
-                let (outcome, directive) = loop {
-                    let raced = match ended {
-                        Poll::Ready(raced) => raced,
-                        Poll::Pending => {
-                            poll_fn(|context| {
-                                // After its first poll, the first attempt is not polled again in the same poll of the call.
-                                if !mem::take(&mut is_polled)
-                                    && let Poll::Ready(attempted) = first.poll(context)
-                                {
-                                    return Poll::Ready(Raced::First(attempted));
-                                }
-                                if let Poll::Ready(attempted) = second.poll(context) {
-                                    return Poll::Ready(Raced::Hedge(attempted));
-                                }
-                                due.as_mut()
-                                    .as_pin_mut()
-                                    .map_or(Poll::Pending, |due| due.poll(context).map(|()| Raced::Due))
-                            })
-                            .await
+                call.start(&mut operation, &kept, &mut race);
+                let settled = loop {
+                    let raced = (&mut race).await;
+                    match call.call().step(&mut operation, &mut race, &mut kept.last, raced) {
+                        Step::Wait => {}
+                        Step::Hedge => break None,
+                        Step::Over(outcome) => break Some((outcome, None)),
+                        Step::Ended(outcome) => {
+                            let directive = call.call().evaluate(&mut operation, &call.policy, &outcome);
+                            let settled = call.call().ended(&mut operation, &mut race, outcome, directive);
+                            if settled.is_some() {
+                                break settled;
+                            }
                         }
-                    };
-                    ended = Poll::Pending;
-                    let flow = match raced {
-                        Raced::First(attempted) => call.ended(
-                            &mut operation,
-                            &mut kept,
-                            &mut pair,
-                            Lane::First,
-                            attempted,
-                            second.is_running(),
-                        ),
-                        Raced::Hedge(attempted) => {
-                            call.ended(&mut operation, &mut kept, &mut pair, Lane::Hedge, attempted, first.is_running())
-                        }
-                        Raced::Due => {
-                            let waited = delay.take().unwrap_or_default();
-                            let rest = call.reached(&mut operation, &kept, &mut pair, &mut second, hedge, waited);
-                            due.set(rest.map(|rest| call.timer.sleep(rest)));
-                            delay = rest.map(|rest| waited.saturating_add(rest));
-                            was_sent = pair.other.is_some();
-                            ControlFlow::Continue(())
-                        }
-                    };
-                    if let ControlFlow::Break(settled) = flow {
-                        break settled;
                     }
                 };
-                // The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
-                // server worked for it.
-                due.set(None);
-                first.stop();
-                second.stop();
-                if matches!(directive, Some(RetryDirective::Succeed { .. })) {
-                    if delay.is_some() {
-                        hedge.answered();
-                    }
-                } else {
-                    operation.turn_to(Lane::Hedge, &mut pair.other);
-                }
-                drop(pair);
-                // Retries have no hedge.
-                delay = None;
+                let Some((outcome, directive)) = settled else { continue };
                 if let ControlFlow::Break(mut end) = call.settle(&mut operation, &mut kept, outcome, directive) {
-                    end.attempts = end.attempts.max(1 + u32::from(was_sent));
+                    race.count(&mut end);
                     break end;
                 }
                 if call.call().is_delayed(&mut operation) {
@@ -206,26 +142,6 @@ where
     }
 }
 
-/// What happens first while attempts run.
-enum Raced<R> {
-    First(R),
-    Hedge(R),
-    /// The delay before the hedge is over.
-    Due,
-}
-
-/// What the attempts that run together have left behind.
-struct Pair<K, R> {
-    /// The other token, if there is a hedge.
-    other: Option<OtherToken<K>>,
-    /// The failure of the attempt that ended first, which was worth a retry.
-    failed: Option<(R, RetryDirective)>,
-}
-
-/// The runner of an attempt of a call.
-type RunnerOf<'a, F, T, L> =
-    Runner<'a, <F as AsyncAttempts>::Future, <L as TimeLimits>::Sleep<<T as Timer>::Sleep>, <L as TimeLimits>::Cut>;
-
 impl<S, F, P, T, O, L> Retry<S, F, P, T, O, L>
 where
     S: RetryStrategy,
@@ -236,80 +152,15 @@ where
     P: RetryPolicy<F::Outcome>,
 {
     /// Starts the attempt whose token the operation holds.
-    fn start(&mut self, operation: &mut OperationOf<S, L, O>, kept: &Kept<F, L>, runner: &mut RunnerOf<'_, F, T, L>) {
-        let (deadline, sleep) = self.call().deadline(operation);
-        let (number, time_left) = (operation.attempts(), operation.time_left());
-        runner.start(deadline, sleep, || self.function.attempt.attempt(&kept.state, number, time_left));
-    }
-
-    /// Starts the hedge after the delay, if there is one. Returns the rest of a delay that has grown since.
-    fn reached(
+    fn start(
         &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &Kept<F, L>,
-        pair: &mut Pair<S::Token, F::Outcome>,
-        runner: &mut RunnerOf<'_, F, T, L>,
-        hedge: &Hedge,
-        waited: Duration,
-    ) -> Option<Duration> {
-        match hedge.reached(waited) {
-            Due::Later(rest) => return Some(rest),
-            Due::AllSlow => {}
-            Due::Now => {
-                pair.other = self.call().buy_hedge(operation).ok();
-                if pair.other.is_some() {
-                    self.start(operation, kept, runner);
-                }
-            }
-        }
-        None
-    }
-
-    /// Decides on the end of an attempt: the call settles this outcome, or waits for the other attempt. There is no directive if the
-    /// time is over.
-    fn ended(
-        &mut self,
-        operation: &mut OperationOf<S, L, O>,
-        kept: &mut Kept<F, L>,
-        pair: &mut Pair<S::Token, F::Outcome>,
-        lane: Lane,
-        attempted: Result<F::Outcome, L::Cut>,
-        other_runs: bool,
-    ) -> ControlFlow<(F::Outcome, Option<RetryDirective>)> {
-        operation.turn_to(lane, &mut pair.other);
-        let outcome = match attempted {
-            Ok(outcome) => outcome,
-            Err(cut) => match OperationOf::<S, L, O>::cut(cut, &mut kept.last) {
-                ControlFlow::Continue(outcome) => outcome,
-                ControlFlow::Break(outcome) => {
-                    let last = pair.failed.take().map_or(outcome, |(failed, _)| failed);
-                    return ControlFlow::Break((last, None));
-                }
-            },
-        };
-        let directive = self.call().evaluate(operation, &self.policy, &outcome);
-        if pair.other.is_none() {
-            return ControlFlow::Break((outcome, Some(directive)));
-        }
-        let is_decisive = match directive {
-            RetryDirective::Succeed { .. } => true,
-            RetryDirective::Fail { .. } => lane == Lane::First,
-            RetryDirective::Retry { .. } if other_runs => {
-                pair.failed = Some((outcome, directive));
-                return ControlFlow::Continue(());
-            }
-            RetryDirective::Retry { .. } => {
-                let both = pair.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive));
-                return ControlFlow::Break((outcome, Some(both)));
-            }
-        };
-        if is_decisive {
-            return ControlFlow::Break((outcome, Some(directive)));
-        }
-        match pair.failed.take() {
-            Some((failed, directive)) => ControlFlow::Break((failed, Some(directive))),
-            None => ControlFlow::Continue(()),
-        }
+        race: &mut RaceOf<'_, F::Future, S, L, T>,
+    ) {
+        let (deadline, sleep) = self.call().deadline(operation);
+        let (number, time_left) = (operation.attempts(), operation.time_left());
+        race.start(deadline, sleep, || self.function.attempt.attempt(&kept.state, number, time_left));
     }
 
     /// Lets the strategy decide whether another attempt follows, and stores the state for it.

@@ -4,6 +4,7 @@ use crate::diagnostics::{Diagnostics, choices, nearest};
 use crate::option_table::OptionTable;
 use crate::options::{self, Written};
 use crate::retryable::body;
+use crate::retryable::hedge::{Hedge, read_hedge};
 use crate::retryable::limits::{Limits, read_deadline, read_limit};
 use crate::retryable::strategy::{OWN, Own, is_made_here, own_names};
 use crate::retryable::weight::Weighing;
@@ -18,6 +19,7 @@ enum RetryableOption {
     Strategy,
     Policy,
     Idempotent,
+    Hedge,
     Weight,
     Used,
     MaxTime,
@@ -48,6 +50,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("strategy", RetryableOption::Strategy),
         ("policy", RetryableOption::Policy),
         ("idempotent", RetryableOption::Idempotent),
+        ("hedge", RetryableOption::Hedge),
         ("weight", RetryableOption::Weight),
         ("used", RetryableOption::Used),
         ("max_time", RetryableOption::MaxTime),
@@ -115,6 +118,9 @@ pub(super) struct Options {
     pub(super) idempotent: Option<bool>,
     /// `idempotent` as it is written.
     pub(super) idempotent_option: Option<Written>,
+    pub(super) hedge: Option<Hedge>,
+    /// `hedge` as it is written.
+    pub(super) hedge_option: Option<Written>,
     pub(super) weighing: Weighing,
     pub(super) limits: Limits,
     /// `attempt_timeout` as it is written.
@@ -139,6 +145,8 @@ impl Options {
             policy,
             idempotent,
             idempotent_option,
+            hedge,
+            hedge_option,
             weighing,
             limits,
             attempt_timeout_option,
@@ -165,6 +173,8 @@ impl Options {
             timer: timer.map(renamed),
             idempotent,
             idempotent_option,
+            hedge,
+            hedge_option,
             attempt_timeout_option,
             context,
             clone,
@@ -193,6 +203,10 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
             RetryableOption::Idempotent => {
                 read.idempotent = option.boolean(diagnostics);
                 read.idempotent_option = Some(option);
+            }
+            RetryableOption::Hedge => {
+                read.hedge = read_hedge(&option, diagnostics);
+                read.hedge_option = Some(option);
             }
             RetryableOption::Weight => read.weighing.weight = option.expr("TOKENS", diagnostics),
             RetryableOption::Used => read.weighing.used = option.expr("|outcome| ..", diagnostics),

@@ -1,5 +1,6 @@
 //! Writes the loop into the function. It cannot fail.
 
+use crate::retryable::hedge::{self, Turn};
 use crate::retryable::limits::{Limited, limited};
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind::{borrows, rebound};
@@ -7,7 +8,7 @@ use crate::retryable::settle::{Over, Settle};
 use crate::retryable::strategy::{Dependency, Own};
 use crate::tokens::{local, respan};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -18,17 +19,26 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let (outer, inner): (Vec<_>, Vec<_>) = attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Outer));
     let (vis, modifiers, signature) = (&function.vis, &function.modifiers.defaultness, &function.sig);
     let (call_setup, retried_call) = call_value(retried, &private);
-    let [operation, result, state, cut] = ["operation", "outcome", "context", "cut"].map(local);
+    let [operation, result, state, cut, race] = ["operation", "outcome", "context", "cut", "race"].map(local);
 
     let lent = quote!(&mut #operation);
     let directive = directive(retried, [&retried_call, &lent], &result, &private);
     let directive = retried.weighing.settled(directive, [&retried_call, &lent, &quote!(&#result)], &private);
+    // With a hedge, the directive for both attempts is settled.
+    let (evaluated, directive) = match &retried.hedge {
+        None => (None, directive),
+        Some(_) => (Some(directive), local("directive").to_token_stream()),
+    };
     let (context_setup, context, directive) = match context {
         None => (None, None, directive),
         Some(context) => (
             Some(quote!(let mut #state = #private::context(&#operation);)),
             Some(quote!(let #context = #private::attempt_context(&#state, &#operation);)),
-            quote!(#state.remember(#directive)),
+            if evaluated.is_some() {
+                quote!(::core::option::Option::map(#directive, |#directive| #state.remember(#directive)))
+            } else {
+                quote!(#state.remember(#directive))
+            },
         ),
     };
     let Limited { limits, last, setup: last_setup } = limited(&retried.limits, &private);
@@ -51,9 +61,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         on_retry,
         on_end,
         is_limited,
+        race: retried.hedge.as_ref().map(|_| &race),
     };
     let (weight_setup, weigh) = retried.weighing.weigh(&retried_call, &operation, &private);
-    let is_over = &over.setup;
     let (started, settle_setup, settle) = (settle.started(), settle.setup(), settle.expand());
     // A function that blocks waits in one call, which needs no flag for the delay.
     let is_delayed = local("is_delayed");
@@ -63,14 +73,22 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         None => quote!(#private::begin(#retried_call)),
         Some(limits) => quote!(#private::begin_within(#retried_call, #limits)),
     };
-    let (wait, attempt) = if retried.blocking {
-        let (wait, attempt) = parts.block(is_limited, attempt(retried));
-        (quote!(#wait #context), attempt)
+    let turn = if let Some(evaluated) = &evaluated {
+        let (wait, attempt) = (&parts.wait(), &attempt(retried));
+        Turn {
+            private: &private,
+            call: &retried_call,
+            wait,
+            attempt,
+            directive: evaluated,
+            last: &last,
+            settle: &settle,
+        }
+        .expand(retried)
     } else {
-        let wait = parts.wait();
-        let (before, attempt) = parts.within(is_limited, context.as_ref(), &attempt(retried));
-        (quote!(#wait #before), attempt)
+        turn(retried, &parts, is_limited, context.as_ref(), &settle)
     };
+    let race_setup = retried.hedge.as_ref().map(|hedge| hedge::setup(hedge, retried, &retried_call));
 
     let body = body.around(quote! {
         #call_setup
@@ -81,11 +99,9 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
         #weigh
         #context_setup
         #settle_setup
+        #race_setup
         loop {
-            #wait
-            #is_over
-            let #result = #attempt;
-            #settle
+            #turn
             #delay_again
         }
     });
@@ -95,6 +111,31 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
             #(#inner)*
             #body
         }
+    }
+}
+
+/// Returns a turn of the loop: an attempt, and the end that settles its outcome.
+fn turn(
+    retried: &RetriedFunction,
+    parts: &Parts<'_>,
+    is_limited: bool,
+    context: Option<&TokenStream>,
+    settle: &TokenStream,
+) -> TokenStream {
+    let (result, is_over) = (local("outcome"), &parts.over.setup);
+    let (wait, attempt) = if retried.blocking {
+        let (wait, attempt) = parts.block(is_limited, attempt(retried));
+        (quote!(#wait #context), attempt)
+    } else {
+        let wait = parts.wait();
+        let (before, attempt) = parts.within(is_limited, context, &attempt(retried));
+        (quote!(#wait #before), attempt)
+    };
+    quote! {
+        #wait
+        #is_over
+        let #result = #attempt;
+        #settle
     }
 }
 
@@ -253,11 +294,16 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
         return quote!(#private::attempt_blocking(#closure));
     }
     let borrows = borrows(retried);
+    let context = match (&retried.hedge, &retried.context) {
+        (Some(_), Some(name)) => Some(hedge::context(name, &private).1),
+        _ => None,
+    };
     let block = block(quote! {
         if false {
             #borrows
             return #private::unreached::<#outcome>();
         } #end
+        #context
         #rebound
         #(#body)*
     });

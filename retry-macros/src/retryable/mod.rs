@@ -4,6 +4,7 @@ mod arguments;
 mod attr;
 mod body;
 mod expand;
+mod hedge;
 mod limits;
 mod model;
 mod moved;

@@ -3,6 +3,7 @@
 use crate::options::ungrouped;
 use crate::retryable::arguments::Argument;
 use crate::retryable::body::Body;
+use crate::retryable::hedge::Hedge;
 use crate::retryable::limits::Limits;
 use crate::retryable::strategy::Dependency;
 use crate::retryable::weight::Weighing;
@@ -23,6 +24,8 @@ pub(super) struct RetriedFunction {
     pub(super) outcome: Type,
     pub(super) strategy: Dependency,
     pub(super) policy: Policy,
+    /// The delay before a second attempt beside the first one, if there is one.
+    pub(super) hedge: Option<Hedge>,
     pub(super) weighing: Weighing,
     pub(super) limits: Limits,
     /// The name of the context in the body.

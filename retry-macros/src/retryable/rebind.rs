@@ -1,6 +1,6 @@
 //! How each attempt binds the arguments.
 
-use crate::retryable::arguments::{self, Lending};
+use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::model::RetriedFunction;
 use crate::retryable::strategy::Dependency;
 use crate::tokens::{formats, mentions};
@@ -18,7 +18,8 @@ pub(super) fn lend(retried: &mut RetriedFunction) {
     let dependencies = [Some(&retried.strategy), retried.timer.as_ref(), retried.observer.as_ref()];
     let held: TokenStream =
         dependencies.into_iter().flatten().filter_map(Dependency::held).map(ToTokens::to_token_stream).collect();
-    let may_be_unique = !retried.blocking && retried.body.owns_arguments();
+    // Two attempts share what they borrow.
+    let may_be_unique = !retried.blocking && retried.hedge.is_none() && retried.body.owns_arguments();
     let is_lent = |ident: &Ident| (mentions(&body, &[ident]) || formats(&body, ident)) && !mentions(&held, &[ident]);
 
     for argument in &mut retried.arguments {
@@ -46,6 +47,13 @@ pub(super) fn borrows(retried: &RetriedFunction) -> TokenStream {
     receiver.chain(unique.map(|argument| borrow(&argument.cfg, &argument.ident))).collect()
 }
 
+/// Returns borrows of the arguments that are declared as `mut`, because attempts that run at the same time don't borrow them
+/// mutably. Without them, rustc would report an unused `mut`.
+pub(super) fn used(retried: &RetriedFunction) -> TokenStream {
+    let declared = retried.arguments.iter().filter(|argument| argument.is_mut);
+    declared.map(|Argument { ident, cfg, .. }| quote!(#(#cfg)* let _ = &mut #ident;)).collect()
+}
+
 /// Returns the statements at the beginning of each attempt, so that it starts from the arguments as they were passed:
 /// `mut` arguments are bound again, `&mut` arguments are reborrowed, and those in `clone` are cloned. Arguments that
 /// the body does not name are left out.
@@ -64,7 +72,7 @@ pub(super) fn rebound(retried: &RetriedFunction) -> TokenStream {
         let (ident, mutability, cfg) = (&argument.ident, &argument.mutability, &argument.cfg);
         // The borrow is `&mut` if the declaration is `mut`, so that rustc does not report an unused `mut`. An `allow`
         // would not work where the lint is forbidden.
-        let needs_mut = argument.is_mut && !argument.unique;
+        let needs_mut = argument.is_mut && !argument.unique && retried.hedge.is_none();
         let borrow = if needs_mut { quote_spanned!(ident.span()=> &mut) } else { quote_spanned!(ident.span()=> &) };
         let value = if retried.clone.contains(ident) {
             quote_spanned!(ident.span()=> ::core::clone::Clone::clone(#borrow #ident))

@@ -2,7 +2,7 @@
 
 use crate::tokens::{local, respan};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -23,6 +23,8 @@ pub(super) struct Settle<'a> {
     pub(super) on_retry: Option<&'a Expr>,
     pub(super) on_end: Option<&'a Expr>,
     pub(super) is_limited: bool,
+    /// The race with a hedge, if there can be one. The directive is then optional already.
+    pub(super) race: Option<&'a Ident>,
 }
 
 /// The code for the outcome of an operation whose time is over.
@@ -64,7 +66,8 @@ impl Settle<'_> {
 
     /// Returns the end of a turn.
     pub(super) fn expand(&self) -> TokenStream {
-        if self.on_retry.is_none() && self.on_end.is_none() { self.settle() } else { self.tell_and_settle() }
+        let is_plain = self.on_retry.is_none() && self.on_end.is_none() && self.race.is_none();
+        if is_plain { self.settle() } else { self.tell_and_settle() }
     }
 
     fn settle(&self) -> TokenStream {
@@ -83,11 +86,11 @@ impl Settle<'_> {
         let Self { private, call, result, directive, is_limited, .. } = self;
         let [operation, last] = self.places();
         let [is_over, end] = ["is_over", "end"].map(local);
-        let directive = quote!(::core::option::Option::Some(#directive));
-        let directive = if *is_limited {
-            quote!(if #is_over { ::core::option::Option::None } else { #directive })
-        } else {
-            directive
+        let some = quote!(::core::option::Option::Some(#directive));
+        let directive = match (self.race, is_limited) {
+            (Some(_), _) => directive.to_token_stream(),
+            (None, true) => quote!(if #is_over { ::core::option::Option::None } else { #some }),
+            (None, false) => some,
         };
         let settled = match self.on_failure() {
             None => quote!(#private::settle_to_end(#call, #directive, #operation, #last, #result)),
@@ -121,12 +124,13 @@ impl Settle<'_> {
     /// Returns the final outcome, for which `on_end` is called. It is called where the outcome is final, so that the
     /// expression may move arguments.
     fn tell_end(&self, end: &Ident) -> TokenStream {
-        let Self { private, call, on_end, .. } = self;
+        let Self { private, call, on_end, race, .. } = self;
         let Some(on_end) = *on_end else { return quote!(#private::outcome(#end)) };
         let [started, report] = ["started", "report"].map(local);
         let place = on_end.span();
         let told = respan(quote!(#private::on_end), place);
         let told = quote_spanned!(place=> #told(#report, #on_end));
+        let end = race.map_or_else(|| end.to_token_stream(), |race| quote!(#private::with_hedge(&#race, #end)));
         quote!(#private::tell_end(#call, #end, #started, |#report| #told))
     }
 

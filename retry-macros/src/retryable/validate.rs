@@ -5,6 +5,7 @@ use crate::options::Written;
 use crate::retryable::arguments::{self, Argument, Lending};
 use crate::retryable::attr::{self, Options};
 use crate::retryable::body::Body;
+use crate::retryable::hedge;
 use crate::retryable::limits::Limit;
 use crate::retryable::model::{Policy, RetriedFunction};
 use crate::retryable::rebind;
@@ -40,6 +41,7 @@ pub(super) fn validate(
             .error(name, format!("`{name}` returns nothing, so a failure looks like a success; return a `Result`"));
     }
     let mut arguments = arguments::take_arguments(&mut function.sig);
+    hedge::judge(&options, &function.sig, &arguments, diagnostics);
     if form.is_none() {
         judge_names(options.context.as_ref(), &options.clone, &arguments, diagnostics);
     }
@@ -75,6 +77,8 @@ pub(super) fn validate(
         policy,
         idempotent,
         idempotent_option: _,
+        hedge,
+        hedge_option: _,
         weighing,
         limits,
         attempt_timeout_option: _,
@@ -101,6 +105,7 @@ pub(super) fn validate(
             attr::Strategy::Expr(expr) => Dependency::of_strategy(&expr, &arguments, &locals, &private),
         },
         policy: Policy::of(policy, idempotent),
+        hedge,
         weighing,
         limits,
         context,
@@ -131,7 +136,8 @@ fn declare_mut_for(closures: &TokenStream, arguments: &mut [Argument], body: &mu
 
 /// Reports options that can't be combined.
 fn contradictions(options: &Options, diagnostics: &mut Diagnostics) {
-    if let (Some(_), Some(option)) = (&options.policy, &options.idempotent_option) {
+    // Beside `hedge`, it says that two attempts may run at the same time, which no policy knows.
+    if let (Some(_), Some(option), None) = (&options.policy, &options.idempotent_option, &options.hedge_option) {
         diagnostics.error(
             option,
             "`idempotent` is a setting of the standard policy; beside `policy`, set it there: \

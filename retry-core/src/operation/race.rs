@@ -1,0 +1,315 @@
+//! The race of the first attempt of an operation and its hedge.
+
+use super::hedge::{Lane, OtherToken, Runner, worse};
+use super::{Call, Deadline, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use crate::hedge::{Due, Hedge};
+use crate::observe::NoHedge;
+use crate::policy::RetryDirective;
+use crate::strategy::{RetryStrategy, RetryToken};
+use crate::time::Timer;
+use std::mem;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The attempts of an operation with a hedge, and what they have left behind.
+///
+/// A driver awaits it, and passes what happened to [`step`](Call::step). It borrows neither the timer nor the strategy, so that no
+/// reference to them is kept across an await.
+#[derive(Debug)]
+pub struct Race<'a, F: Future, Z, D, K, C> {
+    hedge: &'a Hedge,
+    first: Runner<'a, F, Z, C>,
+    second: Runner<'a, F, Z, C>,
+    /// The sleep until the hedge.
+    due: Pin<&'a mut Option<D>>,
+    /// Whether there can be a hedge.
+    is_open: bool,
+    /// The time until the hedge, from the first poll on.
+    delay: Duration,
+    /// Whether the first attempt was polled already in the present poll of the call.
+    is_polled: bool,
+    /// The attempt that ended last.
+    lane: Lane,
+    /// The other token, if there is a hedge.
+    other: Option<OtherToken<K>>,
+    /// The failure of the attempt that ended first, which was worth a retry.
+    failed: Option<(F::Output, RetryDirective)>,
+    was_sent: bool,
+}
+
+/// The race of an operation of a call with this strategy, these limits and this timer.
+pub(crate) type RaceOf<'a, F, S, L, T> = Race<
+    'a,
+    F,
+    <L as TimeLimits>::Sleep<<T as Timer>::Sleep>,
+    <T as Timer>::Sleep,
+    <S as RetryStrategy>::Token,
+    <L as TimeLimits>::Cut,
+>;
+
+/// What happens first while attempts run.
+#[derive(Debug)]
+pub struct Raced<R, C>(Happened<R, C>);
+
+#[derive(Debug)]
+enum Happened<R, C> {
+    /// The first attempt has no answer yet, so the delay of the hedge begins.
+    Waits,
+    /// The delay before the hedge is over.
+    Due,
+    /// An attempt ended, or a time limit cut it.
+    Ended(Lane, Result<R, C>),
+}
+
+/// The next step of a driver.
+#[derive(Debug)]
+pub enum Step<R> {
+    /// Await the race again.
+    Wait,
+    /// Start the hedge.
+    Hedge,
+    /// Let the policy evaluate the outcome of an attempt, and pass both to [`ended`](Call::ended).
+    Ended(R),
+    /// The time is over, and this is the last outcome. Settle it without a directive.
+    Over(R),
+}
+
+// Nothing in it is pinned: the futures are elsewhere.
+impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
+
+impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Future for Race<'_, F, Z, D, K, C> {
+    type Output = Raced<F::Output, C>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        if !mem::take(&mut this.is_polled)
+            && let Poll::Ready(attempted) = this.first.poll(context)
+        {
+            return Poll::Ready(Raced(Happened::Ended(Lane::First, attempted)));
+        }
+        this.poll_others(context).map(Raced)
+    }
+}
+
+impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Race<'_, F, Z, D, K, C> {
+    /// Polls the hedge, or the sleep until there is one.
+    #[inline(never)]
+    fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<F::Output, C>> {
+        if let Poll::Ready(attempted) = self.second.poll(context) {
+            return Poll::Ready(Happened::Ended(Lane::Hedge, attempted));
+        }
+        match self.due.as_mut().as_pin_mut() {
+            Some(due) => due.poll(context).map(|()| Happened::Due),
+            None if self.is_open => Poll::Ready(Happened::Waits),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToken, C: Copy + Unpin>
+    Race<'a, F, Z, D, K, C>
+{
+    /// Creates a race without attempts.
+    #[inline]
+    pub(crate) fn new(
+        hedge: &'a Hedge,
+        [first, second]: [Pin<&'a mut Option<F>>; 2],
+        [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
+        due: Pin<&'a mut Option<D>>,
+    ) -> Self {
+        Self {
+            hedge,
+            first: Runner::new(first, first_sleep),
+            second: Runner::new(second, second_sleep),
+            due,
+            is_open: Hedge::is_allowed(),
+            delay: Duration::ZERO,
+            is_polled: false,
+            lane: Lane::First,
+            other: None,
+            failed: None,
+            was_sent: false,
+        }
+    }
+
+    /// Returns whether the next attempt is the hedge, which is paid for and permitted already.
+    #[inline]
+    pub fn is_hedge(&self) -> bool {
+        self.other.is_some()
+    }
+
+    /// Starts the next attempt. If its time is over already, `make` is not called.
+    #[inline]
+    pub(crate) fn start(&mut self, deadline: Deadline<C>, sleep: Option<Z>, make: impl FnOnce() -> F) {
+        let runner = if self.is_hedge() { &mut self.second } else { &mut self.first };
+        runner.start(deadline, sleep, make);
+    }
+
+    /// Drops the attempts that still run. Retries have no hedge.
+    ///
+    /// The loser is dropped before the strategy learns of the end, and so is its token. It is not released, because the
+    /// server worked for it.
+    #[inline]
+    fn stop(&mut self) {
+        self.due.set(None);
+        self.first.stop();
+        self.second.stop();
+        (self.other, self.failed, self.is_open) = (None, None, false);
+    }
+
+    /// Adds the hedge to the attempts of an operation that has ended.
+    #[inline]
+    pub(crate) fn count<R>(&self, end: &mut End<R>) {
+        end.attempts = end.attempts.max(1 + u32::from(self.was_sent));
+    }
+}
+
+impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
+    /// Deals with what happened in a race, and returns the next step.
+    #[inline]
+    pub(crate) fn step<F: Future, L: LimitsOn<F::Output>>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+        last: &mut L::Last,
+        Raced(happened): Raced<F::Output, L::Cut>,
+    ) -> Step<F::Output> {
+        match happened {
+            Happened::Ended(lane, attempted) => {
+                race.lane = lane;
+                operation.turn_to(lane, &mut race.other);
+                match attempted {
+                    Ok(outcome) => Step::Ended(outcome),
+                    Err(cut) => self.cut_in_race(operation, race, last, cut),
+                }
+            }
+            Happened::Waits => {
+                race.delay = race.hedge.delay();
+                race.due.set(Some(self.timer().sleep(race.delay)));
+                // The first attempt is not polled again in the same poll of the call.
+                race.is_polled = true;
+                Step::Wait
+            }
+            Happened::Due => self.reached(operation, race),
+        }
+    }
+
+    /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.
+    #[inline]
+    pub(crate) fn ended<F: Future, L: LimitsOn<F::Output>>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+        outcome: F::Output,
+        directive: RetryDirective,
+    ) -> Option<(F::Output, Option<RetryDirective>)> {
+        if race.other.is_some() {
+            return self.ended_of_two(operation, race, outcome, directive);
+        }
+        // The attempt has ended, so there is nothing else to stop.
+        race.due.set(None);
+        if mem::take(&mut race.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
+            race.hedge.answered();
+        }
+        Some((outcome, Some(directive)))
+    }
+
+    #[cold]
+    fn ended_of_two<F: Future, L: LimitsOn<F::Output>>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+        outcome: F::Output,
+        directive: RetryDirective,
+    ) -> Option<(F::Output, Option<RetryDirective>)> {
+        let other_runs = match race.lane {
+            Lane::First => race.second.is_running(),
+            Lane::Hedge => race.first.is_running(),
+        };
+        let (outcome, directive) = match directive {
+            RetryDirective::Succeed { .. } => (outcome, directive),
+            RetryDirective::Fail { .. } if race.lane == Lane::First => (outcome, directive),
+            RetryDirective::Fail { .. } => race.failed.take()?,
+            RetryDirective::Retry { .. } if other_runs => {
+                race.failed = Some((outcome, directive));
+                return None;
+            }
+            RetryDirective::Retry { .. } => {
+                let both = race.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive));
+                (outcome, both)
+            }
+        };
+        let succeeded = matches!(directive, RetryDirective::Succeed { .. });
+        self.end_race(operation, race, succeeded);
+        Some((outcome, Some(directive)))
+    }
+
+    /// Ends a race of two attempts. The operation continues with the token of the attempt that succeeded, or else with that of the
+    /// hedge.
+    fn end_race<F: Future, L: LimitsOn<F::Output>>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+        succeeded: bool,
+    ) {
+        let won = succeeded && race.lane == Lane::Hedge;
+        operation.turn_to(Lane::Hedge, &mut race.other);
+        let hedge = operation.attempts();
+        if succeeded {
+            operation.turn_to(race.lane, &mut race.other);
+        }
+        race.stop();
+        self.tell_hedge_ended(operation, hedge, won);
+    }
+
+    #[cold]
+    fn cut_in_race<F: Future, L: LimitsOn<F::Output>>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+        last: &mut L::Last,
+        cut: L::Cut,
+    ) -> Step<F::Output> {
+        match OperationOf::<S, L, O>::cut(cut, last) {
+            ControlFlow::Continue(outcome) => Step::Ended(outcome),
+            ControlFlow::Break(outcome) => {
+                let outcome = race.failed.take().map_or(outcome, |(failed, _)| failed);
+                if race.is_hedge() {
+                    self.end_race(operation, race, false);
+                } else {
+                    race.stop();
+                }
+                Step::Over(outcome)
+            }
+        }
+    }
+
+    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
+    #[cold]
+    fn reached<F: Future, L: TimeLimits>(
+        self,
+        operation: &mut OperationOf<S, L, O>,
+        race: &mut RaceOf<'_, F, S, L, T>,
+    ) -> Step<F::Output> {
+        let waited = race.delay;
+        race.due.set(None);
+        race.is_open = false;
+        match race.hedge.reached(waited) {
+            Due::Later(rest) => {
+                race.is_open = true;
+                race.delay = waited.saturating_add(rest);
+                race.due.set(Some(self.timer().sleep(rest)));
+            }
+            Due::AllSlow => self.tell_not_sent(operation, NoHedge::AllSlow),
+            Due::Now => match self.buy_hedge(operation) {
+                Ok(other) => race.other = Some(other),
+                Err(reason) => self.tell_not_sent(operation, reason),
+            },
+        }
+        race.was_sent = race.is_hedge();
+        if race.was_sent { Step::Hedge } else { Step::Wait }
+    }
+}

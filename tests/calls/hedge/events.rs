@@ -1,0 +1,120 @@
+//! The events of hedges.
+
+use super::*;
+use retry_core::limit::{FailedSend, LazyWaker, Ready, SendLimiter, Unpaid};
+use retry_core::observe::NoHedge;
+use retry_core::strategy::LimitedRetryStrategy;
+use retry_core::{Clock, Event, EventKind, Observer, RetryStrategy, without_retries};
+
+/// An observer that keeps the events of hedges, with their attempts.
+#[derive(Default)]
+struct Hedges(RefCell<Vec<(EventKind, u32)>>);
+
+impl Observer for Hedges {
+    fn observe(&self, event: &Event) {
+        if event.kind.as_str().starts_with("hedge") {
+            self.0.borrow_mut().push((event.kind, event.attempt));
+        }
+    }
+}
+
+async fn events(strategy: &impl RetryStrategy, plan: &[(u64, Outcome)], hedge: &Hedge) -> Vec<(EventKind, u32)> {
+    let (service, hedges) = (Service::new(plan.iter().copied()), Hedges::default());
+    _ = retry(strategy, || service.call()).max_time(millis(900)).observer(&hedges).hedge(hedge).run().await;
+    hedges.0.take()
+}
+
+// Rule V12.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_that_is_sent_is_reported_as_won_or_lost() {
+    let (sent, ended) = ((EventKind::HedgeSent, 2), |won| (EventKind::HedgeEnded { won }, 2));
+    let (safe, fatal) = (Err(Failed::SAFE), Err(Failed::FATAL));
+    let cases = [
+        ([(1000, Ok(1)), (10, Ok(2))], true),
+        ([(150, Ok(1)), (100, Ok(2))], false),
+        ([(150, safe), (100, Ok(2))], true),
+        ([(300, Ok(1)), (100, safe)], false),
+        ([(300, Ok(1)), (100, fatal)], false),
+        ([(150, fatal), (100, Ok(2))], false),
+        // Both fail, and max_time ends the operation in the wait for a retry.
+        ([(150, safe), (100, safe)], false),
+        // max_time cuts both.
+        ([(1000, Ok(1)), (1000, Ok(2))], false),
+    ];
+    for (plan, won) in cases {
+        assert_eq!(events(&standard(), &plan, &after()).await, [sent, ended(won)], "{plan:?}");
+    }
+    assert_eq!(events(&standard(), &[(99, Ok(1))], &after()).await, []);
+}
+
+/// A limiter that only lets the first attempt pass.
+#[derive(Debug)]
+struct First(Cell<bool>);
+
+impl SendLimiter for First {
+    type Place = ();
+
+    fn begin(&self, _: &dyn Clock) {}
+
+    fn ask(&self, (): &mut (), _: &dyn Clock, _: Option<&LazyWaker<'_>>) -> Ready {
+        if self.0.replace(true) { Ready::After(millis(500)) } else { Ready::Now }
+    }
+
+    fn release(&self, (): &mut ()) {}
+
+    fn failed(&self, (): &mut (), _: FailedSend, _: &dyn Clock) -> Option<Unpaid> {
+        None
+    }
+}
+
+// Rules V5, V12.
+#[tokio::test(start_paused = true)]
+async fn a_hedge_that_is_not_sent_is_reported_with_the_reason() {
+    let plan = [(200, Ok(1)), (200, Ok(2))];
+    let not_sent = |reason| [(EventKind::HedgeNotSent { reason }, 1)];
+
+    let low = standard();
+    assert!(low.quota().try_acquire(251, &TokioTimer));
+    assert_eq!(events(&low, &plan, &after()).await, not_sent(NoHedge::QuotaLow));
+    assert_eq!(events(&standard().max_attempts(1), &plan, &after()).await, not_sent(NoHedge::MaxAttempts));
+    assert_eq!(without_retries(events(&standard(), &plan, &after())).await, not_sent(NoHedge::Disabled));
+    let off = standard();
+    off.set_enabled(false);
+    assert_eq!(events(&off, &plan, &after()).await, not_sent(NoHedge::Disabled));
+    assert_eq!(events(&Recorder::new(), &plan, &after()).await, not_sent(NoHedge::NotSold));
+    let limited: LimitedRetryStrategy<_> = LimitedRetryStrategy::with_limiter(standard(), First(Cell::new(false)));
+    assert_eq!(events(&limited, &plan, &after()).await, not_sent(NoHedge::Limited));
+    // The strategy takes time, and no time is left after it.
+    let slow = Recorder::new().selling_hedges();
+    let hedge = Hedge::after(millis(900));
+    assert_eq!(events(&slow, &[(1000, Ok(1)), (1000, Ok(1))], &hedge).await, [], "the limit is asked first");
+
+    let hedge = Hedge::p95();
+    for _ in 0..400 {
+        events(&standard(), &[(1, Ok(1))], &hedge).await;
+    }
+    let mut seen = Vec::new();
+    for _ in 0..100 {
+        seen.extend(events(&standard(), &[(800, Ok(1)), (800, Ok(2))], &hedge).await);
+    }
+    seen.dedup();
+    let expected =
+        [(EventKind::HedgeSent, 2), (EventKind::HedgeEnded { won: false }, 2), not_sent(NoHedge::AllSlow)[0]];
+    assert!(seen.starts_with(&expected[..2]) && seen.ends_with(&expected[2..]), "{seen:?}");
+}
+
+#[test]
+fn the_reasons_have_names() {
+    let reasons = [
+        NoHedge::AllSlow,
+        NoHedge::QuotaLow,
+        NoHedge::Limited,
+        NoHedge::MaxAttempts,
+        NoHedge::MaxTime,
+        NoHedge::Disabled,
+        NoHedge::NotSold,
+    ];
+    let names: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
+    assert_eq!(names, ["all_slow", "quota_low", "limited", "max_attempts", "max_time", "disabled", "not_sold"]);
+    assert!(reasons.iter().all(|reason| !reason.to_string().is_empty()));
+}
