@@ -5,7 +5,7 @@
 //! same time. The program alternates between one thread and two and prints the median of all rounds, because the speed
 //! of a machine changes from run to run and even within a run.
 
-use benches::ours::{attribute, by_token, scoped};
+use benches::ours::{attribute, by_token, hedged, scoped};
 use benches::waiters::throttle;
 use benches::{operation::bare, repeat};
 use core_affinity::CoreId;
@@ -40,6 +40,7 @@ fn main() {
 
     measure("bare", 400_000, &|calls| repeat(calls, bare));
     measure("attribute", 300_000, &|calls| repeat(calls, attribute));
+    measure("hedged", 100_000, &|calls| repeat(calls, hedged));
     // The least that a shared `Arc` costs: the yardstick of `scoped`, whose handle is one.
     let shared = Arc::new(());
     measure("arc", 40_000, &|calls| {

@@ -53,6 +53,8 @@ scenarios! {
     "attribute_observed": ours::observed,
     "attribute_limited": ours::limited,
     "closure": ours::closure,
+    "hedged": ours::hedged,
+    "hedged_closure": ours::hedged_closure,
     "evidence": ours::evidence,
     "scoped": ours::scoped,
     "adaptive_idle": ours::adaptive_idle,

@@ -5,8 +5,8 @@ use crate::operation::{Outcome, StoreError, attempt, flaky};
 use crate::waiters::{Crowd, throttle};
 use retry_core::strategy::Ready;
 use retry_core::{
-    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, EvidenceRetryStrategy, ExponentialBackoff, Jitter, Observer,
-    PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
+    AdaptiveRetryStrategy, BackoffStrategy, Clock, Event, EvidenceRetryStrategy, ExponentialBackoff, Hedge, Jitter,
+    Observer, PacedRetryStrategy, RetryDirective, RetryQuota, RetryStrategy, ScopedRetryStrategy, StandardRetryPolicy,
     StandardRetryStrategy, Success, TokenBucket, TokioTimer, retry, retryable,
 };
 use std::cell::{Cell, RefCell};
@@ -66,6 +66,26 @@ pub async fn limited(number: u64) -> Outcome {
 /// Returns the errors of [`attempt`].
 pub async fn closure(number: u64) -> Outcome {
     retry(&STORE, || attempt(number)).run().await
+}
+
+/// The attribute with a hedge. Each call is answered at its first poll, before the delay.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+#[retryable(strategy = STORE, idempotent, hedge = "p95")]
+pub async fn hedged(number: u64) -> Outcome {
+    attempt(number).await
+}
+
+/// The closure form with a hedge.
+///
+/// # Errors
+///
+/// Returns the errors of [`attempt`].
+pub async fn hedged_closure(number: u64) -> Outcome {
+    static HEDGE: Hedge = Hedge::p95();
+    retry(&STORE, || attempt(number)).hedge(&HEDGE).run().await
 }
 
 static QUOTA: TokenBucket = TokenBucket::new(500);
