@@ -2,7 +2,7 @@
 
 use crate::World;
 use retry_core::classify::http::RateLimit;
-use retry_core::{RetryInfo, TimedOut};
+use retry_core::{Hedge, RetryInfo, TimedOut};
 use std::cell::Cell;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -55,6 +55,8 @@ pub struct Call {
     pub reported: Reported,
     /// What the call takes of a limit on weights.
     pub weight: Option<Weight>,
+    /// When a second attempt runs beside the first one. Other crates ignore it.
+    pub hedge: Option<Rc<Hedge>>,
 }
 
 /// What a call takes of a limit on weights.
@@ -97,6 +99,7 @@ impl Call {
             attempt,
             reported: Reported::default(),
             weight: None,
+            hedge: None,
         }
     }
 

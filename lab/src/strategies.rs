@@ -110,7 +110,7 @@ struct Shipped {
 
 impl Caller for Shipped {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Outcome> + '_>> {
-        let Call { world, attempt_timeout, max_attempts, mut attempt, reported, weight } = call;
+        let Call { world, attempt_timeout, max_attempts, mut attempt, reported, weight, hedge } = call;
         let made = Rc::new(Cell::new(0));
         let evaluated = Rc::clone(&made);
         let policy = policy_fn(move |outcome: &Outcome| match outcome {
@@ -125,6 +125,12 @@ impl Caller for Shipped {
             attempt()
         };
         let call = retry(&self.strategy, attempt).policy(policy).timer(world);
+        if let Some(hedge) = hedge {
+            return match attempt_timeout {
+                None => Box::pin(async move { call.hedge(&hedge).run().await }),
+                Some(limit) => Box::pin(async move { call.attempt_timeout(limit).hedge(&hedge).run().await }),
+            };
+        }
         match (attempt_timeout, weight) {
             (None, None) => Box::pin(call.run()),
             (None, Some(weight)) => Box::pin(call.weight(weight.estimate).used(move |_| weight.used).run()),

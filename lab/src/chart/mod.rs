@@ -18,6 +18,7 @@ mod recovery;
 mod rows;
 pub(crate) mod scale;
 mod svg;
+mod tail;
 pub(crate) mod worlds;
 
 pub use parts::Missing;

@@ -7,6 +7,7 @@ use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
 use super::parts::{Missing, drawn, line, panel, plot};
 use super::rows::{copy, many, outage};
+use super::tail::tail;
 use super::worlds;
 use crate::report::Report;
 
@@ -32,6 +33,7 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "fleet" => fleet(report),
         "fleet_limit" => fleet_limit(report),
         "worlds" => worlds::picture(report),
+        "tail" => tail(report),
         name => Err(Missing(format!("picture: {name} is not a scenario with one"))),
     }
 }

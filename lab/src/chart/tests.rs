@@ -6,7 +6,7 @@ use crate::report::{Report, Row, Spread};
 use retry_core::RetryConfig;
 use serde_json::Value;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "changing",
     "contention",
     "copy",
@@ -19,6 +19,7 @@ const NAMES: [&str; 12] = [
     "restart",
     "faults",
     "worlds",
+    "tail",
 ];
 
 /// Returns the committed results, in the order of [`NAMES`].
@@ -36,6 +37,7 @@ fn reports() -> Vec<Report> {
         include_str!("../../results/full/restart.json"),
         include_str!("../../results/full/faults.json"),
         include_str!("../../results/full/worlds.json"),
+        include_str!("../../results/full/tail.json"),
     ];
     files.map(|file| serde_json::from_str(file).unwrap()).into()
 }
@@ -219,6 +221,11 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             |report| set_rows(report, "paced", 9.0),
             "A bulk copy in 60 worlds: the time, and the lost operations",
         ),
+        (
+            "A few slow answers: hedges cut p99 from ",
+            |report| set_rows(report, "p95", 500.0),
+            "A few slow answers: the slowest calls with hedges and without",
+        ),
     ];
     for (mut report, (finding, change, neutral)) in reports().into_iter().zip(cases) {
         let title = |report: &Report| {
@@ -254,6 +261,7 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             "fleet" => ("one, 28 each", false),
             "fleet_limit" => ("adaptive", false),
             "faults" | "worlds" => ("new()", false),
+            "tail" => ("p95", false),
             _ => (old, true),
         };
         for plot in &mut report.plots {

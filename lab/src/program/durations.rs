@@ -11,7 +11,7 @@ struct Cost {
     full: (f64, f64),
 }
 
-const COSTS: [Cost; 13] = [
+const COSTS: [Cost; 14] = [
     Cost { scenario: "contention", short: (0.1, 5.0), full: (0.3, 100.0) },
     Cost { scenario: "restart", short: (0.02, 20.0), full: (0.01, 100.0) },
     Cost { scenario: "copy", short: (0.5, 3.0), full: (0.3, 20.0) },
@@ -25,6 +25,7 @@ const COSTS: [Cost; 13] = [
     Cost { scenario: "fleet_limit", short: (2.7, 2.0), full: (54.3, 3.0) },
     Cost { scenario: "worlds", short: (2.7, 1.0), full: (17.6, 5.0) },
     Cost { scenario: "weights", short: (1.2, 1.0), full: (1.2, 5.0) },
+    Cost { scenario: "tail", short: (0.3, 1.0), full: (7.5, 10.0) },
 ];
 
 /// The runs that a strategy adds to those of a scenario, as a part of them: about the same in the scenarios that take long.

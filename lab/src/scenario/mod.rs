@@ -13,6 +13,7 @@ pub mod outage;
 pub mod partial;
 pub mod per_second;
 pub mod restart;
+pub mod tail;
 pub mod weights;
 pub mod worlds;
 
@@ -59,6 +60,7 @@ pub const SCENARIOS: &[Scenario] = &[
     fleet_limit::SCENARIO,
     worlds::SCENARIO,
     weights::SCENARIO,
+    tail::SCENARIO,
 ];
 
 /// The first seed of reports on limiters. No limiter was tuned on it or on the 1,000 seeds after it.

@@ -39,9 +39,13 @@ impl Random {
 
     /// Returns `|Normal(mean, deviation)|`. It saturates.
     pub fn normal(&mut self, mean: Duration, deviation: Duration) -> Duration {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        let normal = radius * (TAU * self.uniform()).cos();
-        let seconds = (mean.as_secs_f64() + deviation.as_secs_f64() * normal).abs();
+        let seconds = (mean.as_secs_f64() + deviation.as_secs_f64() * self.standard_normal()).abs();
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+
+    /// Returns a number of the standard normal distribution, by the method of Box and Muller.
+    pub fn standard_normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (TAU * self.uniform()).cos()
     }
 }
