@@ -25,17 +25,34 @@ use steered::Steered;
 /// The delay after which a call gets a second attempt beside the first one, and what the delay has learned.
 ///
 /// Make one static for each kind of call, such as each function that calls a service, and pass it to
-/// [`Retry::hedge`](crate::Retry::hedge). Calls whose usual times differ, such as reads of a row and scans, need different ones.
+/// [`Retry::hedge`](crate::Retry::hedge). In the attribute, `hedge = "p95"` makes one. Calls whose usual times differ, such as reads of a row and scans, need different ones.
 ///
-/// A hedge shortens the slowest calls. It is not a way to survive an outage: retries are, and both are paid from one quota.
-/// Do not use it
+/// # When to use one
 ///
-/// - for calls that must not be executed twice at the same time,
+/// A hedge shortens the slowest calls, if a few answers are slow for a reason that the next server does not share. It is not a way to
+/// survive an outage: retries are, and both are paid from one quota. Do not use it
+///
+/// - for calls that must not be executed twice at the same time, such as most writes,
 /// - if all requests use one connection or one replica, where the second attempt waits behind the first one,
 /// - at a high load, above about half of what the servers can do.
 ///
-/// Do not shorten the time limit of attempts instead. A limit that cuts slow attempts throws their work away, and at a high load
-/// most calls then fail.
+/// This is what the delay of [`p95`](Hedge::p95) did to calls of ten servers, of whose requests 2 % took 20 times as long as usual. A
+/// server works on 4 or on 32 requests at a time, the others wait, and abandoned requests are served, too. The scenario `tail`
+/// of the lab has more of them.
+///
+/// | load | requests at a time | median | 99 % of the calls | 99.9 % |
+/// |---|---|---|---|---|
+/// | 30 % | 4 | 10 ms | 40 ms instead of 201 ms | 57 ms instead of 454 ms |
+/// | 60 % | 4 | 12 ms, 4 % more | 122 ms instead of 215 ms | 186 ms instead of 469 ms |
+/// | 80 % | 4 | 23 ms, 25 % more | 349 ms instead of 316 ms | 494 ms instead of 502 ms |
+/// | 80 % | 32 | 11 ms, 4 % more | 46 ms instead of 202 ms | 68 ms instead of 454 ms |
+///
+/// If one of the ten servers is three times as slow as the others and near its capacity, hedges add load to it as well: with 4 requests at a
+/// time and a load of 30 %, 99 % of the calls took 868 ms instead of 635 ms.
+///
+/// Do not shorten the time limit of attempts instead. A limit that cuts slow attempts throws their work away, and their retries wait for
+/// the backoff. With a limit of 50 ms, 99 % of the calls took 626 ms at a load of 30 %. At 60 %, 1 % of them failed, and at 80 %,
+/// 30 %.
 ///
 /// # Costs
 ///
