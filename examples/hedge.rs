@@ -97,13 +97,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn measure(servers: &Arc<Servers>, is_hedged: bool) -> Result<String, Box<dyn Error>> {
     const CALLS: u32 = 3_000;
     servers.requests.store(0, Ordering::Relaxed);
-    let begun = Arc::new(AtomicU32::new(0));
+    let made = Arc::new(AtomicU32::new(0));
     let mut callers = JoinSet::new();
     for _ in 0..20 {
-        let (servers, begun) = (Arc::clone(servers), Arc::clone(&begun));
+        let (servers, made) = (Arc::clone(servers), Arc::clone(&made));
         callers.spawn(async move {
             let mut times = Vec::new();
-            while begun.fetch_add(1, Ordering::Relaxed) < CALLS {
+            while made.fetch_add(1, Ordering::Relaxed) < CALLS {
                 let began = Instant::now();
                 if is_hedged {
                     servers.get_hedged().await?

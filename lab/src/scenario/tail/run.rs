@@ -72,7 +72,7 @@ impl Servers {
             slow_part: case.slow_part,
             slow_factor: options.slow_factor,
             first_factor: if case.fault == Fault::SlowServer { options.slow_server_factor } else { 1.0 },
-            stall: (case.fault == Fault::Stall).then(|| (from.as_nanos(), to.as_nanos())),
+            stall: (case.fault == Fault::Stall).then_some((from.as_nanos(), to.as_nanos())),
         }
     }
 
