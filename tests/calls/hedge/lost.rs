@@ -4,33 +4,122 @@ use super::*;
 use crate::support::poll_once;
 use retry_core::limit::LazyWaker;
 use retry_core::strategy::{ForeignToken, Ready, StandardRetryToken};
-use retry_core::{Clock, Failure, RetryStrategy, Success};
+use retry_core::{Clock, Failure, RetryStrategy, Success, retryable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+static AFTER: Hedge = after();
+
+#[retryable(strategy = strategy, idempotent, hedge = AFTER)]
+async fn call(strategy: &StandardRetryStrategy, service: &Service) -> Outcome {
+    service.call().await
+}
+
+#[retryable(strategy = strategy, idempotent, hedge = AFTER, max_time = limit, attempt_timeout = "120ms")]
+async fn limited(strategy: &StandardRetryStrategy, service: &Service, limit: Duration) -> Outcome {
+    service.call().await
+}
+
+/// The forms of a call.
+const FORMS: [&str; 2] = ["closure", "attribute"];
+
+const PLAN: [(u64, Outcome); 3] = [(150, Err(Failed::SAFE)), (100, Err(Failed::SAFE)), (100, Ok(3))];
+
 // Rule V8.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_at_any_time_has_paid_for_what_was_sent() {
-    let hedge = after();
-    let plan = [(150, Err(Failed::SAFE)), (100, Err(Failed::SAFE)), (100, Ok(3))];
-    let mut seen = Vec::new();
-    for time in (0..2500).step_by(10) {
-        let (strategy, service) = (standard(), Service::new(plan));
-        let call = retry(&strategy, || service.call()).hedge(&hedge).run();
-        let result = tokio::time::timeout(millis(time), call).await;
-        assert_eq!(service.running.get(), 0);
-        let (sent, is_over) = (service.calls.get(), result.is_ok());
-        let expected = match sent {
-            0 | 1 => 500,
-            2 => 495,
-            _ => 490 + u32::from(is_over),
-        };
-        assert_eq!(strategy.quota().available(), expected, "dropped after {time} ms");
-        seen.push((sent, is_over));
+    for form in FORMS {
+        let mut seen = Vec::new();
+        for time in (0..2500).step_by(10) {
+            let (strategy, service) = (standard(), Service::new(PLAN));
+            let result = match form {
+                "closure" => {
+                    let call = retry(&strategy, || service.call()).hedge(&AFTER).run();
+                    tokio::time::timeout(millis(time), call).await
+                }
+                _ => tokio::time::timeout(millis(time), call(&strategy, &service)).await,
+            };
+            assert_eq!(service.running.get(), 0);
+            let (sent, is_over) = (service.calls.get(), result.is_ok());
+            let expected = match sent {
+                0 | 1 => 500,
+                2 => 495,
+                _ => 490 + u32::from(is_over),
+            };
+            assert_eq!(strategy.quota().available(), expected, "{form} dropped after {time} ms");
+            seen.push((sent, is_over));
+        }
+        seen.dedup();
+        assert_eq!(seen, [(1, false), (2, false), (3, false), (3, true)]);
     }
-    seen.dedup();
-    assert_eq!(seen, [(1, false), (2, false), (3, false), (3, true)]);
+}
+
+/// Polls a call this many times at most, every 25 ms.
+async fn polled<R>(call: impl Future<Output = R>, polls: u32) -> Option<R> {
+    let mut call = pin!(call);
+    for _ in 0..polls {
+        if let Poll::Ready(outcome) = call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return Some(outcome);
+        }
+        tokio::time::advance(millis(25)).await;
+    }
+    None
+}
+
+// Rule V8.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_after_any_poll_has_paid_for_what_was_sent() {
+    for form in FORMS {
+        let mut ended = false;
+        for polls in 0..110 {
+            let (strategy, service) = (standard(), Service::new(PLAN));
+            let outcome = match form {
+                "closure" => polled(retry(&strategy, || service.call()).hedge(&AFTER).run(), polls).await,
+                _ => polled(call(&strategy, &service), polls).await,
+            };
+            let expected = match (service.calls.get(), outcome.is_some()) {
+                (0 | 1, _) => 500,
+                (2, _) => 495,
+                (_, is_over) => 490 + u32::from(is_over),
+            };
+            assert_eq!((strategy.quota().available(), service.running.get()), (expected, 0), "{form}, {polls} polls");
+            ended |= outcome.is_some();
+        }
+        assert!(ended);
+    }
+}
+
+// Rules V3, V8.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_limit_cuts_at_any_time_has_paid_for_what_was_sent() {
+    for form in FORMS {
+        let mut seen = Vec::new();
+        for time in (0..2600).step_by(10) {
+            let (strategy, service, limit) = (standard(), Service::new(PLAN), millis(time));
+            let began = Instant::now();
+            let outcome = match form {
+                "closure" => {
+                    let call = retry(&strategy, || service.call()).idempotent(true);
+                    call.max_time(limit).attempt_timeout(millis(120)).hedge(&AFTER).run().await
+                }
+                _ => limited(&strategy, &service, limit).await,
+            };
+            assert!(began.elapsed() <= limit, "{form}, {limit:?}");
+            let expected = match service.calls.get() {
+                0 | 1 => 500,
+                2 => 495,
+                // The worse class is a timeout, whose retry costs 10.
+                _ => 485 + u32::from(outcome.is_ok()),
+            };
+            assert_eq!((strategy.quota().available(), service.running.get()), (expected, 0), "{form}, {limit:?}");
+            seen.push((service.calls.get(), outcome));
+        }
+        seen.dedup();
+        let (timeout, safe) = (Err(Failed::TIMEOUT), Err(Failed::SAFE));
+        // The first attempt is cut at 120 ms, and the hedge fails at 200 ms. The retry begins after the delay of the second retry.
+        assert_eq!(seen, [(1, timeout), (2, timeout), (2, safe), (3, safe), (3, Ok(3))], "{form}");
+    }
 }
 
 /// A strategy that panics in one of its methods once the first attempt runs.
@@ -103,14 +192,23 @@ async fn panics<R>(call: impl Future<Output = R>) -> bool {
     panic!("it does not end");
 }
 
+#[retryable(strategy = strategy, idempotent, hedge = AFTER, observer = observer, attempt_timeout = "1s")]
+async fn fragile(strategy: &Fragile, observer: &PanicsAt, calls: &Cell<u32>, panics: bool) -> Result<(), Failed> {
+    calls.set(calls.get() + 1);
+    assert!(!(panics && calls.get() == 2));
+    sleep(millis(150)).await;
+    Err(Failed::SAFE)
+}
+
 // Rules V8, D6.
 #[tokio::test(start_paused = true)]
 async fn a_panic_before_the_hedge_is_sent_refunds_it_and_one_afterwards_does_not() {
-    let hedge = after();
     let cases = [
         ("acquire_hedge", "", 500, 1),
         ("ready", "", 500, 1),
         ("", "attempt_started", 500, 1),
+        ("", "hedge_sent", 500, 1),
+        ("", "hedge_ended", 495, 2),
         ("", "closure", 495, 2),
         ("", "body", 495, 2),
         ("", "attempt_failed", 495, 2),
@@ -128,8 +226,15 @@ async fn a_panic_before_the_hedge_is_sent_refunds_it_and_one_afterwards_does_not
                 Err::<(), _>(Failed::SAFE)
             }
         });
-        let call = call.observer(PanicsAt(event, 2)).attempt_timeout(millis(1000)).hedge(&hedge).run();
+        let call = call.observer(PanicsAt(event, 2)).attempt_timeout(millis(1000)).hedge(&AFTER).run();
         assert!(panics(call).await, "{panics_in}{event}");
+        assert_eq!((strategy.strategy.quota().available(), calls.get()), (quota, sent), "{panics_in}{event}");
+
+        // In the attribute, there is no closure, so the body panics in its place.
+        let strategy = Fragile { strategy: standard(), panics_in, asked: Cell::new(0) };
+        let (calls, observer) = (Cell::new(0), PanicsAt(event, 2));
+        let body = event == "closure" || event == "body";
+        assert!(panics(fragile(&strategy, &observer, &calls, body)).await, "{panics_in}{event}");
         assert_eq!((strategy.strategy.quota().available(), calls.get()), (quota, sent), "{panics_in}{event}");
     }
 }
