@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The attempts of an operation with a hedge, and what they have left behind.
 ///
-/// A driver awaits it, and passes what happened to [`step`](Call::step). It borrows neither the timer nor the strategy, so that no
+/// A driver awaits it, and passes what happened to `Call::step`. It borrows neither the timer nor the strategy, so that no
 /// reference to them is kept across an await.
 #[derive(Debug)]
 pub struct Race<'a, F: Future, Z, D, K, C> {
@@ -70,7 +70,7 @@ pub enum Step<R> {
     Wait,
     /// Start the hedge.
     Hedge,
-    /// Let the policy evaluate the outcome of an attempt, and pass both to [`ended`](Call::ended).
+    /// Let the policy evaluate the outcome of an attempt, and pass both to `Call::ended`.
     Ended(R),
     /// The time is over, and this is the last outcome. Settle it without a directive.
     Over(R),
