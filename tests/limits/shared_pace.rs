@@ -305,7 +305,8 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     estimator.reject(at(1000));
     // A half of it may have been a burst.
     assert_eq!((estimator.estimate(), estimator.rate(at(1000))), (Some(100.0), 100.0));
-    estimator.accept(at(2900), 200);
+    estimator.accept(at(1950), 100);
+    estimator.accept(at(2900), 100);
     estimator.reject(at(3000));
     for (time, rate) in [(3000, 90.0), (4250, 100.0 - 10.0 / 8.0), (5500, 100.0)] {
         assert!((estimator.rate(at(time)) - rate).abs() < 1e-9, "{time}: {}", estimator.rate(at(time)));
@@ -324,12 +325,38 @@ fn the_estimator_for_all_cuts_less_and_returns_and_grows_later() {
     let proven = estimator.rate(at(5000));
     assert!((estimator.rate(at(5400)) - 0.4_f64.exp2() * proven).abs() < 1e-9, "{}", estimator.rate(at(5400)));
     // What follows is measured from there, and throttlings in a row do not begin it again.
-    estimator.accept(at(6000), 300);
+    estimator.accept(at(5500), 300);
     estimator.reject(at(6100));
     estimator.reject(at(6900));
-    estimator.accept(at(6950), 100);
-    estimator.reject(at(7000));
-    assert_eq!(estimator.estimate(), Some((400.0 * 200.0 + 4.0 * 100.0) / 404.0));
+    estimator.accept(at(7450), 100);
+    estimator.reject(at(7500));
+    assert_eq!(estimator.estimate(), Some((400.0 * 160.0 + 4.0 * 100.0) / 404.0));
+}
+
+// Rule L52.
+#[test]
+fn what_the_last_second_of_a_search_accepted_counts_and_rejections_from_before_it_do_not() {
+    let at = |millis| Timestamp::START.saturating_add(Duration::from_millis(millis));
+    let mut estimator = GoodputEstimator::for_all(at(0));
+    estimator.accept(at(900), 200);
+    estimator.reject(at(1000));
+    let rate = estimator.rate(at(2000));
+    // These were sent before the search began.
+    estimator.reject(at(1499));
+    assert_eq!((estimator.estimate(), estimator.rate(at(2000))), (Some(100.0), rate));
+    let mut cut = estimator;
+    cut.accept(at(1499), 10);
+    cut.reject(at(1500));
+    assert!(cut.rate(at(2000)) < 0.6 * rate, "{} after {rate}", cut.rate(at(2000)));
+
+    // 0.95 of the last second, and at most 1.25 times the goodput of the two seconds.
+    for (before, last, estimate) in [(80, 120, 0.95 * 120.0), (20, 180, 125.0), (100, 100, 100.0)] {
+        let mut found = estimator;
+        found.accept(at(1990), before);
+        found.accept(at(2900), last);
+        found.reject(at(3000));
+        assert_eq!(found.estimate(), Some(estimate), "{before}, then {last}");
+    }
 }
 
 proptest! {

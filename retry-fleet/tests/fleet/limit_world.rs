@@ -42,10 +42,11 @@ impl Counts {
     }
 }
 
-/// A server with a token bucket, whose burst is one second, and its clients.
+/// A server with a token bucket, and its clients.
 pub(crate) struct World<'a> {
     processes: usize,
     rate: f64,
+    burst: f64,
     wants: Box<dyn Fn(usize, u64) -> u32 + 'a>,
     is_cut_off: Box<dyn Fn(usize, u64) -> bool + 'a>,
     has_crashed: Box<dyn Fn(usize, u64) -> bool + 'a>,
@@ -59,12 +60,18 @@ impl<'a> World<'a> {
         Self {
             processes,
             rate,
+            burst: 1.0,
             wants: Box::new(|_, _| GREEDY),
             is_cut_off: Box::new(|_, _| false),
             has_crashed: Box::new(|_, _| false),
             emptied_at: Vec::new(),
             later: None,
         }
+    }
+
+    /// Sets how much of its rate the server saves up, in seconds. The default is one.
+    pub(crate) fn burst(self, burst: f64) -> Self {
+        Self { burst, ..self }
     }
 
     /// Sets how many requests of a process come in a millisecond.
@@ -94,7 +101,7 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn run(self, seconds: usize) -> Counts {
-        let (mut store, mut tokens) = (MemoryStore::new(), self.rate);
+        let (mut store, mut tokens) = (MemoryStore::new(), self.burst * self.rate);
         let mut processes: Vec<_> = (0..self.processes).map(Process::new).collect();
         let mut counts = vec![vec![(0, 0); self.processes]; seconds];
         for now in 0..seconds as u64 * 1_000 {
@@ -103,7 +110,7 @@ impl<'a> World<'a> {
                 store.forget();
             }
             let rate = self.later.filter(|(from, _)| second >= *from).map_or(self.rate, |(_, rate)| rate);
-            tokens = (tokens + rate / 1_000.0).min(rate);
+            tokens = (tokens + rate / 1_000.0).min(self.burst * rate);
             for (number, process) in processes.iter_mut().enumerate() {
                 process.take_answers(now);
                 if (self.has_crashed)(number, second) {

@@ -1,6 +1,7 @@
 //! Tests of the parts of a fleet that need no server.
 
 mod limit;
+mod limit_changes;
 mod limit_world;
 mod liveness;
 mod model;

@@ -175,6 +175,8 @@ impl GoodputEstimator {
         let goodput = f64::from(self.accepted) / seconds(self.epoch, now).max(1e-3);
         match self.phase {
             Phase::Ramp => self.begin_search(self.recent.last_second(now)),
+            // These requests were sent before their senders knew the rate of the search.
+            Phase::Search { .. } if seconds(self.since, now) < self.tuning.settles => return,
             // The last measurement continues, and the rate starts a new course. Of several rejections in a row, the first
             // one cuts a search; from the third one on, probes follow.
             _ if !self.is_measured(now) => {
@@ -197,7 +199,9 @@ impl GoodputEstimator {
                 // A few requests make a rough measurement, so the former estimate has a weight too.
                 let measured = f64::from(self.accepted);
                 let former = self.estimate.min(2.0 * goodput);
-                self.estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
+                let estimate = ((measured * goodput + INERTIA * former) / (measured + INERTIA)).max(LOWEST);
+                self.estimate =
+                    if self.phase == Phase::Track { estimate } else { estimate.max(self.found(now, goodput)) };
                 self.phase = Phase::Track;
             }
         }
@@ -240,6 +244,13 @@ impl GoodputEstimator {
     /// Returns whether so many requests in a row were rejected that only single probes are sent.
     pub(super) const fn is_closed(&self) -> bool {
         self.rejected_in_a_row >= CLOSED_BY
+    }
+
+    /// Returns what a search has found. In most of it, less was sent than the limit allows, and a server without a burst did not save
+    /// that up. So what was accepted in the last second can count more than the measurement.
+    fn found(&self, now: Timestamp, goodput: f64) -> f64 {
+        let (last, most) = self.tuning.found;
+        (last * self.recent.last_second(now)).min(most * goodput)
     }
 
     fn begin_measurement(&mut self, now: Timestamp, can_raise: bool) {

@@ -1,0 +1,84 @@
+//! How soon a fleet uses its limit, when it begins, after deaths, without its store, and after damage to what the store knows.
+
+use crate::limit_world::{Counts, World};
+use crate::support::at;
+use retry_core::PacedRetryStrategy;
+use retry_fleet::Member;
+use retry_fleet::protocol::{LimitReply, Reply, Step};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Returns the part of the limit that was used, and the requests that were rejected, in seconds of the limit.
+fn used_and_rejected(counts: &Counts, seconds: Range<usize>, rate: f64) -> (f64, f64) {
+    let limit = rate * f64::from(u32::try_from(seconds.len()).unwrap());
+    let sums = counts.of_each(seconds);
+    let (accepted, rejected) = sums.iter().fold((0, 0), |sum, each| (sum.0 + each.0, sum.1 + each.1));
+    (f64::from(accepted) / limit, f64::from(rejected) / rate)
+}
+
+// Rules L37, L52, F38.
+#[test]
+fn a_fleet_that_begins_uses_the_limit_after_five_seconds_whatever_the_burst() {
+    for (processes, rate) in [(20, 200.0), (20, 2_000.0), (5, 100.0), (50, 500.0)] {
+        // A server that saves up five seconds accepts far more than its limit at first, and rejects more afterwards.
+        for (burst, most) in [(0.1, 0.7), (1.0, 1.7), (5.0, 5.0)] {
+            let counts = World::new(processes, rate).burst(burst).run(10);
+            let ((_, rejected), (used, _)) =
+                (used_and_rejected(&counts, 0..10, rate), used_and_rejected(&counts, 5..10, rate));
+            let case = format!("{processes} on {rate}, burst of {burst} s: {used} used, {rejected} s rejected");
+            assert!(used > 0.9 && rejected < most, "{case}");
+        }
+    }
+}
+
+// Rules F35, F37.
+#[test]
+fn what_the_dead_did_not_send_does_not_count_as_what_the_server_accepts() {
+    for burst in [0.1, 1.0] {
+        for dead in [5, 10, 15, 18] {
+            let has_crashed = |process, second| process < dead && second >= 30;
+            let counts = World::new(20, 200.0).burst(burst).crash(has_crashed).run(60);
+            for seconds in [35..40, 40..50, 50..60] {
+                let (used, rejected) = used_and_rejected(&counts, seconds.clone(), 200.0);
+                let case =
+                    format!("{dead} died, burst of {burst} s: {used} used, {rejected} s rejected in {seconds:?}");
+                assert!(used > 0.9 && rejected < 0.3, "{case}");
+            }
+        }
+    }
+}
+
+// Rules F10, F36.
+#[test]
+fn a_fleet_whose_store_dies_young_looks_for_the_limit_without_it() {
+    for (died, burst) in [(2, 0.1), (3, 0.1), (4, 0.1), (6, 0.1), (3, 1.0), (4, 1.0)] {
+        let counts = World::new(20, 400.0).burst(burst).cut_off(|_, second| second >= died).run(120);
+        let (used, rejected) = used_and_rejected(&counts, 60..120, 400.0);
+        println!("{died} s, {burst}: {used} used, {rejected} s rejected");
+        assert!(used > 0.9 && rejected < 2.0, "after {died} s: {used} used, {rejected} s rejected");
+    }
+}
+
+// Rule F39.
+#[test]
+fn rates_that_somebody_writes_into_the_store_are_bounded_by_what_the_processes_know() {
+    let reply = |rate, step| {
+        let mut reply = Reply::new("epoch", 10);
+        reply.limit =
+            Some(LimitReply { version: 50, cut: 1, rate: Some((rate, rate)), satisfied: 0, waiting: 10, step });
+        reply
+    };
+    let strategy = Arc::new(PacedRetryStrategy::new());
+    let mut member = Member::new("orders", "p1", at(0)).limit(Arc::clone(&strategy));
+    member.call(at(0), false);
+    member.answered(at(5), &reply(200.0, None));
+    assert_eq!(strategy.send_rate(), Some(20.0));
+    member.call(at(250), false);
+    let step =
+        Step { version: 50, now: 255, elapsed: 250, accepted: 50, rejected: 0, state: Some("garbage".to_owned()) };
+    member.answered(at(255), &reply(4e15, Some(step)));
+    assert_eq!(strategy.send_rate(), Some(80.0));
+    // The process that computes the next rate goes on with the estimate that it knows.
+    let posted = member.call(at(256), false).limit.unwrap().posted.unwrap();
+    assert!((150.0..=200.0).contains(&posted.estimate) && posted.rate <= 200.0, "{posted:?}");
+}
