@@ -1,8 +1,12 @@
 //! The limit of a fleet, as one process sees it.
 
-use crate::protocol::{LimitCall, LimitReply, Post, Step};
+mod alone;
+mod step;
+
+use crate::protocol::{LimitCall, LimitReply, Post};
+use alone::alone;
 use retry_core::Clock;
-use retry_core::limit::{GoodputEstimator, PacedAnswers};
+use retry_core::limit::PacedAnswers;
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use std::fmt::{self, Debug, Formatter};
@@ -27,36 +31,9 @@ const GROWTH: f64 = 1.25;
 /// fleet's rate than what it knew.
 const FASTEST: f64 = 4.0;
 
-/// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
-const LONGEST_STEP: u64 = 2_000;
-/// The part of the estimate below which a rate is that of probes, because the server rejects all.
-const PROBING: f64 = 0.8;
-/// The part of the estimate that is used while the store is lost, because nobody measures then.
-const ALONE: f64 = 0.97;
-
-/// The factor of the estimate from which on a rate is one of a search for a higher limit.
-const SEARCHING: f64 = 1.3;
-/// The part of what a rate allows that is answered at least if all processes send, and the number of requests by which it can be
-/// less by chance.
-const UNUSED: f64 = 0.6;
-const FEW: f64 = 2.0;
-/// The number of steps since a cut, a second, after which no rejections are reported any more.
-const QUIET: u64 = 4;
-
-/// What a process that waits for sends adds to its share while the store is lost: a part of it with each accepted request, and a part
-/// in each second at most.
-const PROBE: (f64, f64) = (0.001, 0.01);
-/// The factor of the share after rejections. With that growth, 1 % of the requests are rejected in the long run.
-const PROBE_CUT: f64 = 0.9;
-
-/// The number of first steps in which few rejections cut nothing.
-const TOGETHER: u64 = 3;
-
 /// The longest time after the store was emptied in which its processes come back. The longest pause before a new connection
 /// is half of it.
 const GATHERING: Duration = Duration::from_secs(10);
-/// If at least one of so many requests is rejected, the limit has fallen meanwhile.
-const FALLEN: u64 = 10;
 
 /// A strategy whose rate the fleet sets.
 trait Paced {
@@ -253,90 +230,6 @@ impl LimitPart {
         share.min(FASTEST * used).max(even).min(rate)
     }
 
-    /// Computes the next rate from what the whole fleet was answered.
-    fn step(&self, step: &Step, reply: &LimitReply) -> Post {
-        let now = Timestamp::from_origin(Duration::from_millis(step.now));
-        let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
-        // With a state that somebody has damaged, the estimate is that which the process knows.
-        let told = if known.is_none() && step.state.is_some() { self.fleet.or(reply.rate) } else { reply.rate };
-        let estimate = known.as_ref().map_or(told.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
-        // After a gap, nobody knows what was sent in it at which rate, so only the estimate goes on.
-        let known = known.filter(|_| step.elapsed < LONGEST_STEP);
-        let mut estimator = known.unwrap_or_else(|| match estimate {
-            Some(estimate) => GoodputEstimator::for_all_at(estimate, now),
-            None => GoodputEstimator::for_all(now),
-        });
-        estimator.accept(now, u32::try_from(step.accepted).unwrap_or(u32::MAX));
-        // Of processes that are not back yet, nobody knows what was accepted.
-        if self.former.is_some() && step.rejected.saturating_mul(FALLEN) < step.accepted.saturating_add(step.rejected) {
-            estimator.pause(now);
-        }
-        // Processes that start together send their first requests at the same moment, which says little about the limit.
-        let is_cut = step.rejected > if step.version < TOGETHER { step.accepted } else { 0 };
-        if is_cut {
-            estimator.reject(now);
-        } else if Self::is_unused(step, reply) {
-            estimator.pause(now);
-        } else if reply.waiting == 0 {
-            // What was accepted says nothing about the limit then. The rate does not grow, either: an idle fleet that came back
-            // with a rate far above the estimate would learn of the rejections too late.
-            match estimator.estimate() {
-                Some(estimate) => estimator = GoodputEstimator::for_all_at(estimate, now),
-                None => estimator.pause(now),
-            }
-        }
-        let rate = estimator.rate(now);
-        Post {
-            version: step.version,
-            accepted: step.accepted,
-            rejected: step.rejected,
-            rate,
-            estimate: estimator.estimate().unwrap_or(rate),
-            is_cut,
-            state: estimator.to_string(),
-        }
-    }
-
-    /// Returns whether the fleet was answered far less than its rate allows, although processes wait: some of them are gone with their
-    /// shares, and the store does not know it yet. Then what was accepted says nothing about the limit.
-    #[expect(clippy::cast_precision_loss, reason = "such numbers are no rates")]
-    fn is_unused(step: &Step, reply: &LimitReply) -> bool {
-        // While the rate doubles, answers come far behind it.
-        let Some((rate, _)) = reply.rate.filter(|(rate, estimate)| *rate < SEARCHING * estimate) else { return false };
-        let (allowed, accepted) = (rate * step.elapsed as f64 / 1_000.0, step.accepted as f64);
-        // A limit that has fallen shows in rejections, not all of which are reported.
-        let is_rejected = step.rejected > 0 || step.version < reply.cut.saturating_add(QUIET);
-        reply.waiting > 0 && !is_rejected && accepted < UNUSED * allowed - FEW
-    }
-
-    /// Goes on without the store: with the share of the estimate, which does not depend on the moment, and from there carefully by
-    /// its own answers. A process that is not in the fleet has an estimate of its own. So has one that was rejected before the
-    /// fleet had an estimate.
-    pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
-        self.posted = None;
-        let is_shared = is_member && (self.is_measured || self.answers.rejected == 0);
-        let factor = self.probe(now);
-        // Before the first rate, a newcomer goes on as one.
-        let share = self.rate.map(|share| factor * self.fleet.map_or(share, |fleet| share * alone(fleet) / fleet.0));
-        // The share stays if the store is lost for longer.
-        self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
-        self.pace_at(share.filter(|_| is_shared), false, now);
-    }
-
-    /// Returns the factor by which the share changes by the answers since the last failed call.
-    fn probe(&mut self, now: Timestamp) -> f64 {
-        let Some((before, since)) = self.alone.replace((self.answers, now)) else { return 1.0 };
-        let (with_each, in_a_second) = PROBE;
-        let accepted = u32::try_from(self.answers.accepted.saturating_sub(before.accepted)).unwrap_or(u32::MAX);
-        if self.answers.rejected > before.rejected {
-            PROBE_CUT
-        } else if self.demand.is_none() {
-            1.0 + (with_each * f64::from(accepted)).min(in_a_second * now.saturating_since(since).as_secs_f64())
-        } else {
-            1.0
-        }
-    }
-
     /// Returns the rate of this process, in sends per second.
     pub(crate) const fn rate(&self) -> Option<f64> {
         self.rate
@@ -346,12 +239,6 @@ impl LimitPart {
     pub(crate) fn fleet_rate(&self) -> Option<f64> {
         self.fleet.map(|(rate, _)| rate)
     }
-}
-
-/// Returns the rate of a fleet while nobody measures, from its rate and the estimate.
-fn alone((rate, estimate): (f64, f64)) -> f64 {
-    // After rejections in a row, the rate is far below the estimate, and stays there. After a cut it is a little below.
-    if rate < PROBING * estimate { rate } else { ALONE * estimate }
 }
 
 impl Debug for LimitPart {
