@@ -1017,29 +1017,29 @@ fn a_hedge() {
                             ::retry_core::__private::Step::Hedge => {
                                 break ::core::option::Option::None;
                             }
-                            ::retry_core::__private::Step::Over(__outcome) => {
-                                break ::core::option::Option::Some((
-                                    __outcome,
-                                    ::core::option::Option::None,
-                                ));
+                            ::retry_core::__private::Step::Over => {
+                                break ::core::option::Option::Some(::core::option::Option::None);
                             }
-                            ::retry_core::__private::Step::Ended(__outcome) => {
+                            ::retry_core::__private::Step::Ended => {
+                                let ::core::option::Option::Some(__outcome) = __race.outcome() else {
+                                    continue
+                                };
                                 let __settled = ::retry_core::__private::ended(
                                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    ::retry_core::__private::judge_idempotent(&__outcome, true),
+                                    ::retry_core::__private::judge_idempotent(__outcome, true),
                                     &mut __operation,
                                     &mut __race,
-                                    __outcome,
                                 );
                                 if ::core::option::Option::is_some(&__settled) {
-                                    break __settled;
+                                    break ::core::option::Option::Some(__settled);
                                 }
                             }
                         }
                     };
-                    let ::core::option::Option::Some((__outcome, __directive)) = __settled else {
-                        continue
-                    };
+                    let (
+                        ::core::option::Option::Some(__directive),
+                        ::core::option::Option::Some(__outcome),
+                    ) = (__settled, __race.take()) else { continue };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         __directive,
@@ -1161,29 +1161,29 @@ fn a_hedge_with_limits_a_context_and_closures() {
                             ::retry_core::__private::Step::Hedge => {
                                 break ::core::option::Option::None;
                             }
-                            ::retry_core::__private::Step::Over(__outcome) => {
-                                break ::core::option::Option::Some((
-                                    __outcome,
-                                    ::core::option::Option::None,
-                                ));
+                            ::retry_core::__private::Step::Over => {
+                                break ::core::option::Option::Some(::core::option::Option::None);
                             }
-                            ::retry_core::__private::Step::Ended(__outcome) => {
+                            ::retry_core::__private::Step::Ended => {
+                                let ::core::option::Option::Some(__outcome) = __race.outcome() else {
+                                    continue
+                                };
                                 let __settled = ::retry_core::__private::ended(
                                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
-                                    ::retry_core::__private::judge_idempotent(&__outcome, true),
+                                    ::retry_core::__private::judge_idempotent(__outcome, true),
                                     &mut __operation,
                                     &mut __race,
-                                    __outcome,
                                 );
                                 if ::core::option::Option::is_some(&__settled) {
-                                    break __settled;
+                                    break ::core::option::Option::Some(__settled);
                                 }
                             }
                         }
                     };
-                    let ::core::option::Option::Some((__outcome, __directive)) = __settled else {
-                        continue
-                    };
+                    let (
+                        ::core::option::Option::Some(__directive),
+                        ::core::option::Option::Some(__outcome),
+                    ) = (__settled, __race.take()) else { continue };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         ::core::option::Option::map(

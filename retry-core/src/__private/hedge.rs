@@ -51,8 +51,8 @@ pub fn step<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
     last: &mut L::Last,
-    raced: Raced<F::Output, L::Cut>,
-) -> Step<F::Output> {
+    raced: Raced<L::Cut>,
+) -> Step {
     call.step(operation, race, last, raced)
 }
 
@@ -65,9 +65,8 @@ pub fn ended<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Cop
     directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
     race: &mut RaceOf<'_, F, S, L, T>,
-    outcome: F::Output,
-) -> Option<(F::Output, Option<RetryDirective>)> {
-    call.ended(operation, race, outcome, directive)
+) -> Option<RetryDirective> {
+    call.ended(operation, race, directive)
 }
 
 /// Adds the hedge to the attempts of an operation that has ended.

@@ -34,6 +34,8 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     lane: Lane,
     /// The other token, if there is a hedge.
     other: Option<OtherToken<K>>,
+    /// The outcome of the attempt that ended last. It stays here until it is settled, so that it is not copied on the way.
+    outcome: Option<F::Output>,
     /// The failure of the attempt that ended first, which was worth a retry.
     failed: Option<(F::Output, RetryDirective)>,
     was_sent: bool,
@@ -51,36 +53,38 @@ pub(crate) type RaceOf<'a, F, S, L, T> = Race<
 
 /// What happens first while attempts run.
 #[derive(Debug)]
-pub struct Raced<R, C>(Happened<R, C>);
+pub struct Raced<C>(Happened<C>);
 
 #[derive(Debug)]
-enum Happened<R, C> {
+enum Happened<C> {
     /// The first attempt has no answer yet, so the delay of the hedge begins.
     Waits,
     /// The delay before the hedge is over.
     Due,
-    /// An attempt ended, or a time limit cut it.
-    Ended(Lane, Result<R, C>),
+    /// An attempt ended.
+    Ended(Lane),
+    /// A time limit cut an attempt.
+    Cut(Lane, C),
 }
 
 /// The next step of a driver.
-#[derive(Debug)]
-pub enum Step<R> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
     /// Await the race again.
     Wait,
     /// Start the hedge.
     Hedge,
-    /// Let the policy evaluate the outcome of an attempt, and pass both to `Call::ended`.
-    Ended(R),
-    /// The time is over, and this is the last outcome. Settle it without a directive.
-    Over(R),
+    /// Let the policy evaluate the outcome of an attempt, and pass the directive to `Call::ended`.
+    Ended,
+    /// The time is over. Settle the last outcome without a directive.
+    Over,
 }
 
 // Nothing in it is pinned: the futures are elsewhere.
 impl<F: Future, Z, D, K, C> Unpin for Race<'_, F, Z, D, K, C> {}
 
 impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Future for Race<'_, F, Z, D, K, C> {
-    type Output = Raced<F::Output, C>;
+    type Output = Raced<C>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -88,18 +92,30 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
         if !mem::take(&mut this.is_polled)
             && let Poll::Ready(attempted) = this.first.poll(context)
         {
-            return Poll::Ready(Raced(Happened::Ended(Lane::First, attempted)));
+            return Poll::Ready(Raced(this.keep(Lane::First, attempted)));
         }
         this.poll_others(context).map(Raced)
     }
 }
 
 impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Race<'_, F, Z, D, K, C> {
+    /// Keeps the outcome of an attempt.
+    #[inline]
+    fn keep(&mut self, lane: Lane, attempted: Result<F::Output, C>) -> Happened<C> {
+        match attempted {
+            Ok(outcome) => {
+                self.outcome = Some(outcome);
+                Happened::Ended(lane)
+            }
+            Err(cut) => Happened::Cut(lane, cut),
+        }
+    }
+
     /// Polls the hedge, or the sleep until there is one.
     #[inline(never)]
-    fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<F::Output, C>> {
+    fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
         if let Poll::Ready(attempted) = self.second.poll(context) {
-            return Poll::Ready(Happened::Ended(Lane::Hedge, attempted));
+            return Poll::Ready(self.keep(Lane::Hedge, attempted));
         }
         match self.due.as_mut().as_pin_mut() {
             Some(due) => due.poll(context).map(|()| Happened::Due),
@@ -130,6 +146,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             is_polled: false,
             lane: Lane::First,
             other: None,
+            outcome: None,
             failed: None,
             was_sent: false,
         }
@@ -139,6 +156,18 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
     #[inline]
     pub fn is_hedge(&self) -> bool {
         self.other.is_some()
+    }
+
+    /// Returns the outcome of the attempt that ended last, until it is taken.
+    #[inline]
+    pub fn outcome(&self) -> Option<&F::Output> {
+        self.outcome.as_ref()
+    }
+
+    /// Takes the outcome that the operation settles.
+    #[inline]
+    pub fn take(&mut self) -> Option<F::Output> {
+        self.outcome.take()
     }
 
     /// Starts the next attempt. If its time is over already, `make` is not called.
@@ -175,16 +204,18 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
         last: &mut L::Last,
-        Raced(happened): Raced<F::Output, L::Cut>,
-    ) -> Step<F::Output> {
+        Raced(happened): Raced<L::Cut>,
+    ) -> Step {
         match happened {
-            Happened::Ended(lane, attempted) => {
+            Happened::Ended(lane) => {
                 race.lane = lane;
                 operation.turn_to(lane, &mut race.other);
-                match attempted {
-                    Ok(outcome) => Step::Ended(outcome),
-                    Err(cut) => self.cut_in_race(operation, race, last, cut),
-                }
+                Step::Ended
+            }
+            Happened::Cut(lane, cut) => {
+                race.lane = lane;
+                operation.turn_to(lane, &mut race.other);
+                self.cut_in_race(operation, race, last, cut)
             }
             Happened::Waits => {
                 race.delay = race.hedge.delay();
@@ -203,18 +234,17 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-        outcome: F::Output,
         directive: RetryDirective,
-    ) -> Option<(F::Output, Option<RetryDirective>)> {
+    ) -> Option<RetryDirective> {
         if race.other.is_some() {
-            return self.ended_of_two(operation, race, outcome, directive);
+            return self.ended_of_two(operation, race, directive);
         }
         // The attempt has ended, so there is nothing else to stop.
         race.due.set(None);
         if mem::take(&mut race.is_open) && matches!(directive, RetryDirective::Succeed { .. }) {
             race.hedge.answered();
         }
-        Some((outcome, Some(directive)))
+        Some(directive)
     }
 
     #[cold]
@@ -222,29 +252,32 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-        outcome: F::Output,
         directive: RetryDirective,
-    ) -> Option<(F::Output, Option<RetryDirective>)> {
+    ) -> Option<RetryDirective> {
         let other_runs = match race.lane {
             Lane::First => race.second.is_running(),
             Lane::Hedge => race.first.is_running(),
         };
-        let (outcome, directive) = match directive {
-            RetryDirective::Succeed { .. } => (outcome, directive),
-            RetryDirective::Fail { .. } if race.lane == Lane::First => (outcome, directive),
-            RetryDirective::Fail { .. } => race.failed.take()?,
+        let directive = match directive {
+            RetryDirective::Succeed { .. } => directive,
+            RetryDirective::Fail { .. } if race.lane == Lane::First => directive,
+            RetryDirective::Fail { .. } => {
+                race.outcome = None;
+                let (outcome, directive) = race.failed.take()?;
+                race.outcome = Some(outcome);
+                directive
+            }
             RetryDirective::Retry { .. } if other_runs => {
-                race.failed = Some((outcome, directive));
+                race.failed = race.outcome.take().map(|outcome| (outcome, directive));
                 return None;
             }
             RetryDirective::Retry { .. } => {
-                let both = race.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive));
-                (outcome, both)
+                race.failed.as_ref().map_or(directive, |(_, other)| worse(*other, directive))
             }
         };
         let succeeded = matches!(directive, RetryDirective::Succeed { .. });
         self.end_race(operation, race, succeeded);
-        Some((outcome, Some(directive)))
+        Some(directive)
     }
 
     /// Ends a race of two attempts. The operation continues with the token of the attempt that succeeded, or else with that of the
@@ -272,17 +305,20 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         race: &mut RaceOf<'_, F, S, L, T>,
         last: &mut L::Last,
         cut: L::Cut,
-    ) -> Step<F::Output> {
+    ) -> Step {
         match OperationOf::<S, L, O>::cut(cut, last) {
-            ControlFlow::Continue(outcome) => Step::Ended(outcome),
+            ControlFlow::Continue(outcome) => {
+                race.outcome = Some(outcome);
+                Step::Ended
+            }
             ControlFlow::Break(outcome) => {
-                let outcome = race.failed.take().map_or(outcome, |(failed, _)| failed);
+                race.outcome = Some(race.failed.take().map_or(outcome, |(failed, _)| failed));
                 if race.is_hedge() {
                     self.end_race(operation, race, false);
                 } else {
                     race.stop();
                 }
-                Step::Over(outcome)
+                Step::Over
             }
         }
     }
@@ -293,7 +329,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-    ) -> Step<F::Output> {
+    ) -> Step {
         let waited = race.delay;
         race.due.set(None);
         race.is_open = false;

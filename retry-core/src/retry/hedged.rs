@@ -118,17 +118,18 @@ where
                     match call.call().step(&mut operation, &mut race, &mut kept.last, raced) {
                         Step::Wait => {}
                         Step::Hedge => break None,
-                        Step::Over(outcome) => break Some((outcome, None)),
-                        Step::Ended(outcome) => {
-                            let directive = call.call().evaluate(&mut operation, &call.policy, &outcome);
-                            let settled = call.call().ended(&mut operation, &mut race, outcome, directive);
+                        Step::Over => break Some(None),
+                        Step::Ended => {
+                            let Some(outcome) = race.outcome() else { continue };
+                            let directive = call.call().evaluate(&mut operation, &call.policy, outcome);
+                            let settled = call.call().ended(&mut operation, &mut race, directive);
                             if settled.is_some() {
-                                break settled;
+                                break Some(settled);
                             }
                         }
                     }
                 };
-                let Some((outcome, directive)) = settled else { continue };
+                let (Some(directive), Some(outcome)) = (settled, race.take()) else { continue };
                 if let ControlFlow::Break(mut end) = call.settle(&mut operation, &mut kept, outcome, directive) {
                     race.count(&mut end);
                     break end;

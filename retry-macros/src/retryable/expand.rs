@@ -22,8 +22,10 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let [operation, result, state, cut, race] = ["operation", "outcome", "context", "cut", "race"].map(local);
 
     let lent = quote!(&mut #operation);
-    let directive = directive(retried, [&retried_call, &lent], &result, &private);
-    let directive = retried.weighing.settled(directive, [&retried_call, &lent, &quote!(&#result)], &private);
+    // A race keeps the outcome until it is settled.
+    let outcome_ref = if retried.hedge.is_some() { result.to_token_stream() } else { quote!(&#result) };
+    let directive = directive(retried, [&retried_call, &lent, &outcome_ref], &private);
+    let directive = retried.weighing.settled(directive, [&retried_call, &lent, &outcome_ref], &private);
     // With a hedge, the directive for both attempts is settled.
     let (evaluated, directive) = match &retried.hedge {
         None => (None, directive),
@@ -163,23 +165,22 @@ fn call_value(retried: &RetriedFunction, private: &TokenStream) -> (TokenStream,
 /// Returns the expression of the policy's directive for an outcome.
 fn directive(
     retried: &RetriedFunction,
-    [call, operation]: [&TokenStream; 2],
-    result: &Ident,
+    [call, operation, outcome]: [&TokenStream; 3],
     private: &TokenStream,
 ) -> TokenStream {
     match &retried.policy {
         Policy::Standard { idempotent } => {
             let evaluated = match idempotent {
-                None => quote!(#private::judge(&#result)),
-                Some(idempotent) => quote!(#private::judge_idempotent(&#result, #idempotent)),
+                None => quote!(#private::judge(#outcome)),
+                Some(idempotent) => quote!(#private::judge_idempotent(#outcome, #idempotent)),
             };
             // Whether the policy can evaluate the outcome depends on the return type, too.
             respan(evaluated, retried.outcome.span())
         }
-        Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, &#result, #closure)),
+        Policy::Closure(closure) => quote!(#private::judge_by(#call, #operation, #outcome, #closure)),
         Policy::Value(policy) => {
             let judge = respan(quote!(#private::judge_with), policy.span());
-            let evaluated = quote_spanned!(policy.span()=> #judge(#call, #operation, &#result, &#policy));
+            let evaluated = quote_spanned!(policy.span()=> #judge(#call, #operation, #outcome, &#policy));
             // A policy that is made here is dropped before the strategy gets the failure. So a panic of its `Drop`
             // loses no retry.
             let directive = local("directive");

@@ -183,18 +183,20 @@ impl Turn<'_> {
                 match #step {
                     #private::Step::Wait => {}
                     #private::Step::Hedge => break ::core::option::Option::None,
-                    #private::Step::Over(#result) => {
-                        break ::core::option::Option::Some((#result, ::core::option::Option::None));
-                    }
-                    #private::Step::Ended(#result) => {
-                        let #settled = #private::ended(#call, #directive, &mut #operation, &mut #race, #result);
+                    #private::Step::Over => break ::core::option::Option::Some(::core::option::Option::None),
+                    #private::Step::Ended => {
+                        let ::core::option::Option::Some(#result) = #race.outcome() else { continue };
+                        let #settled = #private::ended(#call, #directive, &mut #operation, &mut #race);
                         if ::core::option::Option::is_some(&#settled) {
-                            break #settled;
+                            break ::core::option::Option::Some(#settled);
                         }
                     }
                 }
             };
-            let ::core::option::Option::Some((#result, #directed)) = #settled else { continue };
+            let (::core::option::Option::Some(#directed), ::core::option::Option::Some(#result)) = (#settled, #race.take())
+            else {
+                continue
+            };
             #settle
         }
     }
