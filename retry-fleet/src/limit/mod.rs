@@ -31,6 +31,9 @@ const GROWTH: f64 = 1.25;
 /// fleet's rate than what it knew.
 const FASTEST: f64 = 4.0;
 
+/// If fewer than this part of the processes are left after a call, some of them have died.
+const LIVING: f64 = 0.9;
+
 /// The longest time after the store was emptied in which its processes come back. The longest pause before a new connection
 /// is half of it.
 const GATHERING: Duration = Duration::from_secs(10);
@@ -193,13 +196,14 @@ impl LimitPart {
 
     /// Takes a reply. Returns whether there is a new rate to post at once.
     pub(crate) fn answered(&mut self, reply: &LimitReply, members: u32, now: Timestamp) -> bool {
+        let has_fewer = f64::from(members) < LIVING * f64::from(self.members);
         (self.members, self.alone) = (members, None);
         self.former.take_if(|former| now >= former.until || members >= former.members);
         let is_cut = reply.cut != self.cut && reply.cut > 0;
         (self.version, self.cut) = (reply.version, reply.cut);
         self.is_measured |= reply.cut > 0;
         if let Some(step) = &reply.step {
-            self.posted = Some(self.step(step, reply));
+            self.posted = Some(self.step(step, reply, has_fewer));
         }
         if let Some(rate) = reply.rate.filter(|(rate, _)| *rate > 0.0) {
             let rate = self.bounded(rate);

@@ -23,8 +23,8 @@ const FEW: f64 = 2.0;
 const QUIET: u64 = 4;
 
 impl LimitPart {
-    /// Computes the next rate from what the whole fleet was answered.
-    pub(super) fn step(&self, step: &Step, reply: &LimitReply) -> Post {
+    /// Computes the next rate from what the whole fleet was answered, which may have fewer processes now.
+    pub(super) fn step(&self, step: &Step, reply: &LimitReply, has_fewer: bool) -> Post {
         let now = Timestamp::from_origin(Duration::from_millis(step.now));
         let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
         // With a state that somebody has damaged, the estimate is that which the process knows.
@@ -45,7 +45,7 @@ impl LimitPart {
         let is_cut = step.rejected > if step.version < TOGETHER { step.accepted } else { 0 };
         if is_cut {
             estimator.reject(now);
-        } else if Self::is_unused(step, reply) {
+        } else if estimator.estimate().is_some() && has_fewer || Self::is_unused(step, reply) {
             estimator.pause(now);
         } else if reply.waiting == 0 {
             // What was accepted says nothing about the limit then. The rate does not grow, either: an idle fleet that came back

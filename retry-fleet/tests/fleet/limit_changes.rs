@@ -3,10 +3,13 @@
 use crate::limit_world::{Counts, World};
 use crate::support::at;
 use retry_core::PacedRetryStrategy;
+use retry_core::limit::GoodputEstimator;
+use retry_core::time::Timestamp;
 use retry_fleet::Member;
 use retry_fleet::protocol::{LimitReply, Reply, Step};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Returns the part of the limit that was used, and the requests that were rejected, in seconds of the limit.
 fn used_and_rejected(counts: &Counts, seconds: Range<usize>, rate: f64) -> (f64, f64) {
@@ -45,6 +48,36 @@ fn what_the_dead_did_not_send_does_not_count_as_what_the_server_accepts() {
                 assert!(used > 0.9 && rejected < 0.3, "{case}");
             }
         }
+    }
+}
+
+// Rule F37.
+#[test]
+fn after_a_call_with_fewer_processes_the_measurement_begins_again() {
+    let reply = |members, step| {
+        let mut reply = Reply::new("epoch", members);
+        let rate = Some((200.0, 200.0));
+        reply.limit = Some(LimitReply { version: 50, cut: 1, rate, satisfied: 0, waiting: members, step });
+        reply
+    };
+    let by_store = |millis| Timestamp::from_origin(Duration::from_millis(millis));
+    for (left, is_begun_again) in [(20, false), (18, false), (17, true), (10, true)] {
+        let mut member = Member::new("orders", "p1", at(0)).limit(Arc::new(PacedRetryStrategy::new()));
+        member.call(at(0), false);
+        member.answered(at(5), &reply(20, None));
+        member.call(at(250), false);
+        // Half of the limit was accepted for three seconds.
+        let mut estimator = GoodputEstimator::for_all_at(200.0, by_store(0));
+        estimator.accept(by_store(2_750), 275);
+        let state = Some(estimator.to_string());
+        let step = Step { version: 50, now: 3_000, elapsed: 250, accepted: 40, rejected: 0, state };
+        member.answered(at(255), &reply(left, Some(step)));
+        let posted = member.call(at(256), false).limit.unwrap().posted.unwrap();
+        let mut estimator: GoodputEstimator = posted.state.parse().unwrap();
+        estimator.accept(by_store(5_500), 500);
+        estimator.reject(by_store(5_500));
+        let estimate = estimator.estimate().unwrap();
+        assert_eq!(estimate > 199.0, is_begun_again, "{left} of 20 are left: {estimate}");
     }
 }
 
