@@ -977,7 +977,7 @@ fn a_hedge() {
                     __due,
                 );
                 loop {
-                    if !__race.is_hedge() {
+                    if !::retry_core::__private::Race::is_hedge(&__race) {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -1021,9 +1021,9 @@ fn a_hedge() {
                                 break ::core::option::Option::Some(::core::option::Option::None);
                             }
                             ::retry_core::__private::Step::Ended => {
-                                let ::core::option::Option::Some(__outcome) = __race.outcome() else {
-                                    continue
-                                };
+                                let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
+                                    &__race,
+                                ) else { continue };
                                 let __settled = ::retry_core::__private::ended(
                                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                     ::retry_core::__private::judge_idempotent(__outcome, true),
@@ -1039,7 +1039,9 @@ fn a_hedge() {
                     let (
                         ::core::option::Option::Some(__directive),
                         ::core::option::Option::Some(__outcome),
-                    ) = (__settled, __race.take()) else { continue };
+                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
+                        continue
+                    };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         __directive,
@@ -1112,7 +1114,7 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     __due,
                 );
                 loop {
-                    if !__race.is_hedge() {
+                    if !::retry_core::__private::Race::is_hedge(&__race) {
                         loop {
                             let ::core::option::Option::Some(__wait) = ::retry_core::__private::wait(
                                 ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -1165,9 +1167,9 @@ fn a_hedge_with_limits_a_context_and_closures() {
                                 break ::core::option::Option::Some(::core::option::Option::None);
                             }
                             ::retry_core::__private::Step::Ended => {
-                                let ::core::option::Option::Some(__outcome) = __race.outcome() else {
-                                    continue
-                                };
+                                let ::core::option::Option::Some(__outcome) = ::retry_core::__private::Race::outcome(
+                                    &__race,
+                                ) else { continue };
                                 let __settled = ::retry_core::__private::ended(
                                     ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                                     ::retry_core::__private::judge_idempotent(__outcome, true),
@@ -1183,7 +1185,9 @@ fn a_hedge_with_limits_a_context_and_closures() {
                     let (
                         ::core::option::Option::Some(__directive),
                         ::core::option::Option::Some(__outcome),
-                    ) = (__settled, __race.take()) else { continue };
+                    ) = (__settled, ::retry_core::__private::Race::take(&mut __race)) else {
+                        continue
+                    };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
                         ::core::option::Option::map(

@@ -170,5 +170,6 @@ async fn names_of_the_prelude_may_be_shadowed() {
     let mut calls = 0;
     assert!(matches!(hostile::call(&STRATEGY, &mut calls, 1).await, Ok(2)));
     assert!(matches!(hostile::limited(&mut calls).await, Ok(2)));
+    assert!(matches!(hostile::hedged(5).await, Ok(7)));
     assert_eq!(hostile::answers(), (true, false, Some(crate::support::secs(1))));
 }

@@ -174,7 +174,7 @@ impl Turn<'_> {
         let step = quote!(#private::step(#call, &mut #operation, &mut #race, #last, #raced));
         let step = respan(step, retried.outcome.span());
         quote! {
-            if !#race.is_hedge() { #wait }
+            if !#private::Race::is_hedge(&#race) { #wait }
             let #deadline = #private::deadline(#call, &mut #operation);
             #next
             #private::start(&mut #race, #deadline, #attempt);
@@ -185,7 +185,7 @@ impl Turn<'_> {
                     #private::Step::Hedge => break ::core::option::Option::None,
                     #private::Step::Over => break ::core::option::Option::Some(::core::option::Option::None),
                     #private::Step::Ended => {
-                        let ::core::option::Option::Some(#result) = #race.outcome() else { continue };
+                        let ::core::option::Option::Some(#result) = #private::Race::outcome(&#race) else { continue };
                         let #settled = #private::ended(#call, #directive, &mut #operation, &mut #race);
                         if ::core::option::Option::is_some(&#settled) {
                             break ::core::option::Option::Some(#settled);
@@ -193,7 +193,7 @@ impl Turn<'_> {
                     }
                 }
             };
-            let (::core::option::Option::Some(#directed), ::core::option::Option::Some(#result)) = (#settled, #race.take())
+            let (::core::option::Option::Some(#directed), ::core::option::Option::Some(#result)) = (#settled, #private::Race::take(&mut #race))
             else {
                 continue
             };

@@ -101,6 +101,32 @@ pub(super) async fn limited(calls: &mut u32) -> Outcome {
     failure(*calls)
 }
 
+/// A trait of all types with methods whose names an expansion could use.
+pub(super) trait Meddling: ::core::marker::Sized {
+    fn outcome(self) {}
+    fn take(self) {}
+}
+
+impl<T> Meddling for T {}
+
+/// A function with a hedge.
+#[library::retryable(
+    strategy = "standard",
+    idempotent,
+    hedge = "1ms",
+    max_time = "1m",
+    context = context,
+    on_end = |report| ::core::assert_eq!(report.attempts, 2),
+    crate = library
+)]
+pub(super) async fn hedged(mut step: u32) -> Outcome {
+    step += context.attempt();
+    if context.attempt() == 1 {
+        library::Timer::sleep(&library::TokioTimer, ::core::time::Duration::from_secs(1)).await;
+    }
+    ::core::result::Result::Ok(step)
+}
+
 fn deadline() -> library::time::Timestamp {
     library::Clock::now(&library::TokioTimer).saturating_add(::core::time::Duration::from_secs(60))
 }
