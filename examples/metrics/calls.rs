@@ -1,4 +1,4 @@
-//! The program: a client of two resources, with a strategy for each, and its metrics.
+//! The program: a client of three resources, with a strategy for each, and its metrics.
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use retry_clients::reqwest013::{ClientError, ResponseExt};
@@ -12,6 +12,8 @@ use std::time::Duration;
 static STORE: EvidenceRetryStrategy = EvidenceRetryStrategy::standard().name("store").backoff(BASE, CAP);
 static TABLE: AdaptiveRetryStrategy =
     AdaptiveRetryStrategy::over(StandardRetryStrategy::new().name("table").backoff(BASE, CAP));
+
+static INDEX: StandardRetryStrategy = StandardRetryStrategy::new().name("index").backoff(BASE, CAP);
 
 const BASE: Duration = Duration::from_millis(5);
 const CAP: Duration = Duration::from_millis(50);
@@ -41,6 +43,12 @@ impl Client {
         self.get("/table").await
     }
 
+    /// Looks a key up. Each answer that takes long gets a second request beside it.
+    #[retryable(strategy = INDEX, idempotent, hedge = "10ms")]
+    async fn look_up(&self) -> Result<(), ClientError> {
+        self.get("/index").await
+    }
+
     async fn get(&self, path: &str) -> Result<(), ClientError> {
         self.http.get(format!("{}{path}", self.base)).send().await?.error_for_response().await?;
         Ok(())
@@ -62,13 +70,18 @@ pub(crate) fn install_metrics() -> Result<PrometheusHandle, Box<dyn Error>> {
 pub(crate) const READS: u32 = 30;
 /// See [`READS`].
 pub(crate) const WRITES: u32 = 150;
+/// See [`READS`].
+pub(crate) const LOOKUPS: u32 = 5;
 
-/// Calls both resources for a while. Some calls fail.
+/// Calls all resources for a while. Some calls fail.
 pub(crate) async fn run(client: &Client) {
     for key in 0..READS {
         // Each tenth object does not exist.
         let key = if key % 10 == 9 { "missing" } else { "object" };
         let _ = client.read(key).await;
+    }
+    for _ in 0..LOOKUPS {
+        let _ = client.look_up().await;
     }
     for _ in 0..WRITES {
         let _ = client.write().await;

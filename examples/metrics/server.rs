@@ -9,6 +9,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// A running server.
@@ -22,6 +23,7 @@ pub(crate) struct Server {
 struct Requests {
     store: AtomicU32,
     table: AtomicU32,
+    index: AtomicU32,
 }
 
 impl Server {
@@ -32,6 +34,7 @@ impl Server {
         let router = Router::new()
             .route("/store/{key}", get(store))
             .route("/table", get(table))
+            .route("/index", get(index))
             .with_state(Arc::clone(&requests))
             .route("/metrics", get(async move || scrape(&metrics)));
         tokio::spawn(async { axum::serve(listener, router).await });
@@ -50,7 +53,7 @@ impl Server {
 
     /// Returns how many requests the store and the table have got.
     pub(crate) fn requests(&self) -> (u32, u32) {
-        let Requests { store, table } = &*self.requests;
+        let Requests { store, table, .. } = &*self.requests;
         (store.load(Ordering::Relaxed), table.load(Ordering::Relaxed))
     }
 }
@@ -75,5 +78,12 @@ async fn table(State(requests): State<Arc<Requests>>) -> StatusCode {
     match requests.table.fetch_add(1, Ordering::Relaxed) % 200 {
         120..124 => StatusCode::TOO_MANY_REQUESTS,
         _ => StatusCode::OK,
+    }
+}
+
+/// Each second answer takes long, the first one included.
+async fn index(State(requests): State<Arc<Requests>>) {
+    if requests.index.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+        tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }

@@ -5,7 +5,7 @@ mod calls;
 #[path = "../../metrics/server.rs"]
 mod server;
 
-use calls::{Client, READS, WRITES};
+use calls::{Client, LOOKUPS, READS, WRITES};
 use server::Server;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -101,7 +101,7 @@ async fn a_scrape_of_the_running_server_has_the_documented_metrics_with_plausibl
     let scrape = scrape(&server).await;
 
     let documented = documented();
-    assert_eq!(documented.len(), 11);
+    assert_eq!(documented.len(), 12);
     assert_eq!(scrape.types.keys().collect::<Vec<_>>(), {
         let mut names: Vec<_> = documented.iter().map(|(name, ..)| name).collect();
         names.sort();
@@ -144,6 +144,9 @@ async fn a_scrape_of_the_running_server_has_the_documented_metrics_with_plausibl
     assert_eq!((outcomes("ok"), outcomes("not_retryable")), (f64::from(READS) * 0.9, f64::from(READS) * 0.1));
     let retries = |strategy, class| scrape.sum("retry_retries_total", &[("strategy", strategy), ("error_type", class)]);
     assert!(retries("store", "server_side") > 0.0 && retries("table", "throttling") > 0.0);
+    let hedges = |result| scrape.sum("retry_hedges_total", &[("strategy", "index"), ("result", result)]);
+    assert_eq!(hedges("won") + hedges("lost"), f64::from(LOOKUPS));
+    assert!(hedges("won") > 0.0);
     assert!(scrape.sum("retry_send_rate", &[("strategy", "table")]) >= 0.5);
     assert!(scrape.sum("retry_limiter_wait_seconds_count", &[("strategy", "table")]) > 0.0);
 }
