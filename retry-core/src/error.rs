@@ -148,6 +148,15 @@ pub trait RetryInfo: ErrorInfo {
     fn retry_after(&self) -> Option<Duration> {
         None
     }
+
+    /// Returns the error that `test::explore` was given for a request without an answer.
+    #[doc(hidden)]
+    fn __no_answer() -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Pointers to errors forward to them.

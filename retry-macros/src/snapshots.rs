@@ -51,14 +51,15 @@ fn a_function() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            return ::retry_core::__private::unreached::<
-                                Result<Object, StoreError>,
-                            >();
-                        }
-                        client.send(key).await
-                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            client.send(key).await
+                        })
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -112,33 +113,34 @@ fn a_method_with_all_options() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            let _ = &mut body;
-                            let _ = &mut tries;
-                            return my::retry::__private::unreached::<io::Result<_>>();
-                        }
-                        #[allow(
-                            clippy::shadow_reuse,
-                            clippy::shadow_same,
-                            reason = "the body knows the argument by its name"
-                        )]
-                        let key = &mut *key;
-                        #[allow(
-                            clippy::shadow_reuse,
-                            clippy::shadow_same,
-                            reason = "the body knows the argument by its name"
-                        )]
-                        let mut body = ::core::clone::Clone::clone(&body);
-                        #[allow(
-                            clippy::shadow_reuse,
-                            clippy::shadow_same,
-                            reason = "the body knows the argument by its name"
-                        )]
-                        let mut tries = my::retry::__private::anew(&tries);
-                        tries += 1;
-                        self.send(key, body, tries).await
-                    }
+                    let __outcome = my::retry::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                let _ = &mut body;
+                                let _ = &mut tries;
+                                return my::retry::__private::unreached::<io::Result<_>>();
+                            }
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
+                            let key = &mut *key;
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
+                            let mut body = ::core::clone::Clone::clone(&body);
+                            #[allow(
+                                clippy::shadow_reuse,
+                                clippy::shadow_same,
+                                reason = "the body knows the argument by its name"
+                            )]
+                            let mut tries = my::retry::__private::anew(&tries);
+                            tries += 1;
+                            self.send(key, body, tries).await
+                        })
                         .await;
                     if let ::core::option::Option::Some(__outcome) = my::retry::__private::settle(
                         my::retry::__private::call_with(&__RETRYABLE_NAME, &self.retry),
@@ -184,12 +186,15 @@ fn a_function_with_a_strategy_of_its_own() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            return ::retry_core::__private::unreached::<Result<(), StoreError>>();
-                        }
-                        Ok(())
-                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<(), StoreError>,
+                                >();
+                            }
+                            Ok(())
+                        })
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &__RETRYABLE_STRATEGY),
@@ -235,12 +240,15 @@ fn a_strategy_from_a_call() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            return ::retry_core::__private::unreached::<Result<(), StoreError>>();
-                        }
-                        Ok(())
-                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<(), StoreError>,
+                                >();
+                            }
+                            Ok(())
+                        })
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__strategy),
@@ -310,9 +318,9 @@ fn limits_an_observer_and_a_context() {
                             __deadline,
                             ::core::pin::pin!(__sleep),
                             ::core::pin::pin!(
-                                async { if false { return ::retry_core::__private::unreached:: <
-                                Result < Object, StoreError > > (); } self.send(context.attempt()).
-                                await }
+                                ::retry_core::__private::place(& __operation).run(async { if false {
+                                return ::retry_core::__private::unreached:: < Result < Object,
+                                StoreError > > (); } self.send(context.attempt()). await })
                             ),
                         )
                         .await;
@@ -394,12 +402,15 @@ fn a_weight_and_what_was_used() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            return ::retry_core::__private::unreached::<Result<Text, StoreError>>();
-                        }
-                        complete_once(prompt).await
-                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Text, StoreError>,
+                                >();
+                            }
+                            complete_once(prompt).await
+                        })
                         .await;
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &LLM),
@@ -460,8 +471,9 @@ fn a_long_poll() {
                             __deadline,
                             ::core::pin::pin!(__sleep),
                             ::core::pin::pin!(
-                                async { if false { return ::retry_core::__private::unreached:: <
-                                Result < Messages, StoreError > > (); } receive_once(). await }
+                                ::retry_core::__private::place(& __operation).run(async { if false {
+                                return ::retry_core::__private::unreached:: < Result < Messages,
+                                StoreError > > (); } receive_once(). await })
                             ),
                         )
                         .await;
@@ -529,8 +541,7 @@ fn a_function_that_blocks() {
                             ),
                         &mut __operation,
                     ) {
-                        let (::core::ops::ControlFlow::Continue(__outcome)
-                        | ::core::ops::ControlFlow::Break(__outcome)) = ::retry_core::__private::cut(
+                        return ::retry_core::__private::over(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                                 .with_blocking_timer(
                                     ::retry_core::__private::blocking_timer(&__blocking_timer),
@@ -539,12 +550,9 @@ fn a_function_that_blocks() {
                             __cut,
                             &mut __last,
                         );
-                        return __outcome;
                     }
-                    let __outcome = ::retry_core::__private::attempt_blocking(|| -> Result<
-                        _,
-                        StoreError,
-                    > { self.send() });
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run_blocking(|| -> Result<_, StoreError> { self.send() });
                     if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE)
                             .with_blocking_timer(
@@ -607,8 +615,9 @@ fn a_function_for_failures_with_limits() {
                             __deadline,
                             ::core::pin::pin!(__sleep),
                             ::core::pin::pin!(
-                                async { if false { return ::retry_core::__private::unreached:: <
-                                Result < Object, StoreError > > (); } client.send(). await }
+                                ::retry_core::__private::place(& __operation).run(async { if false {
+                                return ::retry_core::__private::unreached:: < Result < Object,
+                                StoreError > > (); } client.send(). await })
                             ),
                         )
                         .await;
@@ -688,14 +697,15 @@ fn a_closure_for_the_end() {
                         __wait.await;
                         __is_delayed = false;
                     }
-                    let __outcome = async {
-                        if false {
-                            return ::retry_core::__private::unreached::<
-                                Result<Object, StoreError>,
-                            >();
-                        }
-                        client.send().await
-                    }
+                    let __outcome = ::retry_core::__private::place(&__operation)
+                        .run(async {
+                            if false {
+                                return ::retry_core::__private::unreached::<
+                                    Result<Object, StoreError>,
+                                >();
+                            }
+                            client.send().await
+                        })
                         .await;
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_to_end(
                         ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),
@@ -770,10 +780,8 @@ fn a_closure_for_failures_of_a_function_that_blocks() {
                             }
                         }
                         ::core::option::Option::None => {
-                            ::retry_core::__private::attempt_blocking(|| -> Result<
-                                Object,
-                                StoreError,
-                            > { send() })
+                            ::retry_core::__private::place(&__operation)
+                                .run_blocking(|| -> Result<Object, StoreError> { send() })
                         }
                     };
                     if let ::core::option::Option::Some(__end) = ::retry_core::__private::settle_and_tell(
@@ -848,25 +856,26 @@ fn a_method_that_async_trait_has_changed() {
                             __wait.await;
                             __is_delayed = false;
                         }
-                        let __outcome = async {
-                            if false {
-                                let _ = &mut key;
-                                return ::retry_core::__private::unreached::<
-                                    Result<(), StoreError>,
-                                >();
-                            }
-                            #[allow(
-                                clippy::shadow_reuse,
-                                clippy::shadow_same,
-                                reason = "the body knows the argument by its name"
-                            )]
-                            let mut __self = &mut *__self;
-                            if let Some(__ret) = None::<Result<(), StoreError>> {
-                                return __ret;
-                            }
-                            let __ret: Result<(), StoreError> = { __self.send(&key).await };
-                            __ret
-                        }
+                        let __outcome = ::retry_core::__private::place(&__operation)
+                            .run(async {
+                                if false {
+                                    let _ = &mut key;
+                                    return ::retry_core::__private::unreached::<
+                                        Result<(), StoreError>,
+                                    >();
+                                }
+                                #[allow(
+                                    clippy::shadow_reuse,
+                                    clippy::shadow_same,
+                                    reason = "the body knows the argument by its name"
+                                )]
+                                let mut __self = &mut *__self;
+                                if let Some(__ret) = None::<Result<(), StoreError>> {
+                                    return __ret;
+                                }
+                                let __ret: Result<(), StoreError> = { __self.send(&key).await };
+                                __ret
+                            })
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call_with(&__RETRYABLE_NAME, &__self.retry),
@@ -916,15 +925,16 @@ fn a_function_that_names_its_block() {
                             __wait.await;
                             __is_delayed = false;
                         }
-                        let __outcome = async {
-                            if false {
-                                let _ = &mut key;
-                                return ::retry_core::__private::unreached::<
-                                    Result<Object, StoreError>,
-                                >();
-                            }
-                            send(&key).await
-                        }
+                        let __outcome = ::retry_core::__private::place(&__operation)
+                            .run(async {
+                                if false {
+                                    let _ = &mut key;
+                                    return ::retry_core::__private::unreached::<
+                                        Result<Object, StoreError>,
+                                    >();
+                                }
+                                send(&key).await
+                            })
                             .await;
                         if let ::core::option::Option::Some(__outcome) = ::retry_core::__private::settle(
                             ::retry_core::__private::call(&__RETRYABLE_NAME, &STORE),

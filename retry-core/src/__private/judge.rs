@@ -2,22 +2,28 @@
 //! evaluate.
 
 use crate::error::RetryInfo;
-use crate::operation::{Call, OperationOf, OptionalObserver, TimeLimits};
-use crate::policy::{RetryDirective, RetryPolicy, StandardRetryPolicy, Usage, policy_fn};
+use crate::operation::{Call, OperationOf, OptionalObserver, Outcome, TimeLimits, explored};
+use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, StandardRetryPolicy, Unanswered, Usage, policy_fn};
 use crate::strategy::RetryStrategy;
 use crate::time::Clock;
 
 /// Evaluates an outcome by the standard policy.
 #[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
 #[inline(always)]
-pub fn judge<R: Judged>(outcome: &R) -> RetryDirective {
-    outcome.judged_by(&StandardRetryPolicy::new())
+pub fn judge<R: Judged>(outcome: &Outcome<R>) -> RetryDirective {
+    judge_standard(outcome, StandardRetryPolicy::new())
 }
 
 /// Evaluates an outcome by the standard policy of an operation that is idempotent or not.
 #[inline]
-pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirective {
-    outcome.judged_by(&StandardRetryPolicy::new().idempotent(idempotent))
+pub fn judge_idempotent<R: Judged>(outcome: &Outcome<R>, idempotent: bool) -> RetryDirective {
+    judge_standard(outcome, StandardRetryPolicy::new().idempotent(idempotent))
+}
+
+#[expect(clippy::inline_always, reason = "on the path of each success, and folds away only if it is inlined")]
+#[inline(always)]
+fn judge_standard<R: Judged>(outcome: &Outcome<R>, policy: StandardRetryPolicy) -> RetryDirective {
+    explored::evaluated(outcome, |outcome| outcome.judged_by(&policy), |failure| R::no_answer(&policy, failure))
 }
 
 /// Evaluates an outcome by a policy. The first unknown error of a function is reported.
@@ -25,7 +31,7 @@ pub fn judge_idempotent<R: Judged>(outcome: &R, idempotent: bool) -> RetryDirect
 pub fn judge_with<R, P, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
-    outcome: &R,
+    outcome: &Outcome<R>,
     policy: &P,
 ) -> RetryDirective
 where
@@ -40,7 +46,7 @@ where
 pub fn judge_by<R, S: RetryStrategy, L: TimeLimits, T: Clock + Copy, O: OptionalObserver + Copy>(
     call: Call<'_, S, T, O>,
     operation: &mut OperationOf<S, L, O>,
-    outcome: &R,
+    outcome: &Outcome<R>,
     policy: impl Fn(&R) -> RetryDirective,
 ) -> RetryDirective {
     call.evaluate(operation, &policy_fn(policy), outcome)
@@ -53,10 +59,12 @@ pub fn settle_used<R, U: Into<Usage>, S: RetryStrategy, L: TimeLimits, T: Clock 
     call: Call<'_, S, T, O>,
     directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
-    outcome: &R,
+    outcome: &Outcome<R>,
     used: impl FnOnce(&R) -> U,
 ) -> RetryDirective {
-    operation.settle_usage(call.strategy, used(outcome).into());
+    if let Some(outcome) = explored::value(outcome) {
+        operation.settle_usage(call.strategy, used(outcome).into());
+    }
     directive
 }
 
@@ -70,6 +78,11 @@ pub fn settle_used<R, U: Into<Usage>, S: RetryStrategy, L: TimeLimits, T: Clock 
 pub trait Judged: Fallible {
     /// Returns the policy's directive for this outcome.
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective;
+
+    /// Returns what the policy makes of a failure of an exploration.
+    fn no_answer(policy: &StandardRetryPolicy, failure: NoAnswer) -> Unanswered<Self>
+    where
+        Self: Sized;
 }
 
 impl<T, E: RetryInfo> Judged for Result<T, E> {
@@ -77,6 +90,10 @@ impl<T, E: RetryInfo> Judged for Result<T, E> {
     #[inline(always)]
     fn judged_by(&self, policy: &StandardRetryPolicy) -> RetryDirective {
         policy.evaluate(self)
+    }
+
+    fn no_answer(policy: &StandardRetryPolicy, failure: NoAnswer) -> Unanswered<Self> {
+        policy.__no_answer(failure)
     }
 }
 

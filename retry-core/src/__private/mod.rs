@@ -17,7 +17,11 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // Items for `#[retryable]`, and the types of its values.
+#[cfg(feature = "test")]
+pub use crate::operation::explored::{Explored, Exploring};
+pub use crate::operation::explored::{Outcome, Place, no_answer};
 pub use crate::operation::{Attempt, ContextState, Deadline, Driver, End, OutOfTime, ReleaseGuard, Wait, Waiting};
+pub use crate::policy::{NoAnswer, Unanswered};
 pub use crate::support::never::{Neither, Never};
 pub use accepted::{
     AcceptedBlockingTimer, AcceptedDeadline, AcceptedObserver, AcceptedShare, AcceptedStrategy, AcceptedTimer, Anew,
@@ -26,13 +30,13 @@ pub use accepted::{
 pub use hedge::{NextContext, Race, Raced, Step, ended, next_context, race, start, static_hedge, step, with_hedge};
 pub use judge::{Fallible, Judged, judge, judge_by, judge_idempotent, judge_with, settle_used};
 pub use retryable::{
-    Call, FunctionName, Name, Operation, anew, attempt, attempt_blocking, attempt_context, attempt_timeout, begin,
-    begin_within, block, blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling,
-    max_time, observer, shared, static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached,
-    until, wait, weigh,
+    Call, FunctionName, Name, Operation, anew, attempt, attempt_context, attempt_timeout, begin, begin_within, block,
+    blocking_timer, call, call_with, call_with_shared, context, deadline, into_span, long_polling, max_time, observer,
+    place, shared, static_blocking_timer, static_observer, static_timer, timer, unlimited, unreached, until, wait,
+    weigh,
 };
 pub use settle::{
-    beginning, cut, cut_unsettled, on_end, on_retry, outcome, settle, settle_and_tell, settle_to_end, started,
+    beginning, cut, cut_unsettled, on_end, on_retry, outcome, over, settle, settle_and_tell, settle_to_end, started,
     tell_end, tell_failure,
 };
 

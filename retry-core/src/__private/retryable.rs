@@ -9,7 +9,7 @@ use super::accepted::{
 };
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
-    OperationOf, OptionalObserver, TimeLimits, Unlimited, Wait,
+    OperationOf, OptionalObserver, Place, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, Clock, Timer};
@@ -156,10 +156,10 @@ pub fn block<S: RetryStrategy, L: TimeLimits, T: BlockingTimer + Copy, O: Option
     call.block(operation)
 }
 
-/// Runs an attempt that blocks.
+/// Returns the place of the attempt that begins now.
 #[inline]
-pub fn attempt_blocking<R>(body: impl FnOnce() -> R) -> R {
-    body()
+pub fn place<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Place {
+    Place::of(operation)
 }
 
 /// Creates the state that the contexts of attempts need.

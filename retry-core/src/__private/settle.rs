@@ -2,7 +2,9 @@
 
 use super::judge::Fallible;
 use crate::observe::{Event, Report};
-use crate::operation::{Beginning, Call, End, Identified, LimitsOn, OnRetry, OperationOf, OptionalObserver, Plain};
+use crate::operation::{
+    Beginning, Call, End, Identified, LimitsOn, OnRetry, OperationOf, OptionalObserver, Outcome, Plain, explored,
+};
 use crate::policy::RetryDirective;
 use crate::strategy::RetryStrategy;
 use crate::time::{Clock, Timestamp};
@@ -15,8 +17,20 @@ pub fn cut<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObse
     operation: &mut OperationOf<S, L, O>,
     cut: L::Cut,
     last: &mut L::Last,
-) -> ControlFlow<R, R> {
-    operation.cut_or_end(call, cut, last)
+) -> ControlFlow<R, Outcome<R>> {
+    operation.cut_or_end(call, cut, last).map_continue(explored::ran)
+}
+
+/// Returns the outcome of an operation that blocks and has ended, because its time is over.
+#[cold]
+pub fn over<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalObserver + Copy>(
+    call: Call<'_, S, T, O>,
+    operation: &mut OperationOf<S, L, O>,
+    cut: L::Cut,
+    last: &mut L::Last,
+) -> R {
+    let (ControlFlow::Continue(outcome) | ControlFlow::Break(outcome)) = operation.cut_or_end(call, cut, last);
+    outcome
 }
 
 /// Continues with the outcome of an attempt that was cut, or breaks with the outcome of the operation, which is then
@@ -27,8 +41,8 @@ pub fn cut_unsettled<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     _: &mut OperationOf<S, L, O>,
     cut: L::Cut,
     last: &mut L::Last,
-) -> ControlFlow<R, R> {
-    OperationOf::<S, L, O>::cut(cut, last)
+) -> ControlFlow<Outcome<R>, Outcome<R>> {
+    OperationOf::<S, L, O>::cut(cut, last).map_continue(explored::ran).map_break(explored::ran)
 }
 
 /// Passes the policy's directive for an outcome to the strategy, and returns the outcome if it is final. Otherwise the
@@ -42,7 +56,7 @@ pub fn settle<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: OptionalO
     directive: RetryDirective,
     operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
-    outcome: R,
+    outcome: Outcome<R>,
 ) -> Option<R> {
     let decision = match directive {
         // Most operations succeed at the first attempt. After this check, the compiler removes the code for retries.
@@ -60,7 +74,7 @@ pub fn settle_to_end<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: Op
     directive: Option<RetryDirective>,
     operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
-    outcome: R,
+    outcome: Outcome<R>,
 ) -> Option<End<R>> {
     let decision = operation.settle_or_end(call, directive, Plain);
     operation.finish(call, decision, last, outcome).break_value()
@@ -73,11 +87,15 @@ pub fn settle_and_tell<R, S: RetryStrategy, L: LimitsOn<R>, T: Clock + Copy, O: 
     directive: Option<RetryDirective>,
     operation: &mut OperationOf<S, L, O>,
     last: &mut L::Last,
-    outcome: R,
+    outcome: Outcome<R>,
     beginning: Beginning,
     tell: impl FnOnce(&R, &Event),
 ) -> Option<End<R>> {
-    let on_retry = |event: &Event| tell(&outcome, event);
+    let on_retry = |event: &Event| {
+        if let Some(outcome) = explored::value(&outcome) {
+            tell(outcome, event);
+        }
+    };
     let decision = operation.settle_or_end(call, directive, OnRetry::new(beginning, on_retry));
     operation.finish(call, decision, last, outcome).break_value()
 }

@@ -1,5 +1,6 @@
 //! The race of the first attempt of an operation and its hedge.
 
+use super::explored::{self, Outcome};
 use super::hedge::{Lane, OtherToken, Runner, worse};
 use super::{Call, Deadline, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
@@ -35,9 +36,9 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     /// The other token, if there is a hedge.
     other: Option<OtherToken<K>>,
     /// The outcome of the attempt that ended last. It stays here until it is settled, so that it is not copied on the way.
-    outcome: Option<F::Output>,
+    outcome: Option<Outcome<F::Output>>,
     /// The failure of the attempt that ended first, which was worth a retry.
-    failed: Option<(F::Output, RetryDirective)>,
+    failed: Option<(Outcome<F::Output>, RetryDirective)>,
     was_sent: bool,
 }
 
@@ -104,7 +105,7 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     fn keep(&mut self, lane: Lane, attempted: Result<F::Output, C>) -> Happened<C> {
         match attempted {
             Ok(outcome) => {
-                self.outcome = Some(outcome);
+                self.outcome = Some(explored::ran(outcome));
                 Happened::Ended(lane)
             }
             Err(cut) => Happened::Cut(lane, cut),
@@ -160,13 +161,13 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
 
     /// Returns the outcome of the attempt that ended last, until it is taken.
     #[inline]
-    pub fn outcome(&self) -> Option<&F::Output> {
+    pub fn outcome(&self) -> Option<&Outcome<F::Output>> {
         self.outcome.as_ref()
     }
 
     /// Takes the outcome that the operation settles.
     #[inline]
-    pub fn take(&mut self) -> Option<F::Output> {
+    pub fn take(&mut self) -> Option<Outcome<F::Output>> {
         self.outcome.take()
     }
 
@@ -308,11 +309,11 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     ) -> Step {
         match OperationOf::<S, L, O>::cut(cut, last) {
             ControlFlow::Continue(outcome) => {
-                race.outcome = Some(outcome);
+                race.outcome = Some(explored::ran(outcome));
                 Step::Ended
             }
             ControlFlow::Break(outcome) => {
-                race.outcome = Some(race.failed.take().map_or(outcome, |(failed, _)| failed));
+                race.outcome = Some(race.failed.take().map_or_else(|| explored::ran(outcome), |(failed, _)| failed));
                 if race.is_hedge() {
                     self.end_race(operation, race, false);
                 } else {

@@ -16,33 +16,40 @@ mod recording {
     use std::time::Duration;
 
     #[derive(Debug)]
-    pub(in crate::operation) struct Record(Option<test::Record>);
+    pub(in crate::operation) struct Record {
+        record: Option<test::Record>,
+        name: Name,
+    }
 
     impl Record {
         pub(in crate::operation) fn begin(name: Name) -> Self {
-            Self(test::Record::begin(|| name.get()))
+            Self { record: test::Record::begin(|| name.get()), name }
+        }
+
+        pub(in crate::operation) fn name(&self) -> &'static str {
+            self.name.get()
         }
 
         pub(in crate::operation) fn failed(&self, error_type: Option<RetryErrorType>) {
-            if let Some(record) = &self.0 {
+            if let Some(record) = &self.record {
                 record.update(|operation| operation.classes.push(error_type));
             }
         }
 
         pub(in crate::operation) fn delayed(&self, delay: Duration) {
-            if let Some(record) = &self.0 {
+            if let Some(record) = &self.record {
                 record.update(|operation| operation.delays.push(delay));
             }
         }
 
         pub(in crate::operation) fn attempted(&self, attempts: u32) {
-            if let Some(record) = &self.0 {
+            if let Some(record) = &self.record {
                 record.update(|operation| operation.attempts = attempts);
             }
         }
 
         pub(in crate::operation) fn ended(&self, attempts: u32, reason: Option<RetryError>) {
-            if let Some(record) = &self.0 {
+            if let Some(record) = &self.record {
                 record.update(|operation| {
                     // After a hedge, the first attempt can win.
                     let attempts = operation.attempts.max(attempts);

@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Plain};
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, LimitsOn, Operation, OptionalObserver, RefusedPoll, TimeLimits};
+use super::{Call, LimitsOn, Operation, OptionalObserver, Outcome, RefusedPoll, TimeLimits, explored};
 use crate::policy::{RetryDirective, Success};
 use crate::strategy::{self, Failure, RetryError, RetryStrategy, RetryToken};
 use crate::time::Clock;
@@ -40,9 +40,9 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     pub(crate) fn conclude<R, S: RetryStrategy<Token = K>, T: Clock + Copy, O: OptionalObserver<State = N> + Copy>(
         &mut self,
         call: Call<'_, S, T, O>,
-        attempted: Result<R, L::Cut>,
+        attempted: Result<Outcome<R>, L::Cut>,
         last: &mut L::Last,
-        settle: impl FnOnce(&mut Self, &R, bool) -> Decision,
+        settle: impl FnOnce(&mut Self, &Outcome<R>, bool) -> Decision,
     ) -> ControlFlow<End<R>>
     where
         L: LimitsOn<R>,
@@ -50,8 +50,8 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         let (outcome, is_over) = match attempted {
             Ok(outcome) => (outcome, false),
             Err(cut) => match Self::cut(cut, last) {
-                ControlFlow::Continue(outcome) => (outcome, false),
-                ControlFlow::Break(outcome) => (outcome, true),
+                ControlFlow::Continue(outcome) => (explored::ran(outcome), false),
+                ControlFlow::Break(outcome) => (explored::ran(outcome), true),
             },
         };
         let decision = settle(self, &outcome, is_over);
@@ -244,16 +244,20 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         call: Call<'_, S, T, O>,
         decision: Decision,
         last: &mut L::Last,
-        outcome: R,
+        outcome: Outcome<R>,
     ) -> ControlFlow<End<R>>
     where
         L: LimitsOn<R>,
     {
         match decision {
-            Decision::Stop { attempts, reason } => ControlFlow::Break(End { outcome, attempts, reason }),
+            Decision::Stop { attempts, reason } => {
+                ControlFlow::Break(End { outcome: explored::last(outcome), attempts, reason })
+            }
             Decision::Retry => {
                 let guard = ReleaseGuard::new(&mut self.token, call.strategy);
-                L::keep(last, outcome);
+                if let Some(outcome) = explored::kept(outcome) {
+                    L::keep(last, outcome);
+                }
                 guard.disarm();
                 ControlFlow::Continue(())
             }

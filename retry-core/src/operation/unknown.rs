@@ -2,6 +2,7 @@
 
 use super::OperationOf;
 use super::call::{Call, OptionalObserver};
+use super::explored::{self, Outcome};
 use super::time_limits::TimeLimits;
 use super::warned::Warned;
 use crate::observe::EventKind;
@@ -18,20 +19,23 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     /// Returns the policy's directive for an outcome, and tells the strategy what was used. The first unknown error of a function
     /// is reported.
     #[inline]
-    pub(crate) fn evaluate<R: ?Sized, L: TimeLimits>(
+    pub(crate) fn evaluate<R, L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
         policy: &(impl RetryPolicy<R> + ?Sized),
-        outcome: &R,
+        outcome: &Outcome<R>,
     ) -> RetryDirective {
-        let directive = policy.evaluate(outcome);
-        if directive.is_unknown() {
-            self.warn(operation, || policy.unknown_error(outcome));
-        }
-        if let Some(usage) = policy.usage(outcome) {
-            operation.settle_usage(self.strategy, usage);
-        }
-        directive
+        let evaluate = |outcome: &R| {
+            let directive = policy.evaluate(outcome);
+            if directive.is_unknown() {
+                self.warn(operation, || policy.unknown_error(outcome));
+            }
+            if let Some(usage) = policy.usage(outcome) {
+                operation.settle_usage(self.strategy, usage);
+            }
+            directive
+        };
+        explored::evaluated(outcome, evaluate, |failure| policy.__no_answer(failure))
     }
 
     #[cold]

@@ -1,6 +1,6 @@
 //! The policy for errors of any type, which are classified by their chain of sources.
 
-use super::{RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy};
+use super::{NoAnswer, RetryDirective, RetryErrorType, RetryPolicy, StandardRetryPolicy, Unanswered};
 use crate::classify::Classification;
 use crate::classify::chain::{self, ErrorLike, Owner};
 use std::error::Error;
@@ -163,6 +163,10 @@ impl<T, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ChainPolicy<K> {
     fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
         outcome.as_ref().err().map(ErrorLike::as_link)
     }
+
+    fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
+        Unanswered { directive: Some(self.standard.evaluate_error(&failure.classification())), ..Unanswered::unknown() }
+    }
 }
 
 /// A [`ChainPolicy`] that asks a function about the whole error first. Created by [`ChainPolicy::whole_first`].
@@ -186,6 +190,10 @@ impl<T, E: ErrorLike<K>, F: Fn(&E) -> Option<Classification>, K> RetryPolicy<Res
 
     fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
         self.chain.unknown_error(outcome)
+    }
+
+    fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
+        self.chain.__no_answer(failure)
     }
 }
 

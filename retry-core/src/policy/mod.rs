@@ -13,12 +13,15 @@
 //! ```
 
 mod chain;
+mod no_answer;
 mod unknown;
 mod usage;
 
 pub use chain::{ChainPolicy, WholeFirst};
 
 pub use crate::classify::http::RateLimit;
+#[doc(hidden)]
+pub use no_answer::{NoAnswer, Unanswered};
 pub(crate) use unknown::text_of;
 pub use usage::Usage;
 
@@ -297,6 +300,16 @@ pub trait RetryPolicy<R: ?Sized> {
         let _ = outcome;
         None
     }
+
+    /// Evaluates a failure that an exploration makes. The default can't.
+    #[doc(hidden)]
+    fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R>
+    where
+        R: Sized,
+    {
+        let _ = failure;
+        Unanswered::unknown()
+    }
 }
 
 /// Pointers to policies forward to them.
@@ -313,6 +326,13 @@ macro_rules! forward_policy {
 
             fn usage(&self, outcome: &R) -> Option<Usage> {
                 (**self).usage(outcome)
+            }
+
+            fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R>
+            where
+                R: Sized,
+            {
+                (**self).__no_answer(failure)
             }
         }
     )+};
@@ -444,6 +464,21 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
         match outcome {
             Ok(_) => RetryDirective::succeed(),
             Err(error) => self.evaluate_error(error),
+        }
+    }
+
+    /// A request that was not sent may be sent again, whatever the error says.
+    fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
+        let error = E::__no_answer();
+        let directive = match &error {
+            Some(error) if failure.was_sent => self.evaluate_error(error),
+            _ => self.evaluate_error(&failure.classification()),
+        };
+        let is_retried = matches!(directive, RetryDirective::Retry { .. });
+        Unanswered {
+            directive: Some(directive),
+            outcome: error.map(Err),
+            is_repeated: is_retried && failure.was_sent && self.idempotent == Some(false),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::run::{Kept, report};
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::Report;
-use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Race, RaceOf, Step};
+use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -169,14 +169,18 @@ where
         &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &mut Kept<F, L>,
-        outcome: F::Outcome,
+        outcome: Outcome<F::Outcome>,
         directive: Option<RetryDirective>,
     ) -> ControlFlow<End<F::Outcome>> {
         let Self { function: Function { strategy, attempt, name }, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
         let Kept { state, last } = kept;
         let directive = directive.map(|directive| state.remember(directive));
-        let decision = operation.settle_or_end(call, directive, attempt.driver(state, &outcome));
+        let decision = operation.settle_or_end(
+            call,
+            directive,
+            explored::driver(&outcome, |outcome| attempt.driver(state, outcome)),
+        );
         operation.finish(call, decision, last, outcome)
     }
 }

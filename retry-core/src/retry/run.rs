@@ -3,7 +3,9 @@
 use super::closure::{AsyncAttempts, AttemptState, Attempts, Blocking, BlockingAttempts};
 use super::{Function, Retry};
 use crate::observe::Report;
-use crate::operation::{Call, End, Identified, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use crate::operation::{
+    Call, End, Identified, LimitsOn, OperationOf, OptionalObserver, Outcome, Place, TimeLimits, explored,
+};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
 use crate::time::{BlockingTimer, Clock, Timer, Timestamp};
@@ -77,12 +79,13 @@ where
                     wait.await;
                 }
                 let attempted = {
+                    let place = Place::of(&operation);
                     let (deadline, sleep) = self.call().deadline(&mut operation);
                     // Copied: if the attempt borrowed the operation, the future would be `Send` only with tokens that are
                     // `Sync`.
                     let (number, time_left) = (operation.attempts(), operation.time_left());
                     let (attempt, state) = (&mut self.function.attempt, &kept.state);
-                    let make = move || attempt.attempt(state, number, time_left);
+                    let make = move || place.run(attempt.attempt(state, number, time_left));
                     L::run_attempt(deadline, pin!(sleep), make).await
                 };
                 if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, L::outcome(attempted)) {
@@ -139,7 +142,8 @@ where
                 Err(cut)
             } else {
                 let (number, time_left) = (operation.attempts(), operation.time_left());
-                Ok(self.function.attempt.attempt(&kept.state, number, time_left))
+                let place = Place::of(&operation);
+                Ok(place.run_blocking(|| self.function.attempt.attempt(&kept.state, number, time_left)))
             };
             if let ControlFlow::Break(end) = self.conclude(&mut operation, &mut kept, attempted) {
                 return end;
@@ -168,7 +172,7 @@ where
         &mut self,
         operation: &mut OperationOf<S, L, O>,
         kept: &mut Kept<F, L>,
-        attempted: Result<F::Outcome, L::Cut>,
+        attempted: Result<Outcome<F::Outcome>, L::Cut>,
     ) -> ControlFlow<End<F::Outcome>> {
         let Self { function: Function { strategy, attempt, name }, policy, timer, observer, .. } = self;
         let call = Call::new(name, strategy).with_clock(timer).with_observer(observer);
@@ -178,7 +182,7 @@ where
             operation.settle_or_end(
                 call,
                 directive.map(|directive| state.remember(directive)),
-                attempt.driver(state, outcome),
+                explored::driver(outcome, |outcome| attempt.driver(state, outcome)),
             )
         })
     }

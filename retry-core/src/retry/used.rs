@@ -1,6 +1,6 @@
 //! What an attempt used of a limit on weights, from a closure.
 
-use crate::policy::{RetryDirective, RetryPolicy, Usage};
+use crate::policy::{NoAnswer, RetryDirective, RetryPolicy, Unanswered, Usage};
 use std::error::Error;
 use std::fmt;
 
@@ -28,5 +28,9 @@ impl<R, W: Into<Usage>, P: RetryPolicy<R>, U: Fn(&R) -> W> RetryPolicy<R> for Us
 
     fn usage(&self, outcome: &R) -> Option<Usage> {
         Some((self.used)(outcome).into())
+    }
+
+    fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R> {
+        self.policy.__no_answer(failure)
     }
 }

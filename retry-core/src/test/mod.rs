@@ -124,6 +124,7 @@ mod explore;
 mod operation;
 mod record;
 
+pub(crate) use explore::{Attempt, Fault, Unmade, no_answer};
 pub use explore::{Explore, Finding, FindingKind, Findings, explore, invariant, may_fail};
 pub use operation::Operation;
 pub(crate) use record::Record;

@@ -1,6 +1,7 @@
 //! The future of one request, which drives its operation.
 
 use super::{ChangeRequest, CloneRequest, Settings};
+use crate::operation::explored::{self, Outcome, Place};
 use crate::operation::{Attempt, Deadline, Driver, LimitsOn, OperationOf, OptionalObserver, TimeLimits, Waiting};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
@@ -59,6 +60,7 @@ struct Running<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits
 struct Limit<L: TimeLimits, T: Timer> {
     deadline: Deadline<L::Cut>,
     sleep: Option<Pin<Box<CutSleep<L, T>>>>,
+    running: explored::Running,
 }
 
 /// The sleep until an attempt is cut.
@@ -122,7 +124,8 @@ where
                 let clone = request.as_ref().and_then(|request| settings.clone.clone_request(request));
                 let Running { operation, state, limit, .. } = &mut *running;
                 let (deadline, sleep) = settings.call().deadline(operation);
-                let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin) });
+                let running = explored::Running::new(Place::of(operation));
+                let limit = limit.insert(Limit { deadline, sleep: sleep.map(Box::pin), running });
                 if limit.deadline.over().is_none() {
                     sender.load(mem::replace(request, clone));
                     // The sender has the request already, so a panic here does not make an unsent attempt look sent.
@@ -132,7 +135,8 @@ where
                 }
                 limit
             };
-            let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut *sender));
+            let mut sending = Sending { running: &mut limit.running, sender };
+            let attempt = Attempt::new(limit.deadline, Pin::new(&mut limit.sleep), Pin::new(&mut sending));
             let attempted = ready!(pin!(attempt).poll(context));
             sender.stop();
             let sent = Sent { was_sent: sender.is_sent, is_repeatable: request.is_some() };
@@ -255,6 +259,22 @@ impl<Svc: Service<Req>, Req> Future for Sender<Svc, Req> {
             Some(response) => response.poll(context),
             None => Poll::Pending,
         }
+    }
+}
+
+/// An attempt that runs.
+struct Sending<'a, Svc: Service<Req>, Req> {
+    running: &'a mut explored::Running,
+    sender: &'a mut Sender<Svc, Req>,
+}
+
+impl<Svc: Service<Req>, Req> Future for Sending<'_, Svc, Req> {
+    type Output = Outcome<Result<Svc::Response, Svc::Error>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { running, sender } = &mut *self;
+        running.poll(|| Pin::new(&mut **sender).poll(context))
     }
 }
 

@@ -38,6 +38,12 @@ pub(super) fn expand(model: &Model) -> TokenStream {
     if !bounds.is_empty() {
         generics.make_where_clause().predicates.extend(bounds);
     }
+    // Only a type that is `'static` can be found among the errors of an exploration.
+    let no_answer = generics.params.is_empty().then(|| {
+        quote! {
+            fn __no_answer() -> ::core::option::Option<Self> { #krate::__private::no_answer() }
+        }
+    });
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
@@ -51,6 +57,7 @@ pub(super) fn expand(model: &Model) -> TokenStream {
             #timeout
             #conflict
             #retry_after
+            #no_answer
         }
     }
 }

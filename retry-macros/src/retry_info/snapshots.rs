@@ -19,10 +19,7 @@ fn an_enum() {
         quote! {
             enum StoreError {
                 #[retry(throttling, fault = "client")]
-                SlowDown {
-                    #[retry(retry_after)]
-                    wait: Option<Duration>,
-                },
+                SlowDown { #[retry(retry_after)] wait: Option<Duration> },
                 #[retry(timeout)]
                 Timeout,
                 #[retry(fault = "client")]
@@ -110,6 +107,9 @@ fn an_enum() {
                             )
                         }
                     }
+                }
+                fn __no_answer() -> ::core::option::Option<Self> {
+                    ::retry_core::__private::no_answer()
                 }
             }
         "#]],
@@ -289,6 +289,9 @@ fn constant_statuses() {
                         }
                     }
                 }
+                fn __no_answer() -> ::core::option::Option<Self> {
+                    ::retry_core::__private::no_answer()
+                }
             }
         "#]],
     );
@@ -382,6 +385,9 @@ fn a_status_and_a_code() {
                                 .unwrap_or(false)
                         }
                     }
+                }
+                fn __no_answer() -> ::core::option::Option<Self> {
+                    ::retry_core::__private::no_answer()
                 }
             }
         "#]],

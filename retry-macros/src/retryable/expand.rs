@@ -47,7 +47,11 @@ pub(super) fn expand(retried: &RetriedFunction) -> TokenStream {
     let is_limited = limits.is_some();
     let (on_retry, on_end) = (retried.on_retry.as_ref(), retried.on_end.as_ref());
     let over = Over::new(&result, is_limited && (on_retry.is_some() || on_end.is_some()));
-    let cut_off = if over.is_settled { quote!(#private::cut_unsettled) } else { quote!(#private::cut) };
+    let cut_off = match (over.is_settled, retried.blocking) {
+        (true, _) => quote!(#private::cut_unsettled),
+        (false, false) => quote!(#private::cut),
+        (false, true) => quote!(#private::over),
+    };
     // Whether an outcome can be made from `TimedOut` depends on the return type, so rustc points there.
     let cut_off = respan(quote!(#cut_off(#retried_call, &mut #operation, #cut, #last)), outcome.span());
     let parts = Parts { private: &private, operation: &operation, call: &retried_call, cut_off: &cut_off, over: &over };
@@ -126,7 +130,7 @@ fn turn(
 ) -> TokenStream {
     let (result, is_over) = (local("outcome"), &parts.over.setup);
     let (wait, attempt) = if retried.blocking {
-        let (wait, attempt) = parts.block(is_limited, attempt(retried));
+        let (wait, attempt) = parts.block(is_limited, &attempt(retried));
         (quote!(#wait #context), attempt)
     } else {
         let wait = parts.wait();
@@ -222,7 +226,7 @@ impl Parts<'_> {
     ) -> (Option<TokenStream>, TokenStream) {
         let Self { private, operation, call, cut_off, over: Over { value: over, .. } } = self;
         if !limits {
-            return (context.cloned(), quote!(#body.await));
+            return (context.cloned(), quote!(#private::place(&#operation).run(#body).await));
         }
         let [deadline, sleep, attempted, result, cut] = ["deadline", "sleep", "attempted", "outcome", "cut"].map(local);
         let before = quote! {
@@ -241,14 +245,20 @@ impl Parts<'_> {
         let before = quote! {
             #before
             #context
-            let #attempted = #private::attempt(#deadline, ::core::pin::pin!(#sleep), ::core::pin::pin!(#body)).await;
+            let #attempted = #private::attempt(
+                #deadline,
+                ::core::pin::pin!(#sleep),
+                ::core::pin::pin!(#private::place(&#operation).run(#body)),
+            )
+            .await;
         };
         (Some(before), attempt)
     }
 
     /// Returns the code that blocks until the attempt is due, and the attempt, which is skipped if the time is over.
-    fn block(&self, limits: bool, attempt: TokenStream) -> (TokenStream, TokenStream) {
+    fn block(&self, limits: bool, body: &TokenStream) -> (TokenStream, TokenStream) {
         let Self { private, operation, call, cut_off, over } = self;
+        let attempt = quote!(#private::place(&#operation).run_blocking(#body));
         let block = quote!(#private::block(#call, &mut #operation));
         if !limits {
             return (quote!(#block;), attempt);
@@ -258,8 +268,7 @@ impl Parts<'_> {
         if !over.is_settled {
             let wait = quote! {
                 if let ::core::option::Option::Some(#cut) = #block {
-                    let (#either) = #cut_off;
-                    return #result;
+                    return #cut_off;
                 }
             };
             return (wait, attempt);
@@ -275,7 +284,7 @@ impl Parts<'_> {
     }
 }
 
-/// Returns one attempt: a future, or a call if it blocks. rustc reports errors of the whole body at the user's braces.
+/// Returns the body of one attempt: a future, or a closure if it blocks. rustc reports errors of the whole body at the user's braces.
 fn attempt(retried: &RetriedFunction) -> TokenStream {
     let (rebound, body, outcome) = (rebound(retried), &retried.body.attempt, &retried.outcome);
     let crate_path = &retried.crate_path;
@@ -291,8 +300,7 @@ fn attempt(retried: &RetriedFunction) -> TokenStream {
     };
     if retried.blocking {
         let block = block(quote!(#rebound #(#body)*));
-        let closure = quote_spanned!(place=> || -> #outcome #block);
-        return quote!(#private::attempt_blocking(#closure));
+        return quote_spanned!(place=> || -> #outcome #block);
     }
     let borrows = borrows(retried);
     let context = match (&retried.hedge, &retried.context) {

@@ -1,7 +1,7 @@
 //! What is a finding, and what is not.
 
 use super::FindingKind;
-use super::point::{Case, Failing};
+use super::place::{Case, Failing};
 use super::run::{End, Observed, Running};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -32,13 +32,19 @@ pub(super) fn judge<T: PartialEq + Debug>(expected: &T, case: Case, observed: &O
     let mut found = Vec::new();
     match &observed.end {
         End::Hung => found.push((FindingKind::Hangs, "it did not end within the time limit".to_owned())),
-        End::RanAway => found.push((FindingKind::NeverGivesUp, format!("{} passes", observed.places.len()))),
+        End::RanAway => found.push((FindingKind::NeverGivesUp, format!("{} passes", observed.passes))),
         _ => {}
     }
-    if !found.is_empty() || observed.failures.is_empty() {
+    if !found.is_empty() || observed.failures.is_empty() || matches!(observed.end, End::Unmade(_)) {
         return Judgement { found, ..Judgement::default() };
     }
     found.extend(observed.violations.iter().map(|message| (FindingKind::Invariant, message.clone())));
+    if let Some(name) = observed.repeated {
+        found.push((
+            FindingKind::Repeats,
+            format!("`{name}` is not idempotent, and its error says that a retry is safe"),
+        ));
+    }
     if case.failing == Failing::Always {
         found.extend(multiplied(&observed.failures).map(|details| (FindingKind::Multiplies, details)));
     }

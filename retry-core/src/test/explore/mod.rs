@@ -1,54 +1,59 @@
 //! Runs a test again and again, each time with one failure at another place.
 
+mod attempt;
 mod judge;
+mod place;
 mod point;
 mod report;
 mod run;
 
+pub(crate) use attempt::{Attempt, no_answer};
+pub(crate) use place::{Fault, Unmade};
 pub use point::{invariant, may_fail};
 pub use report::{Finding, FindingKind, Findings};
 
 use judge::{Fate, judge};
-use point::{Case, Failing, Place};
+use place::{Case, Failing, Makers, Missing, Place, Site};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use run::{End, Observed, Test, run};
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Explores what failures do to a test that passes without them.
 ///
-/// The test's fake calls [`may_fail`] where a request can fail. An exploration runs the test once without failures, and
-/// then three times for each pass of a point:
+/// Each attempt can fail: it is not sent, its answer is lost after it succeeded, or it is cut at an await. An answer is lost only if
+/// the attempt never awaited; otherwise the cuts show the same without running code that follows the answer. In an attempt
+/// whose fake calls [`may_fail`], only these points fail. An exploration runs the test without failures, and then three times
+/// for each pass of such a place:
 ///
 /// | case | what fails | what it shows |
 /// |---|---|---|
 /// | once | this pass | a retry that repeats an effect, or that begins with what the failed attempt left |
 /// | not retried | this pass, after which no operation is retried, as with an empty quota | what giving up leaves behind |
-/// | from then on | this pass and each later one of the same point | the same after the last attempt; retries that multiply or never end |
+/// | from then on | this pass and each later one of the same place | the same after the last attempt; retries that multiply or never end |
+///
+/// [`no_answer`](Explore::no_answer) makes the errors of attempts. Without it, only retries are checked. Calls with a
+/// [hedge](crate::Hedge) are not explored without points.
 ///
 /// ```
-/// use retry_core::test::{explore, may_fail};
+/// use retry_core::test::explore;
 /// use retry_core::{RetryInfo, StandardRetryStrategy, retryable};
 /// use std::cell::RefCell;
 ///
 /// #[derive(Debug, RetryInfo)]
-/// enum StoreError {
-///     #[retry(throttling)]
-///     SlowDown,
-///     #[retry(timeout)]
-///     NoAnswer,
-/// }
+/// #[retry(timeout)]
+/// struct NoAnswer;
 ///
 /// #[derive(Default)]
 /// struct FakeStore(RefCell<Vec<u32>>);
 ///
 /// impl FakeStore {
-///     async fn append(&self, item: u32) -> Result<(), StoreError> {
-///         may_fail(|| StoreError::SlowDown)?; // not carried out
+///     async fn append(&self, item: u32) -> Result<(), NoAnswer> {
 ///         self.0.borrow_mut().push(item);
-///         may_fail(|| StoreError::NoAnswer) // carried out, but the answer is lost
+///         Ok(())
 ///     }
 /// }
 ///
@@ -56,11 +61,11 @@ use std::time::Duration;
 ///
 /// // Wrong: it lacks `idempotent = false`.
 /// #[retryable(strategy = STORE)]
-/// async fn charge(store: &FakeStore, amount: u32) -> Result<(), StoreError> {
+/// async fn charge(store: &FakeStore, amount: u32) -> Result<(), NoAnswer> {
 ///     store.append(amount).await
 /// }
 ///
-/// let found = explore().run(|| {
+/// let found = explore().no_answer(|| NoAnswer).run(|| {
 ///     let runtime = tokio::runtime::Builder::new_current_thread()
 ///         .enable_time()
 ///         .start_paused(true)
@@ -82,8 +87,9 @@ use std::time::Duration;
 ///   the run without failures.
 /// - If the attempt that failed was the last one, neither is a finding, because a caller may return the error, and a test may
 ///   unwrap it.
-/// - In each case: a run that hangs or passes points without end, an [`invariant`] that does not hold, and an operation that
-///   is retried within an operation that is retried, too.
+/// - In each case: a run that hangs or passes places without end, an [`invariant`] that does not hold, an operation that is
+///   retried within an operation that is retried, too, and a request that has no answer and is repeated although the policy
+///   says that it is not idempotent.
 ///
 /// So a test finds what it asserts: assert each effect, such as the whole log of the fake. A test that asserts the number of
 /// requests or attempts fails after each retry. [`Findings::notes`] say where nothing is retried, and whether the test
@@ -96,11 +102,12 @@ use std::time::Duration;
 /// static keeps its state from run to run. Points on other threads are explored if they enter the run by the
 /// [handle](super::TestGuard::handle) of a guard that the test begins. Futures of fakes that never yield hide what happens
 /// when operations interleave: call `tokio::task::yield_now().await` between the steps of a fake.
+/// This also shows what a cut leaves behind.
 ///
 /// The first exploration of a process wraps the panic hook: panics on the threads of runs are kept for the report, and
 /// others reach the hook that was set before.
 pub fn explore() -> Explore {
-    Explore { time_limit: Duration::from_secs(10), max_cases: 300, seed: 0, only: None }
+    Explore { time_limit: Duration::from_secs(10), max_cases: 300, seed: 0, only: None, makers: Makers::default() }
 }
 
 /// The settings of an exploration. Created by [`explore()`].
@@ -111,6 +118,7 @@ pub struct Explore {
     max_cases: usize,
     seed: u64,
     only: Option<String>,
+    makers: Makers,
 }
 
 /// After so many runs that hang, the other cases are not run.
@@ -139,6 +147,16 @@ impl Explore {
         self
     }
 
+    /// Sets how an error of this type is made for a request without an answer. Call it once for each type of errors.
+    ///
+    /// The error is what the policy evaluates, what `on_retry` gets, and what the operation returns after its last attempt. It is
+    /// made for errors that derive [`RetryInfo`](macro@crate::RetryInfo) and have no generic parameters, where the policy is the
+    /// standard one.
+    pub fn no_answer<E: 'static>(mut self, error: impl Fn() -> E + Send + Sync + 'static) -> Self {
+        self.makers.add(error);
+        self
+    }
+
     /// Runs only one case, whose name a report gives.
     pub fn only(mut self, case: impl Into<String>) -> Self {
         self.only = Some(case.into());
@@ -150,17 +168,18 @@ impl Explore {
     /// # Panics
     ///
     /// Panics if the test panics, hangs or breaks an invariant without failures, if two such runs return different results
-    /// or pass different points, and if there is no case of the name that [`only`](Self::only) was given.
+    /// or pass different places, and if there is no case of the name that [`only`](Self::only) was given.
     #[track_caller]
     pub fn run<T>(self, test: impl Fn() -> T + Send + Sync + 'static) -> Findings
     where
         T: PartialEq + Debug + Send + 'static,
     {
         let test: Test<T> = Arc::new(test);
-        let (expected, places) = self.baseline(&test);
         let mut found =
-            Findings { findings: Vec::new(), notes: Vec::new(), unchecked: Vec::new(), cases: 0, passes: places.len() };
-        let cases = self.cases(&places, &mut found);
+            Findings { findings: Vec::new(), notes: Vec::new(), unchecked: Vec::new(), cases: 0, passes: 0 };
+        let (expected, places, missing) = self.baseline(&test, &mut found);
+        found.passes = places.len();
+        let cases = self.cases(&places, &missing, &mut found);
         // More than any quota pays for.
         let limit = 1000 + 100 * places.len();
         let (mut hung, mut exhausted, mut noticed) = (0, 0, 0);
@@ -172,17 +191,21 @@ impl Explore {
                 ));
                 break;
             }
-            let observed = run(&test, Some(*case), limit, self.time_limit);
+            let observed = run(&test, Some(*case), &self.makers, limit, self.time_limit);
             found.cases += 1;
             hung += usize::from(matches!(observed.end, End::Hung));
             let judgement = judge(&expected, *case, &observed);
-            let place = case.place.location.to_string();
+            let place = case.place.site.to_string();
             found.findings.extend(judgement.found.into_iter().map(|(kind, details)| Finding {
                 kind,
                 case: case.to_string(),
                 place: place.clone(),
                 details,
             }));
+            if let End::Unmade(why) = &observed.end {
+                found.leave(format!("{place}: {}", why.as_str()));
+                continue;
+            }
             match judgement.fate {
                 None if observed.failures.is_empty() => {
                     found.unchecked.push(format!("{case}: the run did not reach it"));
@@ -206,16 +229,21 @@ impl Explore {
 
     /// Runs the test twice without failures, and returns its result and the places that it passed.
     #[track_caller]
-    fn baseline<T: PartialEq + Debug + Send + 'static>(&self, test: &Test<T>) -> (T, Vec<Place>) {
+    fn baseline<T: PartialEq + Debug + Send + 'static>(
+        &self,
+        test: &Test<T>,
+        found: &mut Findings,
+    ) -> (T, Vec<Place>, HashMap<Site, Missing>) {
         let once = || {
-            let Observed { end, places, violations, .. } = run(test, None, usize::MAX, self.time_limit);
+            let Observed { end, places, missing, violations, .. } =
+                run(test, None, &self.makers, usize::MAX, self.time_limit);
             if let Some(violation) = violations.first() {
                 panic!("an invariant of the explored test does not hold without failures: {violation}");
             }
             match end {
-                End::Returned(value) => (value, places),
+                End::Returned(value) => (value, places, missing),
                 End::Panicked(message) => panic!("the explored test fails without failures: {message}"),
-                End::Hung | End::RanAway => panic!(
+                End::Hung | End::RanAway | End::Unmade(_) => panic!(
                     "the explored test does not end within {:?} without failures; `time_limit` sets another limit",
                     self.time_limit
                 ),
@@ -228,24 +256,44 @@ impl Explore {
             first.0,
             second.0
         );
-        assert!(first.1 == second.1, "two runs of the explored test pass different points: make it repeatable");
-        first
+        let (value, mut places, missing) = first;
+        if places != second.1 {
+            // How often a future is polled can differ.
+            let mut others = second.1;
+            for places in [&mut places, &mut others] {
+                places.retain(|place| !place.is_cut());
+            }
+            assert!(places == others, "two runs of the explored test pass different places: make it repeatable");
+            found.leave("cuts at awaits, because two runs without failures have different ones".to_owned());
+        }
+        (value, places, missing)
     }
 
     /// Returns the cases to run, in the order of their places.
     #[track_caller]
-    fn cases(&self, places: &[Place], found: &mut Findings) -> Vec<Case> {
+    fn cases(&self, places: &[Place], missing: &HashMap<Site, Missing>, found: &mut Findings) -> Vec<Case> {
         let failings = [Failing::Once, Failing::Refused, Failing::Always];
         let all = places.iter().flat_map(|place| failings.map(|failing| Case { place: *place, failing }));
+        let mut can_be_made = |case: &Case| {
+            let missing = missing.get(&case.place.site).and_then(|missing| match case.failing {
+                Failing::Once => missing.once,
+                Failing::Refused | Failing::Always => missing.at_the_end,
+            });
+            if let Some(why) = missing {
+                found.leave(format!("{}: {}", case.place.site, why.as_str()));
+            }
+            missing.is_none()
+        };
+        let all: Vec<_> = all.filter(|case| can_be_made(case)).collect();
         if let Some(only) = &self.only {
-            let case = all.clone().find(|case| case.to_string() == *only);
+            let case = all.iter().find(|case| case.to_string() == *only).copied();
             let Some(case) = case else {
-                let names: Vec<_> = all.map(|case| format!("\n  {case}")).collect();
+                let names: Vec<_> = all.iter().map(|case| format!("\n  {case}")).collect();
                 panic!("there is no case {only:?}: expected one of{}", names.concat());
             };
             return vec![case];
         }
-        let mut cases: Vec<_> = all.enumerate().collect();
+        let mut cases: Vec<_> = all.into_iter().enumerate().collect();
         let number = cases.len();
         if number > self.max_cases {
             let drawn = |index: usize| SmallRng::seed_from_u64(self.seed ^ ((index as u64) << 32)).random::<u64>();
@@ -263,6 +311,13 @@ impl Explore {
 }
 
 impl Findings {
+    /// Adds what was not checked, once.
+    fn leave(&mut self, unchecked: String) {
+        if !self.unchecked.contains(&unchecked) {
+            self.unchecked.push(unchecked);
+        }
+    }
+
     /// Adds a note once.
     fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {

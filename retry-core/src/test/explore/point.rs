@@ -1,14 +1,9 @@
-//! The points that can fail, and what is noted while one run of a test passes them.
+//! The points of fakes, and the invariants of a test.
 
-use super::super::record;
-use crate::support::session::{self, Session, lock};
-use crate::support::sync::Mutex;
+use super::attempt;
+use super::place::{Site, current};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::fmt;
-use std::panic::{Location, resume_unwind};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::panic::Location;
 
 /// A point in a fake at which [`explore`](super::explore()) can let an attempt fail.
 ///
@@ -103,134 +98,7 @@ pub(super) fn take_invariants() -> Vec<Box<dyn FnOnce()>> {
     INVARIANTS.with_borrow_mut(std::mem::take)
 }
 
-/// A point, and how often it was passed, with this time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
-    pub(super) location: &'static Location<'static>,
-    pub(super) pass: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, pass {}", self.location, self.pass)
-    }
-}
-
-/// How a place fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failing {
-    /// Once.
-    Once,
-    /// Once, and no operation is retried from then on, as with an empty quota.
-    Refused,
-    /// From then on, so that the last attempt fails, too.
-    Always,
-}
-
-/// A place that fails.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
-    pub(super) place: Place,
-    pub(super) failing: Failing,
-}
-
-impl Case {
-    fn fails(&self, place: Place) -> bool {
-        place.location == self.place.location
-            && (place.pass == self.place.pass || self.failing == Failing::Always && place.pass > self.place.pass)
-    }
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match self.failing {
-            Failing::Once => "once",
-            Failing::Refused => "not retried",
-            Failing::Always => "from then on",
-        };
-        write!(f, "{}, {how}", self.place)
-    }
-}
-
-/// One run of a test.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) case: Option<Case>,
-    /// The largest number of passes, after which the run is unwound.
-    pub(super) limit: usize,
-    pub(super) passed: Mutex<Passed>,
-}
-
-/// What happened in a run.
-#[derive(Debug, Default)]
-pub(super) struct Passed {
-    /// The places, in the order in which they were passed.
-    pub(super) places: Vec<Place>,
-    counts: HashMap<&'static Location<'static>, usize>,
-    pub(super) failures: Vec<Failure>,
-    pub(super) ran_away: bool,
-    /// Whether the test has ended, so that no point fails any longer.
-    pub(super) has_ended: bool,
-    /// Whether the exploration no longer waits for the run.
-    pub(super) is_abandoned: bool,
-}
-
-/// A failure of a point, with the operations that were running: their indices, and their attempts.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) session: Arc<Session>,
-    pub(super) running: Vec<(usize, u32)>,
-}
-
-/// The payload that unwinds a run.
-pub(super) struct Abandoned;
-
-fn current() -> Option<(Arc<Session>, Arc<Run>)> {
-    let session = session::current()?;
-    let run = Arc::clone(&session.exploration()?.run).downcast().ok()?;
-    Some((session, run))
-}
-
-#[derive(Clone, Copy)]
-enum Now {
-    Passes,
-    Fails,
-    Unwinds,
-}
-
 fn fails(location: &'static Location<'static>) -> bool {
     let Some((session, run)) = current() else { return false };
-    let running = record::running(&session);
-    // A second panic while the thread unwinds would abort the process.
-    let unwinds = if std::thread::panicking() { Now::Passes } else { Now::Unwinds };
-    let now = {
-        let mut passed = lock(&run.passed);
-        if passed.is_abandoned {
-            unwinds
-        } else if passed.has_ended {
-            Now::Passes
-        } else if passed.places.len() >= run.limit {
-            passed.ran_away = true;
-            unwinds
-        } else {
-            let count = passed.counts.entry(location).or_default();
-            *count += 1;
-            let place = Place { location, pass: *count };
-            passed.places.push(place);
-            if let Some(case) = run.case.filter(|case| case.fails(place)) {
-                if let (Failing::Refused, Some(exploration)) = (case.failing, session.exploration()) {
-                    exploration.refuses_retries.store(true, Ordering::Relaxed);
-                }
-                passed.failures.push(Failure { session, running });
-                Now::Fails
-            } else {
-                Now::Passes
-            }
-        }
-    };
-    match now {
-        Now::Passes => false,
-        Now::Fails => true,
-        Now::Unwinds => resume_unwind(Box::new(Abandoned)),
-    }
+    run.fails(&session, Site::Point(location), &attempt::running())
 }

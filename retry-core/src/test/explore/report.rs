@@ -15,7 +15,7 @@ pub struct Findings {
     pub unchecked: Vec<String>,
     /// The number of cases that were run. Each is a run with one failing place.
     pub cases: usize,
-    /// How often the run without failures passed a point.
+    /// How often the run without failures passed a place that can fail: a point, or an attempt that passes no point.
     pub passes: usize,
 }
 
@@ -27,7 +27,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The case, for [`Explore::only`](super::Explore::only): the place, how often it was passed, and how it failed.
     pub case: String,
-    /// The place of the point that failed, as `file:line:column`.
+    /// The place that failed: a point as `file:line:column`, or the name of an operation and how its attempt failed.
     pub place: String,
     /// The message of the panic, the two results, or the numbers of attempts.
     pub details: String,
@@ -45,8 +45,10 @@ pub enum FindingKind {
     Invariant,
     /// The test does not end.
     Hangs,
-    /// The test passes points without end.
+    /// The test passes places without end.
     NeverGivesUp,
+    /// A request that is not idempotent is sent again after it had no answer.
+    Repeats,
     /// An operation is retried, and so is an operation within it.
     Multiplies,
 }
@@ -59,6 +61,7 @@ impl fmt::Display for FindingKind {
             Self::Invariant => "an invariant does not hold",
             Self::Hangs => "the test hangs",
             Self::NeverGivesUp => "the test never gives up",
+            Self::Repeats => "a request that is not idempotent is repeated",
             Self::Multiplies => "retries multiply",
         })
     }
@@ -90,9 +93,9 @@ impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { findings, notes, unchecked, cases, passes } = self;
         if *cases == 0 {
-            writeln!(f, "nothing was explored: call `may_fail` in the fake, where a request can fail")?;
+            writeln!(f, "nothing was explored: the test makes no retried call, and its fake does not call `may_fail`")?;
         } else {
-            writeln!(f, "{cases} cases of {passes} passes of points, {} findings", findings.len())?;
+            writeln!(f, "{cases} cases of {passes} places, {} findings", findings.len())?;
         }
         // One mistake is usually found by many cases.
         let mut shown: Vec<&Finding> = Vec::new();
@@ -105,7 +108,7 @@ impl fmt::Display for Findings {
             writeln!(f, "{}. {finding}", shown.len())?;
             let more = findings.iter().filter(is_like).count() - 1;
             if more > 0 {
-                writeln!(f, "    the same in further cases of this point: {more}")?;
+                writeln!(f, "    the same in further cases of this place: {more}")?;
             }
         }
         for (title, lines) in [("note", notes), ("unchecked", unchecked)] {

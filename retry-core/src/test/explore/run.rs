@@ -1,11 +1,13 @@
 //! One run of a test, on its own thread.
 
 use super::super::{Operation, record};
-use super::point::{Abandoned, Case, Passed, Place, Run, take_invariants};
+use super::place::{Abandoned, Case, Makers, Missing, Passed, Place, Run, Site, Unmade};
+use super::point::take_invariants;
 use crate::support::session::{Exploration, Session, lock};
 use crate::support::sync::Mutex;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once, mpsc};
@@ -22,8 +24,10 @@ pub(super) enum End<T> {
     /// With the message of the panic and its place.
     Panicked(String),
     Hung,
-    /// It passed more points than a run that ends.
+    /// It passed more places than a run that ends.
     RanAway,
+    /// Its failure can't be made, for this reason.
+    Unmade(Unmade),
 }
 
 /// An operation that was running when a point failed.
@@ -41,7 +45,14 @@ pub(super) struct Running {
 #[derive(Debug)]
 pub(super) struct Observed<T> {
     pub(super) end: End<T>,
+    /// The places that were passed, except for attempts within which points were passed.
     pub(super) places: Vec<Place>,
+    /// The number of all places that were passed.
+    pub(super) passes: usize,
+    /// What can't be made.
+    pub(super) missing: HashMap<Site, Missing>,
+    /// The operation that repeated a request although it is not idempotent.
+    pub(super) repeated: Option<&'static str>,
     /// The operations that were running at each failure, the outermost one first.
     pub(super) failures: Vec<Vec<Running>>,
     /// The messages of the invariants that do not hold.
@@ -83,11 +94,12 @@ fn message(payload: &(dyn Any + Send)) -> String {
 pub(super) fn run<T: Send + 'static>(
     test: &Test<T>,
     case: Option<Case>,
+    makers: &Makers,
     limit: usize,
     time_limit: Duration,
 ) -> Observed<T> {
     keep_messages();
-    let run = Arc::new(Run { case, limit, passed: Mutex::new(Passed::default()) });
+    let run = Arc::new(Run { case, limit, makers: makers.clone(), passed: Mutex::new(Passed::default()) });
     let exploration =
         Exploration { run: AssertUnwindSafe(Arc::clone(&run) as _), refuses_retries: AtomicBool::new(false) };
     let session = Session::in_exploration(Some(Arc::new(exploration)));
@@ -114,11 +126,14 @@ pub(super) fn run<T: Send + 'static>(
         });
     }
     let (end, violations) = receive.recv_timeout(time_limit).unwrap_or_else(|_| (End::Hung, Vec::new()));
-    let (places, failures, ran_away) = {
+    let Passed { places, attempts, failures, unmade, missing, repeated, ran_away, .. } = {
         let mut passed = lock(&run.passed);
-        passed.is_abandoned = matches!(end, End::Hung);
-        (std::mem::take(&mut passed.places), std::mem::take(&mut passed.failures), passed.ran_away)
+        let abandoned = Passed { is_abandoned: matches!(end, End::Hung), has_ended: true, ..Passed::default() };
+        std::mem::replace(&mut *passed, abandoned)
     };
+    let passes = places.len();
+    let is_whole = |attempt: Option<usize>| attempt.is_none_or(|attempt| attempts.get(attempt) == Some(&false));
+    let places = places.into_iter().filter(|(_, attempt)| is_whole(*attempt)).map(|(place, _)| place).collect();
     let failures = failures.into_iter().map(|failure| {
         let ends = record::operations(&failure.session);
         let session = Arc::as_ptr(&failure.session) as usize;
@@ -130,7 +145,7 @@ pub(super) fn run<T: Send + 'static>(
     let end = match end {
         End::Hung => End::Hung,
         _ if ran_away => End::RanAway,
-        end => end,
+        end => unmade.map_or(end, End::Unmade),
     };
-    Observed { end, places, failures: failures.collect(), violations }
+    Observed { end, places, passes, missing, repeated, failures: failures.collect(), violations }
 }

@@ -1,0 +1,97 @@
+//! The attempts of operations, which can fail without a point.
+
+use super::place::{Fault, Missing, Run, Site, Unmade, current, unwind};
+use crate::policy::RetryDirective;
+use crate::support::session::{Session, lock};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+thread_local! {
+    /// The attempts that run on this thread, the innermost one last.
+    static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns the attempts that run on this thread.
+pub(super) fn running() -> Vec<usize> {
+    RUNNING.with_borrow(Vec::clone)
+}
+
+/// Returns the error that the exploration of this thread was given for a request without an answer.
+pub(crate) fn no_answer<E: 'static>() -> Option<E> {
+    current()?.1.makers.make()
+}
+
+/// An attempt in a run of an exploration.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    session: Arc<Session>,
+    run: Arc<Run>,
+    name: &'static str,
+    /// The number of the attempt in its run.
+    number: usize,
+}
+
+impl Attempt {
+    /// Begins an attempt of the operation with this name, or returns `None` if this thread is in no exploration.
+    pub(crate) fn begin(name: impl FnOnce() -> &'static str) -> Option<Self> {
+        let (session, run) = current()?;
+        let name = name();
+        let number = {
+            let attempts = &mut lock(&run.passed).attempts;
+            attempts.push(false);
+            attempts.len() - 1
+        };
+        Some(Self { session, run, name, number })
+    }
+
+    /// Enters the attempt: until the guard is dropped, the points that this thread passes are within it.
+    pub(crate) fn enter(&self) -> Entered {
+        RUNNING.with_borrow_mut(|running| running.push(self.number));
+        Entered
+    }
+
+    /// Returns whether the attempt fails now in this way. It does not while the thread unwinds.
+    pub(crate) fn fails(&self, fault: Fault) -> bool {
+        !std::thread::panicking() && self.run.fails(&self.session, Site::Attempts(self.name, fault), &[self.number])
+    }
+
+    /// Notes that the operation repeats a request although it is not idempotent.
+    pub(crate) fn repeats(&self) {
+        lock(&self.run.passed).repeated = Some(self.name);
+    }
+
+    /// Ends the run, because its failure can't be made.
+    pub(crate) fn cannot_be_made(&self, why: Unmade) {
+        lock(&self.run.passed).unmade = Some(why);
+        unwind();
+    }
+
+    /// Returns whether to note what can't be made. A run without failures shows it.
+    pub(crate) fn is_without_failures(&self) -> bool {
+        self.run.case.is_none()
+    }
+
+    /// Notes what the policy says about a failure of this kind, if it can say it, and whether there is an outcome for it.
+    pub(crate) fn note(&self, was_sent: bool, directive: Option<RetryDirective>, has_outcome: bool) {
+        let at_the_end =
+            if directive.is_none() { Some(Unmade::Directive) } else { (!has_outcome).then_some(Unmade::Outcome) };
+        let is_retried = matches!(directive, Some(RetryDirective::Retry { .. }));
+        let missing = Missing { once: if is_retried { None } else { at_the_end }, at_the_end };
+        let faults: &[_] = if was_sent { &[Fault::Lost, Fault::Cut] } else { &[Fault::NotSent] };
+        let mut passed = lock(&self.run.passed);
+        for fault in faults {
+            passed.missing.insert(Site::Attempts(self.name, *fault), missing);
+        }
+    }
+}
+
+/// A guard that leaves the attempt when it is dropped, also during a panic.
+#[derive(Debug)]
+pub(crate) struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // While a thread ends, its list may be gone already.
+        let _ = RUNNING.try_with(|running| running.borrow_mut().pop());
+    }
+}
