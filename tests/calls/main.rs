@@ -7,6 +7,7 @@ mod headers;
 mod hedge;
 mod long_polling;
 mod manual_timer;
+mod nested;
 mod operation;
 mod panics;
 mod stored;

@@ -131,6 +131,10 @@ impl RetryStrategy for Probe {
     fn name(&self) -> Option<StrategyName> {
         Some("probe".into())
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        Some(19)
+    }
 }
 
 fn token_says(token: &impl RetryToken) -> (u32, u32, Duration, DelaySource) {
@@ -166,6 +170,7 @@ fn trace<S: RetryStrategy + ?Sized>(strategy: &S, probe: &Probe) -> Trace {
         answers.push(format!("{:?}", strategy.quota_mode()));
         answers.push(format!("{:?}", strategy.send_rate()));
         answers.push(format!("{:?}", strategy.name()));
+        answers.push(format!("{:?}", strategy.max_attempts()));
         answers
     };
     let mut trace = std::mem::take(&mut *probe.calls.lock().unwrap());
@@ -210,6 +215,7 @@ fn a_wrapper_of_a_strategy_forwards_every_method() {
         "Some(Congested)",
         "Some(2.5)",
         "Some(\"probe\")",
+        "Some(19)",
     ];
     assert_eq!(expected, listed, "the answers differ from all defaults");
 

@@ -25,13 +25,13 @@ type Place<'a, F> = Pin<&'a mut Option<F>>;
 #[inline]
 pub fn race<'a, F: Future, S: RetryStrategy, L: TimeLimits, T: Timer + Copy, O: OptionalObserver + Copy>(
     _: Call<'_, S, T, O>,
-    _: &OperationOf<S, L, O>,
+    operation: &OperationOf<S, L, O>,
     hedge: &'static Hedge,
     attempts: [Place<'a, F>; 2],
     sleeps: [Place<'a, L::Sleep<T::Sleep>>; 2],
     due: Place<'a, T::Sleep>,
 ) -> RaceOf<'a, F, S, L, T> {
-    Race::new(hedge, attempts, sleeps, due)
+    Race::new(operation, hedge, attempts, sleeps, due)
 }
 
 /// Starts the attempt whose token the operation holds.

@@ -17,6 +17,8 @@ pub use verdict::{PartialClassification, SafeField, Verdict, inner, verdict};
 pub use wait_field::{RetryAfterField, RetryAfterNumber};
 
 // Items for `#[retryable]`, and the types of its values.
+#[cfg(all(debug_assertions, not(feature = "test")))]
+pub use crate::operation::explored::Marked;
 #[cfg(feature = "test")]
 pub use crate::operation::explored::{Explored, Exploring};
 pub use crate::operation::explored::{Outcome, Place, no_answer};

@@ -120,4 +120,8 @@ impl<B: BackoffStrategy, Q: RetryQuota, L: ConfigLimiter> RetryStrategy for Conf
     fn name(&self) -> Option<StrategyName> {
         self.limited.name()
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        Some(self.resolved().settings.max_attempts)
+    }
 }

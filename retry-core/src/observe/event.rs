@@ -86,6 +86,18 @@ pub enum EventKind {
         /// The failure, as classified by the policy.
         failure: Failure,
     },
+    /// The operation runs within an attempt of another operation on the same thread, and its first retry follows. So retries multiply:
+    /// give both the same strategy, or let one of them make a single attempt by [`without_retries`](crate::without_retries).
+    /// This event is a warning. It is reported once for each pair of functions, for at most 256 pairs in a process, and only in
+    /// builds with debug assertions or with the feature `test`.
+    #[cfg_attr(not(feature = "test"), non_exhaustive)]
+    Nested {
+        /// The name of the other operation.
+        outer: &'static str,
+        /// The maximum number of attempts that one call of the other operation makes: the product of both maxima. `None` if a
+        /// strategy of your own does not know its maximum.
+        max_attempts: Option<u32>,
+    },
     /// The attempt failed, and a retry follows after a delay.
     #[cfg_attr(not(feature = "test"), non_exhaustive)]
     RetryScheduled {
@@ -165,6 +177,7 @@ impl EventKind {
             Self::HedgeEnded { .. } => "hedge_ended",
             Self::UnknownError { .. } => "unknown_error",
             Self::AttemptFailed { .. } => "attempt_failed",
+            Self::Nested { .. } => "nested",
             Self::RetryScheduled { .. } => "retry_scheduled",
             Self::HeldBack { .. } => "held_back",
             Self::Stopped { .. } => "stopped",

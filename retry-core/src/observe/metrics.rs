@@ -160,6 +160,7 @@ impl Observer for MetricsObserver {
             EventKind::HedgeSent
             | EventKind::Refused { .. }
             | EventKind::UnknownError { .. }
+            | EventKind::Nested { .. }
             | EventKind::HeldBack { .. } => {}
         }
     }

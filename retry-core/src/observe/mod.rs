@@ -41,6 +41,7 @@
 //! | `hedge_ended` | one of the two attempts ended the race, or both failed | debug | `won` |
 //! | `unknown_error` | the error of the attempt is not classified, so it is not retried; once for each function | warn | `chain`, the texts of the error and its sources |
 //! | `attempt_failed` | an attempt failed | debug | `error_type`, `retryable`, `retry_after_ms` if the server asked for a wait |
+//! | `nested` | the first retry of an operation within an attempt of another one follows; once for each pair of functions, in builds with debug assertions or the feature `test` | warn | `outer`, `max_attempts`, the product of both maxima |
 //! | `retry_scheduled` | a retry follows after a delay | debug | `error_type`, `delay_ms`, `delay_source`, `quota`, `quota_mode`, `send_rate` |
 //! | `stopped` | the operation failed | debug if the failure is not retryable, retries are switched off or the quota is exhausted, otherwise warn | `reason`, `error_type`, `quota`, `quota_mode`, `send_rate` |
 //! | `succeeded` | the operation succeeded | trace at the first attempt, debug after a retry, warn if the strategy did not record the success | `recorded`, `quota`, `quota_mode`, `send_rate` |
@@ -169,7 +170,8 @@ fn name_of(error_type: Option<RetryErrorType>) -> &'static str {
 /// returns. `[ ]` means zero or one time, and `{ }` means any number of times, including zero:
 ///
 /// ```text
-/// operation = [ refused ] { { limited } attempt_started attempt_failed retry_scheduled }
+/// operation = [ refused ]
+///             { { limited } attempt_started attempt_failed [ nested ] retry_scheduled }
 ///             { limited } end
 /// end       = attempt_started succeeded
 ///           | attempt_started [ unknown_error ] attempt_failed [ held_back ] stopped

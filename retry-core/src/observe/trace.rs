@@ -111,6 +111,7 @@ mod with_tracing {
                 event!(level, "attempt_started", operation, operation_id, strategy, attempt, "attempt started");
             }
             EventKind::HeldBack { .. }
+            | EventKind::Nested { .. }
             | EventKind::HedgeSent
             | EventKind::HedgeNotSent { .. }
             | EventKind::HedgeEnded { .. } => {
@@ -186,7 +187,7 @@ mod with_tracing {
         }
     }
 
-    /// Emits an event of an operation with long polling or a hedge.
+    /// Emits an event of an operation with long polling, a hedge, or within another one.
     fn emit_optional(
         level: Level,
         (operation, id): (&'static str, OperationId),
@@ -206,6 +207,20 @@ mod with_tracing {
                     attempt,
                     wait_ms = millis(wait),
                     "held back"
+                );
+            }
+            EventKind::Nested { outer, max_attempts } => {
+                let up_to = max_attempts.map_or_else(String::new, |max| format!(": up to {max} attempts"));
+                event!(
+                    level,
+                    "nested",
+                    operation,
+                    operation_id,
+                    strategy,
+                    attempt,
+                    outer,
+                    max_attempts,
+                    "{outer} around {operation}{up_to}; give both the same strategy, or use `without_retries`"
                 );
             }
             EventKind::HedgeSent => {

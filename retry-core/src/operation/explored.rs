@@ -7,6 +7,8 @@ pub(crate) use exploring::Running;
 pub use exploring::{Explored, Exploring, Outcome, Place};
 #[cfg(feature = "test")]
 pub(crate) use exploring::{driver, evaluated, kept, last, ran, value};
+#[cfg(all(debug_assertions, not(feature = "test")))]
+pub use silent::Marked;
 #[cfg(all(not(feature = "test"), feature = "tower"))]
 pub(crate) use silent::Running;
 #[cfg(not(feature = "test"))]
@@ -29,6 +31,7 @@ pub fn no_answer<E: 'static>() -> Option<E> {
 mod exploring {
     use super::{NoAnswer, Operation, RetryDirective, TimeLimits, Unanswered};
     use crate::observe::Event;
+    use crate::operation::nesting::Mark;
     use crate::operation::{Beginning, Driver};
     use crate::test::{Attempt, Fault, Unmade};
     use std::cell::{Cell, OnceCell};
@@ -38,11 +41,15 @@ mod exploring {
     /// The place of an attempt that begins now. It borrows nothing, so that the body may borrow what
     /// the call holds.
     #[derive(Debug)]
-    pub struct Place(Option<Attempt>);
+    pub struct Place {
+        attempt: Option<Attempt>,
+        mark: Mark,
+    }
 
     impl Place {
         pub(crate) fn of<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
-            Self(Attempt::begin(|| operation.record.name()))
+            let mark = operation.record.mark();
+            Self { attempt: Attempt::begin(|| mark.name()), mark }
         }
 
         /// Returns the future of an attempt with this body.
@@ -53,21 +60,22 @@ mod exploring {
         /// Runs an attempt that blocks.
         pub fn run_blocking<R>(self, body: impl FnOnce() -> R) -> Explored<R> {
             if self.fails(Fault::NotSent) {
-                return Explored::failed(self.0, Fault::NotSent);
+                return Explored::failed(self.attempt, Fault::NotSent);
             }
             let outcome = {
                 let _entered = self.enter();
                 body()
             };
-            Explored::ran(outcome, self.0, true)
+            Explored::ran(outcome, self.attempt, true)
         }
 
         fn fails(&self, fault: Fault) -> bool {
-            self.0.as_ref().is_some_and(|attempt| attempt.fails(fault))
+            self.attempt.as_ref().is_some_and(|attempt| attempt.fails(fault))
         }
 
-        fn enter(&self) -> Option<impl Drop + use<>> {
-            self.0.as_ref().map(Attempt::enter)
+        /// Enters the attempt, for as long as the value lives.
+        fn enter(&self) -> impl Sized + use<> {
+            (self.attempt.as_ref().map(Attempt::enter), self.mark.enter())
         }
     }
 
@@ -112,18 +120,20 @@ mod exploring {
         /// Polls the body of the attempt, unless the attempt fails.
         pub(crate) fn poll<R>(&mut self, body: impl FnOnce() -> Poll<R>) -> Poll<Explored<R>> {
             if !std::mem::replace(&mut self.was_polled, true) && self.place.fails(Fault::NotSent) {
-                return Poll::Ready(Explored::failed(self.place.0.take(), Fault::NotSent));
+                return Poll::Ready(Explored::failed(self.place.attempt.take(), Fault::NotSent));
             }
             let polled = {
                 let _entered = self.place.enter();
                 body()
             };
             match polled {
-                Poll::Ready(outcome) => Poll::Ready(Explored::ran(outcome, self.place.0.take(), !self.has_awaited)),
+                Poll::Ready(outcome) => {
+                    Poll::Ready(Explored::ran(outcome, self.place.attempt.take(), !self.has_awaited))
+                }
                 Poll::Pending => {
                     self.has_awaited = true;
                     if self.place.fails(Fault::Cut) {
-                        return Poll::Ready(Explored::failed(self.place.0.take(), Fault::Cut));
+                        return Poll::Ready(Explored::failed(self.place.attempt.take(), Fault::Cut));
                     }
                     Poll::Pending
                 }
@@ -246,29 +256,62 @@ mod exploring {
 #[cfg(not(feature = "test"))]
 mod silent {
     use super::{NoAnswer, Operation, RetryDirective, TimeLimits, Unanswered};
-    #[cfg(feature = "tower")]
+    use crate::operation::nesting::Mark;
+    #[cfg(debug_assertions)]
+    use std::pin::Pin;
+    #[cfg(debug_assertions)]
+    use std::task::Context;
+    #[cfg(any(debug_assertions, feature = "tower"))]
     use std::task::Poll;
 
-    /// The place of an attempt that begins now.
+    /// The place of an attempt that begins now. It borrows nothing, so that the body may borrow what
+    /// the call holds.
     #[derive(Debug)]
-    pub struct Place;
+    pub struct Place(Mark);
 
     impl Place {
         #[inline]
-        pub(crate) fn of<K, L: TimeLimits, N>(_: &Operation<K, L, N>) -> Self {
-            Self
+        pub(crate) fn of<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
+            Self(operation.record.mark())
         }
 
         /// Returns the future of an attempt with this body: the body.
+        #[cfg(not(debug_assertions))]
         #[inline]
         pub fn run<F: Future>(self, body: F) -> F {
             body
         }
 
+        /// Returns the future of an attempt with this body.
+        #[cfg(debug_assertions)]
+        pub fn run<F: Future>(self, body: F) -> Marked<F> {
+            Marked { mark: self.0, body: Box::pin(body) }
+        }
+
         /// Runs an attempt that blocks.
         #[inline]
         pub fn run_blocking<R>(self, body: impl FnOnce() -> R) -> R {
+            let _entered = self.0.enter();
             body()
+        }
+    }
+
+    /// An attempt whose nested operations are seen.
+    #[cfg(debug_assertions)]
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Marked<F> {
+        mark: Mark,
+        body: Pin<Box<F>>,
+    }
+
+    #[cfg(debug_assertions)]
+    impl<F: Future> Future for Marked<F> {
+        type Output = F::Output;
+
+        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+            let _entered = self.mark.enter();
+            self.body.as_mut().poll(context)
         }
     }
 
@@ -278,19 +321,19 @@ mod silent {
     /// An attempt that runs.
     #[cfg(feature = "tower")]
     #[derive(Debug)]
-    pub(crate) struct Running;
+    pub(crate) struct Running(Place);
 
     #[cfg(feature = "tower")]
     impl Running {
         #[inline]
-        pub(crate) const fn new(_: Place) -> Self {
-            Self
+        pub(crate) const fn new(place: Place) -> Self {
+            Self(place)
         }
 
         /// Polls the body of the attempt.
         #[inline]
-        #[expect(clippy::unused_self, reason = "the version for tests uses it")]
         pub(crate) fn poll<R>(&mut self, body: impl FnOnce() -> Poll<R>) -> Poll<R> {
+            let _entered = self.0.0.enter();
             body()
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod explored;
 mod hedge;
 mod identity;
 mod name;
+mod nesting;
 mod observed;
 mod race;
 mod record;
@@ -75,7 +76,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     pub(crate) fn begin<L: TimeLimits>(self, mut limits: L) -> OperationOf<S, L, O> {
         limits.start(&self.timer());
         let observed = self.observe();
-        let record = Record::begin(self.name());
+        let record = Record::begin(self.name(), self.strategy);
         let token = match self.strategy.acquire_initial_token(&self.clock()) {
             Ok(token) => TokenState::Held(token),
             Err(reason) => {

@@ -2,7 +2,8 @@
 
 use super::explored::{self, Outcome};
 use super::hedge::{Lane, OtherToken, Runner, worse};
-use super::{Call, Deadline, End, LimitsOn, OperationOf, OptionalObserver, TimeLimits};
+use super::nesting::Mark;
+use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
 use crate::policy::RetryDirective;
@@ -40,6 +41,7 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     /// The failure of the attempt that ended first, which was worth a retry.
     failed: Option<(Outcome<F::Output>, RetryDirective)>,
     was_sent: bool,
+    mark: Mark,
 }
 
 /// The race of an operation of a call with this strategy, these limits and this timer.
@@ -90,6 +92,7 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
+        let _entered = this.mark.enter();
         if !mem::take(&mut this.is_polled)
             && let Poll::Ready(attempted) = this.first.poll(context)
         {
@@ -131,7 +134,8 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
 {
     /// Creates a race without attempts.
     #[inline]
-    pub(crate) fn new(
+    pub(crate) fn new<L: TimeLimits, N>(
+        operation: &Operation<K, L, N>,
         hedge: &'a Hedge,
         [first, second]: [Pin<&'a mut Option<F>>; 2],
         [first_sleep, second_sleep]: [Pin<&'a mut Option<Z>>; 2],
@@ -150,6 +154,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             outcome: None,
             failed: None,
             was_sent: false,
+            mark: operation.record.mark(),
         }
     }
 

@@ -1,5 +1,5 @@
 //! The record of an operation for a test guard, and the waits that the guard skips. Without the feature `test`, both
-//! are empty types that compile to nothing.
+//! are empty types in release builds, which compile to nothing.
 
 #[cfg(feature = "test")]
 pub(super) use recording::{Record, SkippedWait};
@@ -9,8 +9,9 @@ pub(super) use silent::{Record, SkippedWait};
 #[cfg(feature = "test")]
 mod recording {
     use crate::operation::Name;
+    use crate::operation::nesting::Mark;
     use crate::policy::RetryErrorType;
-    use crate::strategy::RetryError;
+    use crate::strategy::{RetryError, RetryStrategy};
     pub(in crate::operation) use crate::support::session::SkippedWait;
     use crate::test;
     use std::time::Duration;
@@ -18,16 +19,16 @@ mod recording {
     #[derive(Debug)]
     pub(in crate::operation) struct Record {
         record: Option<test::Record>,
-        name: Name,
+        mark: Mark,
     }
 
     impl Record {
-        pub(in crate::operation) fn begin(name: Name) -> Self {
-            Self { record: test::Record::begin(|| name.get()), name }
+        pub(in crate::operation) fn begin<S: RetryStrategy>(name: Name, strategy: &S) -> Self {
+            Self { record: test::Record::begin(|| name.get()), mark: Mark::of(name, strategy) }
         }
 
-        pub(in crate::operation) fn name(&self) -> &'static str {
-            self.name.get()
+        pub(in crate::operation) fn mark(&self) -> Mark {
+            self.mark
         }
 
         pub(in crate::operation) fn failed(&self, error_type: Option<RetryErrorType>) {
@@ -63,19 +64,25 @@ mod recording {
 #[cfg(not(feature = "test"))]
 mod silent {
     use crate::operation::Name;
+    use crate::operation::nesting::Mark;
     use crate::policy::RetryErrorType;
-    use crate::strategy::RetryError;
+    use crate::strategy::{RetryError, RetryStrategy};
     use std::convert::Infallible;
     use std::time::Duration;
 
     #[derive(Debug)]
-    pub(in crate::operation) struct Record;
+    pub(in crate::operation) struct Record(Mark);
 
     #[expect(clippy::unused_self, reason = "the version for tests uses it")]
     impl Record {
         #[inline]
-        pub(in crate::operation) fn begin(_: Name) -> Self {
-            Self
+        pub(in crate::operation) fn begin<S: RetryStrategy>(name: Name, strategy: &S) -> Self {
+            Self(Mark::of(name, strategy))
+        }
+
+        #[inline]
+        pub(in crate::operation) fn mark(&self) -> Mark {
+            self.0
         }
 
         #[inline]

@@ -163,6 +163,11 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             }
             Ok(token) => {
                 self.token = TokenState::Held(token);
+                if attempts == 1 {
+                    let guard = ReleaseGuard::new(&mut self.token, call.strategy);
+                    call.tell_nesting(&self.observed, self.record.mark());
+                    guard.disarm();
+                }
                 self.schedule(call, &failure, attempts, driver);
                 Ok(())
             }

@@ -6,17 +6,17 @@ use crate::support::sync::{PoisonError, RwLock};
 /// The maximum number of functions that are remembered. There are no warnings about others.
 const MAX_FUNCTIONS: usize = 256;
 
-/// The functions about which there was a warning of one kind.
+/// The functions about which there was a warning of one kind, or pairs of functions.
 #[derive(Debug)]
-pub(super) struct Warned(Shared<RwLock<Vec<&'static str>>>);
+pub(super) struct Warned<F = &'static str>(Shared<RwLock<Vec<F>>>);
 
-impl Warned {
+impl<F: Copy + PartialEq + Send + Sync + 'static> Warned<F> {
     pub(super) const fn new() -> Self {
         Self(Shared::new(RwLock::new(Vec::new())))
     }
 
     /// Remembers a function. Returns whether it was not remembered before, and there was room for it.
-    pub(super) fn is_first(&self, function: &'static str) -> bool {
+    pub(super) fn is_first(&self, function: F) -> bool {
         let is_settled = |warned: &Vec<_>| warned.len() >= MAX_FUNCTIONS || warned.contains(&function);
         self.0.with(
             || RwLock::new(Vec::new()),

@@ -103,7 +103,7 @@ where
             let mut operation = call.call().begin(call.limits);
             let mut kept = Kept::<F, L>::new(&operation, &call.timer);
             let (bodies, sleeps, due) = ([pin!(None), pin!(None)], [pin!(None), pin!(None)], pin!(None));
-            let mut race = Race::new(hedge, bodies, sleeps, due);
+            let mut race = Race::new(&operation, hedge, bodies, sleeps, due);
             if call.call().is_delayed(&mut operation) {
                 call.call().delay(&mut operation).await;
             }

@@ -225,4 +225,8 @@ impl<S: RetryStrategy<Token: Send + 'static>> RetryStrategy for Erasing<S> {
     fn name(&self) -> Option<StrategyName> {
         self.0.name()
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        self.0.max_attempts()
+    }
 }

@@ -305,4 +305,8 @@ impl<L: SendLimiter, B: BackoffStrategy, Q: RetryQuota> RetryStrategy for Limite
     fn name(&self) -> Option<StrategyName> {
         RetryStrategy::name(&self.standard)
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        RetryStrategy::max_attempts(&self.standard)
+    }
 }

@@ -236,6 +236,12 @@ pub trait RetryStrategy {
     fn name(&self) -> Option<StrategyName> {
         None
     }
+
+    /// Returns the maximum number of attempts of an operation, for the warning about [retries within
+    /// retries](crate::EventKind::Nested). The default is `None`: unknown.
+    fn max_attempts(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// Pointers to strategies forward to them, so they accept each other's tokens.
@@ -311,6 +317,10 @@ macro_rules! forward_strategy {
 
             fn name(&$self) -> Option<$crate::strategy::StrategyName> {
                 ($strategy).name()
+            }
+
+            fn max_attempts(&$self) -> Option<u32> {
+                ($strategy).max_attempts()
             }
         }
     )+};

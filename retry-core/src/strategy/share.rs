@@ -102,6 +102,9 @@ pub struct Operations;
 ///     fn name(&self) -> Option<StrategyName> {
 ///         RetryStrategy::name(&self.0.retries)
 ///     }
+///     fn max_attempts(&self) -> Option<u32> {
+///         RetryStrategy::max_attempts(&self.0.retries)
+///     }
 /// }
 ///
 /// impl Share<Handle> for Operations {}

@@ -213,4 +213,8 @@ impl<S: RetryStrategy + ?Sized> RetryStrategy for Switched<S> {
     fn name(&self) -> Option<StrategyName> {
         self.name.clone().or_else(|| self.strategy.name())
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        self.strategy.max_attempts()
+    }
 }

@@ -112,4 +112,8 @@ impl<S: RetryStrategy> RetryStrategy for Weighted<S> {
     fn name(&self) -> Option<StrategyName> {
         self.strategy.name()
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        self.strategy.max_attempts()
+    }
 }

@@ -121,11 +121,14 @@
 //! - The switch of the process, [`set_retries_enabled`](crate::set_retries_enabled).
 
 mod explore;
+mod nested;
 mod operation;
 mod record;
 
 pub(crate) use explore::{Attempt, Fault, Unmade, no_answer};
 pub use explore::{Explore, Finding, FindingKind, Findings, explore, invariant, may_fail};
+pub use nested::Nested;
+pub(crate) use nested::note_nested;
 pub use operation::Operation;
 pub(crate) use record::Record;
 
@@ -257,6 +260,29 @@ impl TestGuard {
     pub fn skipped(&self) -> Vec<Duration> {
         self.session.note_use();
         self.session.skipped()
+    }
+
+    /// Returns the pairs of functions of which one was retried within an attempt of the other, on the same thread. Their retries
+    /// multiply. Functions that only call each other are not among them.
+    ///
+    /// ```
+    /// use retry_core::{RetryInfo, StandardRetryStrategy, retry_blocking};
+    ///
+    /// #[derive(Debug, RetryInfo)]
+    /// #[retry(throttling)]
+    /// struct SlowDown;
+    ///
+    /// static STORE: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static CLIENT: StandardRetryStrategy = StandardRetryStrategy::new();
+    ///
+    /// let get = || retry_blocking(&CLIENT, || Err::<(), _>(SlowDown)).name("get").run();
+    /// let test = retry_core::test::begin();
+    /// assert!(retry_blocking(&STORE, get).name("load").run().is_err());
+    /// assert_eq!(test.nested()[0].to_string(), "load around get: up to 25 attempts");
+    /// ```
+    pub fn nested(&self) -> Vec<Nested> {
+        self.session.note_use();
+        nested::nested(&self.session)
     }
 
     /// Returns a handle through which other threads and their tasks enter the test.

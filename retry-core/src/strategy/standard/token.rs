@@ -297,4 +297,8 @@ impl<B: BackoffStrategy, Q: RetryQuota> RetryStrategy for StandardRetryStrategy<
     fn name(&self) -> Option<StrategyName> {
         self.name.map(StrategyName::new)
     }
+
+    fn max_attempts(&self) -> Option<u32> {
+        Some(self.settings.max_attempts)
+    }
 }

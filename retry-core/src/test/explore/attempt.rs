@@ -55,7 +55,7 @@ impl Attempt {
         !std::thread::panicking() && self.run.fails(&self.session, Site::Attempts(self.name, fault), &[self.number])
     }
 
-    /// Notes that the operation repeats a request although it is not idempotent.
+    /// Records that the operation repeats a request although it is not idempotent.
     pub(crate) fn repeats(&self) {
         lock(&self.run.passed).repeated = Some(self.name);
     }
@@ -71,7 +71,7 @@ impl Attempt {
         self.run.case.is_none()
     }
 
-    /// Notes what the policy says about a failure of this kind, if it can say it, and whether there is an outcome for it.
+    /// Records what the policy says about a failure of this kind, if it can say it, and whether there is an outcome for it.
     pub(crate) fn note(&self, was_sent: bool, directive: Option<RetryDirective>, has_outcome: bool) {
         let at_the_end =
             if directive.is_none() { Some(Unmade::Directive) } else { (!has_outcome).then_some(Unmade::Outcome) };
