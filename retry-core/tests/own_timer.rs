@@ -2,7 +2,8 @@
 
 use retry_core::time::Timestamp;
 use retry_core::{
-    Clock, ErrorInfo, Jitter, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry, retry_with_context,
+    Clock, ErrorInfo, Event, EventKind, Jitter, Observer, RetryInfo, RetrySafety, StandardRetryStrategy, Timer, retry,
+    retry_with_context,
 };
 use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
@@ -74,4 +75,37 @@ fn contexts_and_on_retry_have_one_id_although_nothing_else_gets_events() {
     let seen = seen.into_inner();
     assert_eq!(seen.len(), 2 * 5, "an attempt and a failure, five times");
     assert!(seen.iter().all(|id| *id == seen[0]), "{seen:?}");
+}
+
+/// Keeps the pairs of functions whose retries multiply.
+#[derive(Default)]
+struct Pairs(RefCell<Vec<(&'static str, String, Option<u32>)>>);
+
+impl Observer for Pairs {
+    fn observe(&self, event: &Event) {
+        if let EventKind::Nested { outer, max_attempts, .. } = event.kind {
+            self.0.borrow_mut().push((outer, event.operation.to_owned(), max_attempts));
+        }
+    }
+}
+
+// Rule O18.
+#[test]
+fn a_build_with_debug_assertions_warns_of_retries_within_retries() {
+    static OUTER: StandardRetryStrategy = StandardRetryStrategy::new();
+    static INNER: StandardRetryStrategy = StandardRetryStrategy::new();
+
+    let (time, pairs) = (Virtual::default(), Pairs::default());
+    for outer in ["first", "second", "first"] {
+        let has_failed = Cell::new(false);
+        let inner = || {
+            let attempt = || ready(if has_failed.replace(true) { Ok(()) } else { Err(Crashed) });
+            retry(&INNER, attempt).name("inner").timer(&time).observer(&pairs).run()
+        };
+        let call = retry(&OUTER, inner).name(outer).timer(&time).run();
+        assert_eq!(pin!(call).poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(Ok(())));
+    }
+    let told = |outer| (outer, "inner".to_owned(), Some(25));
+    let expected = if cfg!(debug_assertions) { vec![told("first"), told("second")] } else { Vec::new() };
+    assert_eq!(*pairs.0.borrow(), expected);
 }

@@ -52,6 +52,15 @@ mod exploring {
             Self { attempt: Attempt::begin(|| mark.name()), mark }
         }
 
+        /// Returns the place of the attempts of an operation with a hedge, which can't fail here.
+        pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
+            let place = Self::of(operation);
+            if let Some(attempt) = &place.attempt {
+                attempt.has_a_hedge();
+            }
+            place
+        }
+
         /// Returns the future of an attempt with this body.
         pub fn run<F: Future>(self, body: F) -> Exploring<F> {
             Exploring { running: Running::new(self), body: Some(Box::pin(body)) }
@@ -74,7 +83,7 @@ mod exploring {
         }
 
         /// Enters the attempt, for as long as the value lives.
-        fn enter(&self) -> impl Sized + use<> {
+        pub(crate) fn enter(&self) -> impl Sized + use<> {
             (self.attempt.as_ref().map(Attempt::enter), self.mark.enter())
         }
     }
@@ -275,6 +284,18 @@ mod silent {
             Self(operation.record.mark())
         }
 
+        /// Returns the place of the attempts of an operation with a hedge.
+        #[inline]
+        pub(crate) fn of_race<K, L: TimeLimits, N>(operation: &Operation<K, L, N>) -> Self {
+            Self::of(operation)
+        }
+
+        /// Enters the attempt, for as long as the value lives.
+        #[inline]
+        pub(crate) fn enter(&self) -> impl Sized + use<> {
+            self.0.enter()
+        }
+
         /// Returns the future of an attempt with this body: the body.
         #[cfg(not(debug_assertions))]
         #[inline]
@@ -333,7 +354,7 @@ mod silent {
         /// Polls the body of the attempt.
         #[inline]
         pub(crate) fn poll<R>(&mut self, body: impl FnOnce() -> Poll<R>) -> Poll<R> {
-            let _entered = self.0.0.enter();
+            let _entered = self.0.enter();
             body()
         }
     }

@@ -1,8 +1,7 @@
 //! The race of the first attempt of an operation and its hedge.
 
-use super::explored::{self, Outcome};
+use super::explored::{self, Outcome, Place};
 use super::hedge::{Lane, OtherToken, Runner, worse};
-use super::nesting::Mark;
 use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
@@ -41,7 +40,7 @@ pub struct Race<'a, F: Future, Z, D, K, C> {
     /// The failure of the attempt that ended first, which was worth a retry.
     failed: Option<(Outcome<F::Output>, RetryDirective)>,
     was_sent: bool,
-    mark: Mark,
+    place: Place,
 }
 
 /// The race of an operation of a call with this strategy, these limits and this timer.
@@ -92,7 +91,7 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let _entered = this.mark.enter();
+        let _entered = this.place.enter();
         if !mem::take(&mut this.is_polled)
             && let Poll::Ready(attempted) = this.first.poll(context)
         {
@@ -154,7 +153,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
             outcome: None,
             failed: None,
             was_sent: false,
-            mark: operation.record.mark(),
+            place: Place::of_race(operation),
         }
     }
 

@@ -5,8 +5,8 @@ use ::tower::{Layer, ServiceExt, service_fn};
 use retry_core::test::{Explore, FindingKind, begin, explore};
 use retry_core::tower::RetryLayer;
 use retry_core::{
-    ChainPolicy, ErrorInfo, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy, policy_fn,
-    retry, retry_blocking, retryable,
+    ChainPolicy, ErrorInfo, Hedge, RetryInfo, RetryPolicy, RetrySafety, StandardRetryPolicy, StandardRetryStrategy,
+    policy_fn, retry, retry_blocking, retryable,
 };
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -172,7 +172,22 @@ fn an_attempt_that_passes_a_point_fails_there_only() {
     assert_eq!((found.passes, found.cases), (3, 5), "{found}");
 }
 
-/// An error of a client, whose derive is ours, but for which there is no value.
+// Rule G10.
+#[test]
+fn a_call_with_a_hedge_fails_at_points_only_and_is_unchecked_without_them() {
+    static GET: Hedge = Hedge::p95();
+    let test = |points: bool| {
+        let get = || async move { if points { sent() } else { Ok(()) } };
+        block_on(retry(&STORE, get).name("get").idempotent(true).hedge(&GET).run()).unwrap();
+    };
+    let found = with_answers().run(move || test(false));
+    assert_eq!(found.unchecked, ["`get`: the attempts of a call with a hedge fail at points only"]);
+    assert_eq!(found.cases, 0);
+    let found = with_answers().run(move || test(true));
+    assert_eq!((found.cases, found.unchecked.len()), (3, 0), "{found}");
+}
+
+/// An error for which there is no value.
 #[derive(Debug, RetryInfo)]
 #[retry(timeout)]
 struct Valueless;

@@ -44,6 +44,11 @@ impl Attempt {
         Some(Self { session, run, name, number })
     }
 
+    /// Records that the attempt is one of a call with a hedge, which fails at points only.
+    pub(crate) fn has_a_hedge(&self) {
+        lock(&self.run.passed).hedged.push((self.number, self.name));
+    }
+
     /// Enters the attempt: until the guard is dropped, the points that this thread passes are within it.
     pub(crate) fn enter(&self) -> Entered {
         RUNNING.with_borrow_mut(|running| running.push(self.number));

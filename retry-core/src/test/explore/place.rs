@@ -137,6 +137,8 @@ pub(super) struct Passed {
     pub(super) counts: HashMap<Site, usize>,
     /// Whether a point was passed in each attempt.
     pub(super) attempts: Vec<bool>,
+    /// The attempts with a hedge, with the names of their operations.
+    pub(super) hedged: Vec<(usize, &'static str)>,
     pub(super) failures: Vec<Failure>,
     /// Why the failure could not be made.
     pub(super) unmade: Option<Unmade>,

@@ -49,6 +49,8 @@ pub(super) struct Observed<T> {
     pub(super) places: Vec<Place>,
     /// The number of all places that were passed.
     pub(super) passes: usize,
+    /// The names of calls with a hedge whose attempts passed no point.
+    pub(super) hedged: Vec<&'static str>,
     /// What can't be made.
     pub(super) missing: HashMap<Site, Missing>,
     /// The operation that repeated a request although it is not idempotent.
@@ -126,13 +128,14 @@ pub(super) fn run<T: Send + 'static>(
         });
     }
     let (end, violations) = receive.recv_timeout(time_limit).unwrap_or_else(|_| (End::Hung, Vec::new()));
-    let Passed { places, attempts, failures, unmade, missing, repeated, ran_away, .. } = {
+    let Passed { places, attempts, hedged, failures, unmade, missing, repeated, ran_away, .. } = {
         let mut passed = lock(&run.passed);
         let abandoned = Passed { is_abandoned: matches!(end, End::Hung), has_ended: true, ..Passed::default() };
         std::mem::replace(&mut *passed, abandoned)
     };
     let passes = places.len();
     let is_whole = |attempt: Option<usize>| attempt.is_none_or(|attempt| attempts.get(attempt) == Some(&false));
+    let hedged = hedged.into_iter().filter(|(attempt, _)| is_whole(Some(*attempt))).map(|(_, name)| name).collect();
     let places = places.into_iter().filter(|(_, attempt)| is_whole(*attempt)).map(|(place, _)| place).collect();
     let failures = failures.into_iter().map(|failure| {
         let ends = record::operations(&failure.session);
@@ -147,5 +150,5 @@ pub(super) fn run<T: Send + 'static>(
         _ if ran_away => End::RanAway,
         end => unmade.map_or(end, End::Unmade),
     };
-    Observed { end, places, passes, missing, repeated, failures: failures.collect(), violations }
+    Observed { end, places, passes, hedged, missing, repeated, failures: failures.collect(), violations }
 }
