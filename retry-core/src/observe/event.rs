@@ -94,8 +94,8 @@ pub enum EventKind {
     Nested {
         /// The name of the other operation.
         outer: &'static str,
-        /// The maximum number of attempts that one call of the other operation makes: the product of both maxima. `None` if a
-        /// strategy of your own does not know its maximum.
+        /// The maximum number of attempts that one call of the other operation makes: the product of both maxima. `None` if your
+        /// own strategy does not know its maximum.
         max_attempts: Option<u32>,
     },
     /// The attempt failed, and a retry follows after a delay.

@@ -17,7 +17,7 @@ pub struct Nested {
     /// The name of the operation that ran within an attempt of the outer one.
     pub inner: &'static str,
     /// The maximum number of attempts of the inner operation in one call of the outer one: the product of both maxima. `None` if
-    /// a strategy of your own does not know its maximum.
+    /// your own strategy does not know its maximum.
     pub max_attempts: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn nested(session: &Session) -> Vec<Nested> {
     pairs.map_or_else(Vec::new, |pairs: Arc<Pairs>| lock(&pairs.state).clone())
 }
 
-/// Notes a pair once in the session of this thread, if there is one.
+/// Records a pair once in the session of this thread, if there is one.
 pub(crate) fn note_nested(outer: &'static str, inner: &'static str, max_attempts: Option<u32>) {
     let pairs: Option<Arc<Pairs>> = session::copy_of(&KEY, || Mutex::new(Vec::new()));
     let Some(pairs) = pairs else { return };

@@ -25,9 +25,10 @@ use std::time::Duration;
 /// Explores what failures do to a test that passes without them.
 ///
 /// Each attempt can fail: it is not sent, its answer is lost after it succeeded, or it is cut at an await. An answer is lost only if
-/// the attempt never awaited; otherwise the cuts show the same without running code that follows the answer. In an attempt
-/// whose fake calls [`may_fail`], only these points fail. An exploration runs the test without failures, and then three times
-/// for each pass of such a place:
+/// the attempt never awaited, and after the whole attempt: if that has cleared what a retry needs, the finding is a false alarm,
+/// which a fake that awaits or has points avoids. In an attempt whose fake calls [`may_fail`], only these points fail.
+///
+/// An exploration runs the test without failures, and then three times for each pass of such a place:
 ///
 /// | case | what fails | what it shows |
 /// |---|---|---|
