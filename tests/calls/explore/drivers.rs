@@ -196,7 +196,7 @@ struct Valueless;
 #[test]
 fn without_an_error_what_needs_one_is_unchecked() {
     let found = explore().run(|| retry_blocking(&STORE, || Ok::<_, Valueless>(())).name("call").run().unwrap());
-    let why = "there is no error to return; `no_answer` sets one";
+    let why = "there is no error to return; `no_answer` makes one of a type that derives `RetryInfo`";
     let expected = [format!("`call` not sent: {why}"), format!("`call` without an answer: {why}")];
     assert_eq!((found.cases, &found.unchecked[..]), (2, &expected[..]));
     found.assert_none();

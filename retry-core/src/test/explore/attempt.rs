@@ -13,7 +13,7 @@ thread_local! {
 
 /// Returns the attempts that run on this thread.
 pub(super) fn running() -> Vec<usize> {
-    RUNNING.with_borrow(Vec::clone)
+    RUNNING.try_with(|running| running.borrow().clone()).unwrap_or_default()
 }
 
 /// Returns the error that the exploration of this thread was given for a request without an answer.
@@ -51,7 +51,8 @@ impl Attempt {
 
     /// Enters the attempt: until the guard is dropped, the points that this thread passes are within it.
     pub(crate) fn enter(&self) -> Entered {
-        RUNNING.with_borrow_mut(|running| running.push(self.number));
+        // While a thread ends, its list may be gone already.
+        let _ = RUNNING.try_with(|running| running.borrow_mut().push(self.number));
         Entered
     }
 
@@ -96,7 +97,6 @@ pub(crate) struct Entered;
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // While a thread ends, its list may be gone already.
         let _ = RUNNING.try_with(|running| running.borrow_mut().pop());
     }
 }

@@ -166,7 +166,7 @@ impl Unmade {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Directive => "its policy evaluates outcomes only",
-            Self::Outcome => "there is no error to return; `no_answer` sets one",
+            Self::Outcome => "there is no error to return; `no_answer` makes one of a type that derives `RetryInfo`",
         }
     }
 }
