@@ -1,14 +1,15 @@
-//! A file, a fleet and a limit together: two processes share a retry quota and the limit of a server, and take their settings
+//! A file, a fleet and a limit together: two processes share what their quotas know and the limit of a server, and take their settings
 //! from one file, which changes while they run.
 //!
 //! `cargo run --example one_file --features fleet`. The store of the fleet is in memory, so no server is needed. With
 //! `RedisStore`, the processes are real ones.
 
 use retry_core::config::ConfiguredStrategy;
+use retry_core::quota::EvidenceQuota;
 use retry_core::{ExponentialBackoff, RetryConfig, RetryInfo, StandardRetryStrategy, TokioTimer, retryable};
 use retry_fleet::protocol::{Call, Reply};
 use retry_fleet::store::MemoryStore;
-use retry_fleet::{Fleet, FleetQuota, Membership, Store, StoreError};
+use retry_fleet::{Fleet, Membership, Store, StoreError};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,18 +18,12 @@ const FILE: &str = r#"
 [table]
 mode = "paced" # sends at the rate that the server accepts
 max_attempts = 4
-
-[table.fleet]
-capacity = 1000
 "#;
 
 const CHANGED: &str = r#"
 [table]
 mode = "paced"
 max_attempts = 2
-
-[table.fleet]
-capacity = 2000
 "#;
 
 #[derive(Debug, RetryInfo)]
@@ -37,18 +32,16 @@ struct SlowDown;
 
 /// What one process of the fleet has.
 struct Process {
-    quota: Arc<FleetQuota>,
-    table: Arc<ConfiguredStrategy<ExponentialBackoff, Arc<FleetQuota>>>,
+    table: Arc<ConfiguredStrategy<ExponentialBackoff, Arc<EvidenceQuota>>>,
     membership: Membership,
 }
 
 impl Process {
     fn start(store: SharedStore) -> Result<Self, Box<dyn Error>> {
-        let quota = Arc::new(FleetQuota::new(500));
-        let config = read(FILE, &quota)?;
-        let table = Arc::new(config.build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&quota)))?);
-        let membership = Fleet::new("table", store).quota(Arc::clone(&quota)).limit(Arc::clone(&table)).join()?;
-        Ok(Self { quota, table, membership })
+        let quota = Arc::new(EvidenceQuota::new());
+        let table = Arc::new(read(FILE)?.build_on(StandardRetryStrategy::new().with_quota(Arc::clone(&quota)))?);
+        let membership = Fleet::new("table", store).quota(quota).limit(Arc::clone(&table)).join()?;
+        Ok(Self { table, membership })
     }
 
     #[retryable(strategy = self.table)]
@@ -57,10 +50,8 @@ impl Process {
     }
 }
 
-/// Reads the settings, and the section of the fleet's quota among them.
-fn read(text: &str, quota: &FleetQuota) -> Result<RetryConfig, Box<dyn Error>> {
-    let document = toml::Deserializer::parse(text)?;
-    Ok(RetryConfig::from_file_section_with("settings.toml", "table", document, &[quota])?)
+fn read(text: &str) -> Result<RetryConfig, Box<dyn Error>> {
+    Ok(RetryConfig::from_file_section("settings.toml", "table", toml::Deserializer::parse(text)?)?)
 }
 
 /// Stands in for a server that accepts 200 requests per second, from all processes together.
@@ -106,16 +97,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for (process, number) in processes.iter().zip(1..) {
             let status = process.membership.status();
             let rate = process.table.send_rate().unwrap_or(f64::INFINITY);
-            let (attempts, capacity) = (process.table.settings().max_attempts, process.quota.capacity());
+            let attempts = process.table.settings().max_attempts;
             println!(
-                "  process {number} of {}: {rate:.0} sends per second, at most {attempts} attempts, a quota of {capacity}",
+                "  process {number} of {}: {rate:.0} sends per second, at most {attempts} attempts",
                 status.members
             );
         }
         if round == 1 {
             println!("the file changes");
             for process in &processes {
-                process.table.apply(&read(CHANGED, &process.quota)?, &TokioTimer)?;
+                process.table.apply(&read(CHANGED)?, &TokioTimer)?;
             }
             tokio::time::sleep(Duration::from_millis(300)).await;
         }

@@ -1,4 +1,4 @@
-//! Copies objects by many processes, first with a quota and a limit for each process and then with shared ones, through
+//! Copies objects by many processes, first by processes that know nothing of each other and then by a fleet, through
 //! the service of the example `bulk_copy`, which throttles, fails for ten seconds and recovers.
 //!
 //! Begin with `process.rs`, which holds what a process of a fleet adds to its code. The rest starts the store and the
@@ -59,8 +59,8 @@ use std::process::ExitCode;
 use store::StoreServer;
 use table::{Comparison, Plan};
 
-/// Exits with 0 if the last run lost no object and sent no more retries in the outage than its quota allows, with 1 if it did
-/// or the run itself failed, and with 2 for invalid arguments or without a store.
+/// Exits with 0 if the last run lost no object and most requests in the outage were not retries, with 1 if not or if
+/// the run itself failed, and with 2 for invalid arguments or without a store.
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Options::read() {

@@ -3,7 +3,6 @@
 use crate::faults::FaultRates;
 use crate::limit::Limits;
 use crate::outage::OutagePlan;
-use crate::process::{CAPACITY, DEAREST_COST};
 use crate::service::Rules;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -11,21 +10,21 @@ use std::fmt::{self, Display};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The most processes for which the capacity of the quota is enough: two of the dearest retries for each.
-const MOST_PROCESSES: i64 = (CAPACITY / (2 * DEAREST_COST)) as i64;
+/// The most processes.
+const MOST_PROCESSES: i64 = 32;
 /// The writes per second that the service accepts, from all processes together.
 const WRITES: f64 = 100.0;
 
 const NOTES: &str = "\
-The exit code is 0 if the shared quota and limit lost no object and no more retries were sent in the outage
-than the quota allows, 1 if not, and 2 for invalid arguments or if there is no store.
+The exit code is 0 if the last run lost no object and most requests in the outage were not retries, 1 if not,
+and 2 for invalid arguments or if there is no store.
 
 Examples:
   cargo run --example fleet --features fleet
   cargo run --example fleet --features fleet -- --only shared --kill-store
   cargo run --example fleet --features fleet -- --processes 20 --objects 3000";
 
-/// Copies objects by many processes, first with a quota and a limit for each process and then with shared ones, through a
+/// Copies objects by many processes, first by processes that know nothing of each other and then by a fleet, through a
 /// service that throttles, fails and recovers
 #[derive(Debug, Parser)]
 #[command(name = "fleet", after_help = NOTES, args_conflicts_with_subcommands = true)]
@@ -80,16 +79,16 @@ enum Role {
 pub(crate) struct ProcessOptions {
     /// The address of the service.
     pub(crate) service: SocketAddr,
-    /// The name of its fleet. `None` for its own quota and limit.
+    /// The name of its fleet, if it is part of one.
     pub(crate) fleet: Option<String>,
 }
 
 /// What the processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
-    /// Each process has its own quota and limit.
+    /// Each process learns alone.
     Separate,
-    /// All processes share one quota and one limit.
+    /// All processes share what their quotas know, and one limit.
     Shared,
 }
 

@@ -6,11 +6,10 @@ use crate::job::Job;
 use crate::options::ProcessOptions;
 use crate::report::Report;
 use crate::tally::{Counts, Tally};
-use retry_core::{
-    ErasedStrategy, ExponentialBackoff, PacedRetryStrategy, RetryQuota, StandardRetryStrategy, TokenBucket,
-};
+use retry_core::quota::EvidenceQuota;
+use retry_core::{ErasedStrategy, ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
 use retry_fleet::redis1::RedisStore;
-use retry_fleet::{Fleet, FleetQuota, Membership};
+use retry_fleet::{Fleet, Membership};
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -18,47 +17,25 @@ use std::time::Duration;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The capacity of a quota, shared or not.
-pub(crate) const CAPACITY: u32 = 500;
-/// The cost of a retry in this program, in which the service fails and does not stall.
-pub(crate) const RETRY_COST: u32 = 5;
-/// The cost of the dearest retry, which is one after a timeout.
-pub(crate) const DEAREST_COST: u32 = 10;
-/// The number of tasks of a process, which copy at the same time. It is large enough that their retries would empty the
-/// separate quotas in the outage.
+/// The number of tasks of a process, which copy at the same time. It is large enough that their retries empty fixed
+/// quotas in the outage.
 pub(crate) const TASKS: usize = 32;
 /// The maximum time of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The variable of the environment with the URL of the store, which can contain a password.
 pub(crate) const STORE: &str = "FLEET_STORE";
 
-/// Separate: each process has its own quota and limit. Reads are not limited, so they have a strategy without a
-/// limit.
-mod separate {
-    use super::{CAPACITY, ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy, TokenBucket};
-
-    pub(super) static QUOTA: TokenBucket = TokenBucket::new(CAPACITY);
-    pub(super) static READS: StandardRetryStrategy<ExponentialBackoff, &TokenBucket> =
-        StandardRetryStrategy::new().with_quota(&QUOTA);
-    pub(super) static WRITES: PacedRetryStrategy<ExponentialBackoff, &TokenBucket> =
-        PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(&QUOTA));
-}
-
-/// Shared: the same with a quota of the fleet. The process joins both parts.
-mod shared {
-    use super::{CAPACITY, DEAREST_COST, ExponentialBackoff, FleetQuota, PacedRetryStrategy, StandardRetryStrategy};
-
-    pub(super) static QUOTA: FleetQuota = FleetQuota::new(CAPACITY).cost(DEAREST_COST);
-    pub(super) static READS: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
-        StandardRetryStrategy::new().with_quota(&QUOTA);
-    pub(super) static WRITES: PacedRetryStrategy<ExponentialBackoff, &FleetQuota> =
-        PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(&QUOTA));
-}
+/// Reads are not limited, so they have a strategy without a limit. Both have one quota.
+static QUOTA: EvidenceQuota = EvidenceQuota::new();
+static READS: StandardRetryStrategy<ExponentialBackoff, &EvidenceQuota> =
+    StandardRetryStrategy::new().with_quota(&QUOTA);
+static WRITES: PacedRetryStrategy<ExponentialBackoff, &EvidenceQuota> =
+    PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(&QUOTA));
 
 /// Joins the named fleet, whose state is kept in this store.
 fn join(fleet: &str, url: &str) -> Result<Membership, Box<dyn Error>> {
     let fleet = Fleet::new(fleet, RedisStore::open(url)?);
-    Ok(fleet.quota(&shared::QUOTA).limit(&shared::WRITES).join()?)
+    Ok(fleet.quota(&QUOTA).limit(&WRITES).join()?)
 }
 
 /// Copies the objects whose keys come in on standard input, and reports on standard output.
@@ -66,15 +43,12 @@ pub(crate) async fn run(options: &ProcessOptions) -> Result<(), Box<dyn Error>> 
     let tally = Tally::default();
     tracing_subscriber::registry().with(tally.clone()).try_init()?;
     let keys = read_keys()?;
-    let (reads, writes, membership) = match &options.fleet {
-        None => (ErasedStrategy::new(&separate::READS), ErasedStrategy::new(&separate::WRITES), None),
-        Some(fleet) => {
-            let membership = join(fleet, &std::env::var(STORE)?)?;
-            (ErasedStrategy::new(&shared::READS), ErasedStrategy::new(&shared::WRITES), Some(membership))
-        }
+    let membership = match &options.fleet {
+        None => None,
+        Some(fleet) => Some(join(fleet, &std::env::var(STORE)?)?),
     };
     let http = Http::new(format!("http://{}", options.service), ATTEMPT_TIMEOUT)?;
-    let client = Arc::new(Client { http, reads, writes });
+    let client = Arc::new(Client { http, reads: ErasedStrategy::new(&READS), writes: ErasedStrategy::new(&WRITES) });
     let job = Arc::new(Job::new(keys));
 
     let report = |membership: Option<&Membership>| -> io::Result<()> {
@@ -94,7 +68,7 @@ pub(crate) async fn run(options: &ProcessOptions) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Returns what the process has done and what it holds.
+/// Returns what the process has done.
 fn observe(client: &Client, job: &Job, tally: &Tally, membership: Option<&Membership>) -> Report {
     let counted = tally.counted();
     let throttled = |counts: &Counts| counts.get("throttling").copied().unwrap_or(0);
@@ -105,8 +79,7 @@ fn observe(client: &Client, job: &Job, tally: &Tally, membership: Option<&Member
         retries: counted.retries.values().sum(),
         rejected: throttled(&counted.retries) + counted.stops.values().map(throttled).sum::<u32>(),
         failed: job.failed(),
-        held: status.map_or_else(|| separate::QUOTA.available(), |status| status.held),
-        share: status.map_or_else(|| separate::WRITES.send_rate(), |status| status.share),
+        share: status.map_or_else(|| WRITES.send_rate(), |status| status.share),
         is_connected: status.and_then(|status| status.is_connected),
     }
 }

@@ -64,7 +64,7 @@ impl Progress {
         let connected = reports.iter().filter(|report| report.is_connected == Some(true)).count();
         let sum = |count: fn(&Report) -> u32| thousands(reports.iter().map(count).sum::<u32>());
         format!(
-            "{} {:5.1} s  {phase:<9}  copied {} of {}, attempts {}, retries {}, rejected {}, held {}, {}/s{}",
+            "{} {:5.1} s  {phase:<9}  copied {} of {}, attempts {}, retries {}, rejected {}, {}/s{}",
             self.mode,
             elapsed.as_secs_f64(),
             sum(|report| report.copied),
@@ -72,7 +72,6 @@ impl Progress {
             sum(|report| report.attempts),
             sum(|report| report.retries),
             sum(|report| report.rejected),
-            sum(|report| report.held),
             thousands(format_args!("{:.0}", reports.iter().filter_map(|report| report.share).fold(0.0, f64::add))),
             if self.mode == Mode::Shared { format!(", {connected} connected") } else { String::new() },
         )
@@ -82,11 +81,11 @@ impl Progress {
 /// Describes each process.
 fn table(workers: &[Worker]) -> String {
     let mut text = format!(
-        "{:>7} {:>8} {:>9} {:>8} {:>9} {:>8} {:>6} {:>9}  {}",
-        "process", "copied", "attempts", "retries", "rejected", "failed", "held", "share", "connected"
+        "{:>7} {:>8} {:>9} {:>8} {:>9} {:>8} {:>9}  {}",
+        "process", "copied", "attempts", "retries", "rejected", "failed", "share", "connected"
     );
     for (number, worker) in workers.iter().enumerate() {
-        let Report { copied, attempts, retries, rejected, failed, held, share, is_connected } = worker.report();
+        let Report { copied, attempts, retries, rejected, failed, share, is_connected } = worker.report();
         let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share:.1}/s"));
         let state = match (worker.was_killed, is_connected) {
             (true, _) => "killed",
@@ -97,14 +96,13 @@ fn table(workers: &[Worker]) -> String {
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            "\n{:>7} {:>8} {:>9} {:>8} {:>9} {:>8} {:>6} {:>9}  {}",
+            "\n{:>7} {:>8} {:>9} {:>8} {:>9} {:>8} {:>9}  {}",
             number + 1,
             thousands(copied),
             thousands(attempts),
             thousands(retries),
             thousands(rejected),
             thousands(failed),
-            thousands(held),
             share,
             state,
         );

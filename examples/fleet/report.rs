@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// What a process has done, and what it holds.
+/// What a process has done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Report {
     /// The objects copied.
@@ -16,8 +16,6 @@ pub(crate) struct Report {
     pub(crate) rejected: u32,
     /// The copies that failed and are repeated later.
     pub(crate) failed: u32,
-    /// What the process holds of the quota.
-    pub(crate) held: u32,
     /// The limit on its writes, per second.
     pub(crate) share: Option<f64>,
     /// Whether the store answers. `None` without a store, and before the first answer.
@@ -26,10 +24,10 @@ pub(crate) struct Report {
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { copied, attempts, retries, rejected, failed, held, share, is_connected } = self;
+        let Self { copied, attempts, retries, rejected, failed, share, is_connected } = self;
         let share = share.map_or_else(|| "-".to_owned(), |share| share.to_string());
         let is_connected = is_connected.map_or_else(|| "-".to_owned(), |it| it.to_string());
-        write!(f, "{copied} {attempts} {retries} {rejected} {failed} {held} {share} {is_connected}")
+        write!(f, "{copied} {attempts} {retries} {rejected} {failed} {share} {is_connected}")
     }
 }
 
@@ -37,7 +35,7 @@ impl FromStr for Report {
     type Err = String;
 
     fn from_str(line: &str) -> Result<Self, String> {
-        read(line).ok_or_else(|| format!("invalid report of a process {line:?}: expected six numbers and two words"))
+        read(line).ok_or_else(|| format!("invalid report of a process {line:?}: expected five numbers and two words"))
     }
 }
 
@@ -50,7 +48,6 @@ fn read(line: &str) -> Option<Report> {
         retries: number()?,
         rejected: number()?,
         failed: number()?,
-        held: number()?,
         ..Report::default()
     };
     report.share = optional(words.next()?)?;

@@ -3,20 +3,17 @@
 use crate::fault::Faults;
 use crate::options::{Mode, Settings};
 use crate::outage::Outage;
-use crate::process::{CAPACITY, DEAREST_COST, RETRY_COST};
 use crate::progress::Progress;
 use crate::service::{Counters, Service};
 use crate::source::Source;
 use crate::store::StoreServer;
 use crate::workers::{FleetName, Worker};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// How often the processes are looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// The time before the outage whose answers may arrive in it.
-const UNDER_WAY: Duration = Duration::from_millis(100);
 /// The time that a run may take beyond the ideal.
 const GRACE: Duration = Duration::from_secs(15);
 
@@ -28,8 +25,6 @@ pub(crate) struct Outcome {
     pub(crate) in_outage: u32,
     /// The retries among them.
     pub(crate) retries: u32,
-    /// The retries that the quotas allow there.
-    pub(crate) allowed: u32,
     /// The writes of the whole run.
     pub(crate) writes: Writes,
     /// Those after the outage, when the limit is known.
@@ -66,9 +61,9 @@ impl Writes {
 }
 
 impl Outcome {
-    /// Returns whether nothing was lost and no more retries were sent than allowed.
+    /// Returns whether nothing was lost, and most requests of the outage were not retries.
     pub(crate) fn is_good(&self) -> bool {
-        self.lost == 0 && self.retries <= self.allowed
+        self.lost == 0 && 2 * self.retries < self.in_outage
     }
 }
 
@@ -96,14 +91,13 @@ pub(crate) async fn run(
     }
 
     let mut faults = Faults::new(settings, mode);
-    let (mut refunds, mut writes_before) = (Refunds::default(), Writes::default());
+    let mut writes_before = Writes::default();
     let mut progress = Progress::new(mode, settings);
     let deadline = settings.ideal() + GRACE;
     while workers.iter().any(|worker| !worker.has_ended()) && started.elapsed() < deadline {
         tokio::time::sleep(LOOK).await;
         let outage = service.outage().and_then(Outage::elapsed);
         let counters = service.counters();
-        refunds.note(counters.reads.get() + counters.writes.get(), outage.is_some());
         if outage.is_none_or(|outage| outage < settings.outage) {
             writes_before = Writes::of(counters);
         }
@@ -128,17 +122,10 @@ pub(crate) async fn run(
     };
     let writes = Writes::of(service.counters());
     let outage = service.outage().map(|outage| (outage.received.get(), outage.retries.get())).unwrap_or_default();
-    let unconnected = workers.iter().filter(|worker| worker.report().is_connected.is_none()).count();
-    let quotas = match mode {
-        Mode::Separate => settings.processes * CAPACITY as usize,
-        // A store that loses its memory adds a capacity, and a process that did not reach the store a pocket.
-        Mode::Shared => (1 + faults.emptied) * CAPACITY as usize + unconnected * DEAREST_COST as usize,
-    };
     Ok(Outcome {
         mode,
         in_outage: outage.0,
         retries: outage.1,
-        allowed: (u32::try_from(quotas)? + refunds.under_way()) / RETRY_COST,
         writes,
         late_writes: writes.since(writes_before),
         failed: workers.iter().map(|worker| worker.report().failed).sum(),
@@ -146,31 +133,4 @@ pub(crate) async fn run(
         abandoned: missing(true),
         elapsed,
     })
-}
-
-/// The successes shortly before the outage, which can refund the quota while it lasts.
-#[derive(Debug, Default)]
-struct Refunds {
-    /// The successes so far, at several times. The last one is at the beginning of the outage.
-    samples: VecDeque<(Instant, u32)>,
-    has_ended: bool,
-}
-
-impl Refunds {
-    fn note(&mut self, successes: u32, is_outage: bool) {
-        if self.has_ended {
-            return;
-        }
-        self.has_ended = is_outage;
-        let now = Instant::now();
-        self.samples.push_back((now, successes));
-        while self.samples.get(1).is_some_and(|(at, _)| now.duration_since(*at) >= UNDER_WAY) {
-            self.samples.pop_front();
-        }
-    }
-
-    /// Returns the number of successes. Each refunds 1, because there were no paid retries before the outage.
-    fn under_way(&self) -> u32 {
-        self.samples.front().zip(self.samples.back()).map_or(0, |((_, first), (_, last))| last - first)
-    }
 }

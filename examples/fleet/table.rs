@@ -2,7 +2,6 @@
 
 use crate::noun::noun;
 use crate::options::Settings;
-use crate::process::CAPACITY;
 use crate::run::{Outcome, Writes};
 use crate::source::Source;
 use crate::text::{percent, thousands};
@@ -23,11 +22,7 @@ impl Display for Plan<'_> {
         let Self { settings, source, tasks, store } = self;
         let Settings { processes, outage, rules, .. } = settings;
         writeln!(f, "Copying {source}.")?;
-        writeln!(
-            f,
-            "{processes} {} with {tasks} tasks each. The capacity of a quota is {CAPACITY}, separate or shared.",
-            noun(*processes, "process", "processes")
-        )?;
+        writeln!(f, "{processes} {} with {tasks} tasks each.", noun(*processes, "process", "processes"))?;
         writeln!(
             f,
             "The service accepts {} writes per second, and fails for {outage:?}.",
@@ -54,7 +49,6 @@ impl Display for Comparison<'_> {
         self.row(f, "", |outcome| outcome.mode.to_string())?;
         self.row(f, "requests in the outage", |outcome| thousands(outcome.in_outage))?;
         self.row(f, "  of them retries", |outcome| thousands(outcome.retries))?;
-        self.row(f, "  allowed by the quota", |outcome| thousands(outcome.allowed))?;
         self.row(f, "writes rejected", |outcome| share(outcome.writes))?;
         self.row(f, "  after the outage", |outcome| share(outcome.late_writes))?;
         self.row(f, "copies repeated", |outcome| thousands(outcome.failed))?;
@@ -92,6 +86,6 @@ fn verdict(outcome: &Outcome) -> String {
         0 => "no object was lost".to_owned(),
         lost => format!("{} {} lost", thousands(lost), noun(lost, "object was", "objects were")),
     };
-    let retries = if outcome.retries <= outcome.allowed { "no more" } else { "MORE" };
-    format!("{lost}, and {retries} retries were sent in the outage than allowed")
+    let share = percent((1e3 * f64::from(outcome.retries) / f64::from(outcome.in_outage.max(1))).round() / 1e3);
+    format!("{lost}, and {share} of the requests in the outage were retries")
 }

@@ -8,10 +8,12 @@
 //! ```
 
 use redis::Connection;
-use retry_core::time::ManualTimer;
-use retry_core::{Clock, ExponentialBackoff, PacedRetryStrategy, RetryQuota, StandardRetryStrategy};
+use retry_core::RetryErrorType::Other;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{PacedRetryStrategy, RetryQuota, TokioTimer};
+use retry_fleet::protocol::{Call, Evidence, LimitCall};
 use retry_fleet::redis1::RedisStore;
-use retry_fleet::{Fleet, FleetQuota, Membership};
+use retry_fleet::{Fleet, Membership, Store};
 use std::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -20,10 +22,8 @@ use std::time::{Duration, Instant};
 use tokio::time::{interval, sleep};
 
 const HASH: &str = "retry-fleet:1:{load}";
-/// The cost of a retry.
-const COST: u32 = 14;
-/// The time between two retries of a process that retries.
-const BETWEEN_RETRIES: Duration = Duration::from_millis(100);
+/// The time between two failures of a process whose attempts fail.
+const BETWEEN_FAILURES: Duration = Duration::from_millis(100);
 /// The time within which all processes have to join.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -31,15 +31,15 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Nothing,
-    Retries,
+    Failures,
     Limit,
 }
 
 impl Work {
     const fn name(self) -> &'static str {
         match self {
-            Self::Nothing => "a quota, no retries",
-            Self::Retries => "a quota, ten retries a second each",
+            Self::Nothing => "a quota, nothing fails",
+            Self::Failures => "a quota, ten failures a second each",
             Self::Limit => "a quota and a limit",
         }
     }
@@ -86,26 +86,57 @@ impl Counters {
     }
 }
 
-fn join(url: &str, processes: u32, work: Work) -> Result<(Arc<FleetQuota>, Membership), Box<dyn Error>> {
-    // The quota never runs out, so that each process is granted what it wants.
-    let quota = Arc::new(FleetQuota::new(processes.saturating_mul(1_000_000)).cost(COST));
+fn join(url: &str, work: Work) -> Result<(Arc<EvidenceQuota>, Membership), Box<dyn Error>> {
+    let quota = Arc::new(EvidenceQuota::new());
     let fleet = Fleet::new("load", RedisStore::open(url)?).quota(Arc::clone(&quota));
-    let membership = if work == Work::Limit {
-        let standard: StandardRetryStrategy<ExponentialBackoff, Arc<FleetQuota>> =
-            StandardRetryStrategy::new().with_quota(Arc::clone(&quota));
-        fleet.limit(Arc::new(PacedRetryStrategy::over(standard))).join()?
-    } else {
-        fleet.join()?
-    };
+    let membership =
+        if work == Work::Limit { fleet.limit(Arc::new(PacedRetryStrategy::new())).join()? } else { fleet.join()? };
     Ok((quota, membership))
 }
 
-async fn retries(quota: Arc<FleetQuota>) {
-    let (mut ticks, clock) = (interval(BETWEEN_RETRIES), ManualTimer::new());
+async fn fail(quota: Arc<EvidenceQuota>) {
+    let mut ticks = interval(BETWEEN_FAILURES);
     loop {
         ticks.tick().await;
-        quota.try_acquire(COST, &clock as &dyn Clock);
+        quota.pay(14, Other, &TokioTimer);
     }
+}
+
+/// Lets very many processes call once each, over one connection, and then end without a word. Returns the longest time for which a
+/// call has blocked the store, in milliseconds.
+async fn longest_call(processes: u32) -> Result<f64, Box<dyn Error>> {
+    let (_server, url) = Server::start()?;
+    let client = redis::Client::open(url.as_str())?;
+    let mut store = RedisStore::open(&url)?;
+    let started = Instant::now();
+    let call = |number: u32| {
+        let mut call = Call::new(format!("process {number}"), "fresh");
+        call.quota = Some(Evidence { missing: 1_000, capacity: 2_000, timeout_age: None });
+        call.limit = Some(LimitCall::default());
+        call
+    };
+    while let Err(error) = store.call("load", &call(0)).await {
+        if started.elapsed() > PATIENCE {
+            return Err(error.into());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    let mut direct = client.get_connection()?;
+    // All calls from here on, in microseconds.
+    redis::cmd("CONFIG").arg("SET").arg("slowlog-log-slower-than").arg(500).exec(&mut direct)?;
+    for number in 1..processes {
+        store.call("load", &call(number)).await?;
+    }
+    // Half a minute later for the store, all are gone but those that call again.
+    for round in 0..2 {
+        redis::cmd("HINCRBY").arg(HASH).arg("now").arg(31_000).exec(&mut direct)?;
+        for number in 0..processes / 2 {
+            store.call("load", &call(number + round)).await?;
+        }
+    }
+    let slow: Vec<Vec<redis::Value>> = redis::cmd("SLOWLOG").arg("GET").arg(-1).query(&mut direct)?;
+    let times = slow.iter().filter_map(|entry| entry.get(2)).map(redis::from_redis_value_ref::<u32>);
+    Ok(times.collect::<Result<Vec<_>, _>>()?.into_iter().max().map_or(0.5, |time| f64::from(time) / 1e3))
 }
 
 async fn measure(processes: u32, work: Work, time: Duration) -> Result<(), Box<dyn Error>> {
@@ -121,9 +152,9 @@ async fn measure(processes: u32, work: Work, time: Duration) -> Result<(), Box<d
     };
     let mut members = Vec::new();
     for _ in 0..processes {
-        let (quota, membership) = join(&url, processes, work)?;
-        let retries = (work == Work::Retries).then(|| tokio::spawn(retries(quota)));
-        members.push((membership, retries));
+        let (quota, membership) = join(&url, work)?;
+        let failures = (work == Work::Failures).then(|| tokio::spawn(fail(quota)));
+        members.push((membership, failures));
         // A thousand connections at the same moment would overflow the backlog of the server.
         sleep(Duration::from_millis(2)).await;
     }
@@ -146,9 +177,9 @@ async fn measure(processes: u32, work: Work, time: Duration) -> Result<(), Box<d
         1e6 * busy / calls,
         bytes.div_ceil(1_000)
     );
-    for (_, retries) in &members {
-        if let Some(retries) = retries {
-            retries.abort();
+    for (_, failures) in &members {
+        if let Some(failures) = failures {
+            failures.abort();
         }
     }
     Ok(())
@@ -159,10 +190,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(5), |seconds| seconds.parse())?;
     println!("| processes | with | calls per second | share of a core | time per call | memory |");
     println!("|---|---|---|---|---|---|");
-    for work in [Work::Nothing, Work::Retries, Work::Limit] {
+    for work in [Work::Nothing, Work::Failures, Work::Limit] {
         for processes in [10, 100, 1_000] {
             measure(processes, work, Duration::from_secs(seconds)).await?;
         }
+    }
+    println!();
+    for processes in [1_000, 10_000] {
+        let longest = longest_call(processes).await?;
+        println!(
+            "With {processes} processes, of which half end without a word, no call blocks the store for more than {longest:.1} ms."
+        );
     }
     Ok(())
 }

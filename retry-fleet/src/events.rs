@@ -24,14 +24,6 @@ events! {
     warn store_back(fleet: &str): "the store of the fleet answers again";
     /// Once for each new epoch after the first.
     warn store_emptied(fleet: &str): "the store of the fleet has lost its memory";
-    /// Once for each capacity of the store.
-    warn capacity_differs(fleet: &str, capacity: u32, store: u32): "the store has another capacity, which counts";
-    /// Once.
-    warn share_is_small(fleet: &str, share: u32, cost: u32): "the fair share of the quota pays for less than one retry";
-    /// Once, until the quota has recovered.
-    warn quota_exhausted(strategy: Option<&str>, capacity: u32): "the process has no part of the fleet's quota left";
-    /// Once after `quota_exhausted`.
-    warn quota_recovered(capacity: u32): "the fleet's quota has recovered";
     /// For each membership that is dropped within a second.
     #[cfg(feature = "tokio")]
     warn membership_dropped(fleet: &str): "the membership was dropped, so the process left the fleet: keep it, as in `let membership = ..`";

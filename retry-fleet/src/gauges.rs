@@ -4,13 +4,10 @@ use crate::member::FleetStatus;
 
 /// Publishes what the process knows about its fleet.
 #[cfg(feature = "metrics")]
-#[expect(clippy::cast_precision_loss, reason = "a metric is an f64")]
 pub(crate) fn set(fleet: &str, status: &FleetStatus) {
     let gauge = |name: &'static str, value: f64| metrics::gauge!(name, "fleet" => fleet.to_owned()).set(value);
     gauge("retry_fleet_store_up", if status.is_connected == Some(true) { 1.0 } else { 0.0 });
     gauge("retry_fleet_members", status.members.into());
-    gauge("retry_fleet_balance", status.balance as f64);
-    gauge("retry_fleet_held", status.held.into());
     if let Some(rate) = status.rate {
         gauge("retry_fleet_rate", rate);
     }

@@ -1,33 +1,31 @@
-//! One retry quota, one limit and one switch for many processes, kept in Redis or Valkey.
+//! Many processes that share what their retry quotas have learned, one limit and one switch, kept in Redis or Valkey.
 //!
-//! A retry quota protects a server from one process. A fleet of a thousand processes has a thousand quotas, and each of
-//! them is full when an outage begins. With this crate, the processes of a fleet share:
+//! A retry quota protects a server from one process. The quotas of a thousand processes know little each, because each sees
+//! little traffic. With this crate, the processes of a fleet share:
 //!
 //! | what | how | effect |
 //! |---|---|---|
-//! | a quota | [`Fleet::quota`], a [`FleetQuota`] | all retries of the fleet are paid from one budget |
+//! | a quota | [`Fleet::quota`], an [`EvidenceQuota`](retry_core::quota::EvidenceQuota) | all processes know whether retries help, nearly as if they were one |
 //! | a limit | [`Fleet::limit`], a [`PacedRetryStrategy`](retry_core::PacedRetryStrategy) | one rejection teaches all processes the rate that the server accepts, and each sends at its fair share |
 //! | a switch | [`Fleet::switch`], a [`FleetSwitch`] | retries off for the whole fleet, by any process or an operator |
 //!
-//! Decisions stay local and never wait for the network: each process holds a part of the quota and a share of the limit. A
-//! task calls the store every second, or every quarter of a second with a limit, and at once when the process runs low.
+//! Decisions stay local and never wait for the network: each process pays for its own retries, and sends at its share of the
+//! limit. A task calls the store twice a second, or four times with a limit.
 //!
 //! # Setup
 //!
 //! ```no_run
 //! # #[cfg(feature = "redis1")]
 //! # mod program {
-//! use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+//! use retry_core::EvidenceRetryStrategy;
+//! use retry_fleet::Fleet;
 //! use retry_fleet::redis1::RedisStore;
-//! use retry_fleet::{Fleet, FleetQuota};
 //!
-//! static QUOTA: FleetQuota = FleetQuota::new(5_000);
-//! static ORDERS: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
-//!     StandardRetryStrategy::new().with_quota(&QUOTA);
+//! static ORDERS: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 //!
 //! # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = RedisStore::open("redis://127.0.0.1")?;
-//! let membership = Fleet::new("orders", store).quota(&QUOTA).join()?;
+//! let membership = Fleet::new("orders", store).quota(ORDERS.quota()).join()?;
 //! // The program runs, and at its end:
 //! membership.leave().await;
 //! # Ok(())
@@ -35,37 +33,46 @@
 //! # }
 //! ```
 //!
-//! The functions are retried as before, with `#[retryable(strategy = ORDERS)]`. With a limit and a switch:
+//! The functions are retried as before, with `#[retryable(strategy = ORDERS)]`. Strategies that call the same service can
+//! have one quota, as `&EvidenceQuota`. With a limit and a switch:
 //!
 //! ```
-//! use retry_core::{ExponentialBackoff, PacedRetryStrategy, StandardRetryStrategy};
-//! use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError, Membership, Store};
+//! use retry_core::quota::EvidenceQuota;
+//! use retry_core::{EvidenceRetryStrategy, ExponentialBackoff, PacedRetryStrategy};
+//! use retry_fleet::{Fleet, FleetSwitch, JoinError, Membership, Store};
 //!
-//! static QUOTA: FleetQuota = FleetQuota::new(5_000);
-//! static TABLE: PacedRetryStrategy<ExponentialBackoff, &FleetQuota> =
-//!     PacedRetryStrategy::over(StandardRetryStrategy::new().with_quota(&QUOTA));
+//! static TABLE: PacedRetryStrategy<ExponentialBackoff, EvidenceQuota> =
+//!     PacedRetryStrategy::over(EvidenceRetryStrategy::standard());
 //! static SWITCH: FleetSwitch = FleetSwitch::new(retry_core::set_retries_enabled);
 //!
 //! fn join(store: impl Store) -> Result<Membership, JoinError> {
-//!     Fleet::new("table", store).quota(&QUOTA).limit(&TABLE).switch(&SWITCH).join()
+//!     Fleet::new("table", store).quota(TABLE.standard().quota()).limit(&TABLE).switch(&SWITCH).join()
 //! }
 //! ```
+//!
+//! # What sharing a quota does
+//!
+//! A process reports what its quota has learned: how much was spent on retries and not given back, its own traffic, and when
+//! an attempt last timed out. It hears the sums over the others. Nothing is owed to the store: a report that is lost, late or
+//! doubled changes little, and what was heard counts for half after five seconds. Whatever it hears, a process spends at most
+//! twice its own capacity between two reports.
+//!
+//! For a fixed bound on the retries of all processes together, divide a capacity among their own quotas.
 //!
 //! # When something fails
 //!
 //! | what happens | what the process does |
 //! |---|---|
-//! | the store has not answered yet | the quota has its pocket, one retry unless set; with a limit, the process sends 10 requests per second |
-//! | the store does not answer for 3 s, or longer in fleets of more than 1,200 | it goes on with what it holds; refunds fill its fair share of the quota, and, from the first call without an answer on, it sends its share of the estimated limit. It goes on asking, and comes back by itself |
-//! | the store was not reached for 3 s after joining | the quota has its pocket; the limit is that of a single process |
-//! | the store was emptied | the processes tell the store what they hold, and go on with the estimated limit; at most one capacity more is spent |
+//! | the store has not answered yet | the quota decides alone; with a limit, the process sends 10 requests per second |
+//! | the store does not answer for 3 s, or longer in fleets of more than 2,400 | the quota forgets what it heard, half of it in each five seconds, and then decides alone. From the first call without an answer on, the process sends its share of the estimated limit. It goes on asking, and comes back by itself |
+//! | the store was not reached for 3 s after joining | the limit is that of a single process |
+//! | the store was emptied | the processes tell it what they know, with their next calls |
 //! | a stale replica took over | the same, but the limit goes on with what the replica knows of it |
-//! | the process crashes | what it held counts as spent, and successes of the others fill it |
+//! | the process crashes | its report counts until the store removes it, after 3 s |
 //! | the process stops for a while | after 3 s, or longer in fleets of more than 3,400, the store removes it, and takes it back with its next call |
 //! | the tokio runtime ends | as if the store were lost |
 //!
-//! Reconnecting takes nothing from a quota. Memory is bounded: a process keeps a few numbers, and the store one short field
-//! for each process.
+//! Memory is bounded: a process keeps a few numbers, and the store one short field for each process.
 //!
 //! # For operators
 //!
@@ -88,8 +95,6 @@
 //! |---|---|
 //! | `retry_fleet_store_up` | 1 while the store answers, else 0 |
 //! | `retry_fleet_members` | the number of processes |
-//! | `retry_fleet_balance` | what the store can still give |
-//! | `retry_fleet_held` | what this process holds |
 //! | `retry_fleet_rate` | the limit of the fleet, in sends per second |
 //! | `retry_fleet_share` | the share of this process, in sends per second |
 //! | `retry_fleet_retries_enabled` | 1 while retries are on, else 0 |
@@ -100,9 +105,6 @@
 //! |---|---|
 //! | `store_lost`, `store_back` | once each, in turns |
 //! | `store_emptied` | each time the store has lost its memory |
-//! | `quota_exhausted`, `quota_recovered` | once each, in turns |
-//! | `capacity_differs` | once for each capacity of the store that is not that of the process |
-//! | `share_is_small` | once, if the fair share pays for less than one retry |
 //! | `switched` | each time the switch has another value |
 //! | `membership_dropped` | a membership was dropped within a second, as by `let _ = fleet.join()` |
 //! | `stays_alone` | once, if no other process was seen in the first minute, as in a fleet with a misspelled name |
@@ -121,47 +123,30 @@
 //!
 //! # Tests
 //!
-//! Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own and is cut off the store.
+//! Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own. A member that runs in the test shares nothing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(not(loom))]
 mod events;
-#[cfg(all(not(loom), feature = "tokio"))]
+#[cfg(feature = "tokio")]
 mod gauges;
-#[cfg(all(not(loom), feature = "tokio"))]
+#[cfg(feature = "tokio")]
 mod joined;
-#[cfg(not(loom))]
 mod limit;
-#[cfg(not(loom))]
 mod member;
-#[cfg(not(loom))]
 pub mod protocol;
-#[cfg(not(loom))]
 mod quota;
-#[cfg(not(loom))]
 mod random;
-#[cfg(all(not(loom), feature = "redis1"))]
+#[cfg(feature = "redis1")]
 pub mod redis1;
-#[cfg(loom)]
-#[path = "quota/stock.rs"]
-#[allow(dead_code, reason = "the models do not need all of it")]
-mod stock;
-#[cfg(not(loom))]
 pub mod store;
-#[cfg(not(loom))]
 mod switch;
-mod sync;
-#[cfg(all(not(loom), feature = "tokio"))]
+#[cfg(feature = "tokio")]
 mod task;
-#[cfg(not(loom))]
-mod wake;
 
-#[cfg(all(not(loom), feature = "tokio"))]
+#[cfg(feature = "tokio")]
 pub use self::task::{Fleet, JoinError, Membership};
-#[cfg(not(loom))]
 pub use self::{
     member::{FleetStatus, Member},
-    quota::FleetQuota,
     store::{Store, StoreError},
     switch::{FleetSwitch, SwitchedOff},
 };

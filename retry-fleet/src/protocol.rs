@@ -10,6 +10,7 @@
 //! assert!(call.epoch.is_none() && !call.is_leaving);
 //! ```
 
+use retry_core::quota::QuotaKnowledge;
 use std::time::Duration;
 
 /// What a process tells the store.
@@ -28,8 +29,8 @@ pub struct Call {
     pub is_leaving: bool,
     /// The number of processes, at most, that the call removes because their time is over. More than 1,000 are treated as 1,000.
     pub look_at: u32,
-    /// The part of the quota.
-    pub quota: Option<QuotaCall>,
+    /// What the process knows about retries, without what it was told, if it has a quota.
+    pub quota: Option<Evidence>,
     /// The part of the limit.
     pub limit: Option<LimitCall>,
     /// The last turn of the switch that the process knows. A store that was emptied takes it over.
@@ -67,26 +68,33 @@ pub struct Turn {
     pub reason: String,
 }
 
-/// What a process tells about the quota.
+/// What quotas by evidence know about retries, in thousandths of a retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QuotaCall {
-    /// Which entry of the store these numbers are for: the one that the last reply named, or 0 before the first reply. The
-    /// store forgets a process that is silent, and a late call can bring it back. Numbers for another entry say nothing.
-    pub entry: u64,
-    /// The capacity that the process is set to.
-    pub capacity: u32,
-    /// The cost of a retry.
-    pub cost: u32,
-    /// What the process has been given in all, its pocket included.
-    pub seen: u64,
-    /// What the process has given back in all.
-    pub back: u64,
-    /// What the process wants to be given now.
-    pub want: u32,
-    /// What the process holds.
-    pub held: u32,
-    /// The last balance of the fleet that the process knows. A store that was emptied begins with it.
-    pub hint: u32,
+pub struct Evidence {
+    /// What was spent on retries and not given back. Below zero if successes have given back more.
+    pub missing: i64,
+    /// What may be missing.
+    pub capacity: u64,
+    /// The time since the latest timeout of an attempt, if there was one.
+    pub timeout_age: Option<Duration>,
+}
+
+impl From<QuotaKnowledge> for Evidence {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the floats saturate")]
+    fn from(known: QuotaKnowledge) -> Self {
+        Self {
+            missing: (known.missing() * 1e3).round() as i64,
+            capacity: (known.capacity() * 1e3).round() as u64,
+            timeout_age: known.timeout_age(),
+        }
+    }
+}
+
+impl From<Evidence> for QuotaKnowledge {
+    #[expect(clippy::cast_precision_loss, reason = "more than 53 bits do not matter")]
+    fn from(told: Evidence) -> Self {
+        Self::new(told.missing as f64 / 1e3, told.capacity as f64 / 1e3, told.timeout_age)
+    }
 }
 
 /// What a process tells about the limit.
@@ -137,8 +145,8 @@ pub struct Reply {
     pub members: u32,
     /// The latest turn of the switch. `None` if nobody has turned it.
     pub turn: Option<Turn>,
-    /// The part of the quota, if the process asked for it.
-    pub quota: Option<QuotaReply>,
+    /// What the other processes know about retries, if the process told what it knows.
+    pub quota: Option<Evidence>,
     /// The part of the limit, if the process asked for it.
     pub limit: Option<LimitReply>,
 }
@@ -153,21 +161,6 @@ impl Reply {
     pub fn retries_enabled(&self) -> bool {
         self.turn.as_ref().is_none_or(|turn| turn.off_for.is_zero())
     }
-}
-
-/// What the store answers about the quota.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaReply {
-    /// The entry of the process. If it is a new one, the process counts from 0 again.
-    pub entry: u64,
-    /// What the process has been given in all.
-    pub given: u64,
-    /// What the store can still give. It can be below zero while processes join with their pockets.
-    pub balance: i64,
-    /// What refunds of the fleet can still fill.
-    pub room: u32,
-    /// The capacity that counts.
-    pub capacity: u32,
 }
 
 /// What the store answers about the limit.

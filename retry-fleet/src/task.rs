@@ -3,10 +3,10 @@
 use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
 use crate::protocol::Turn;
-use crate::quota::FleetQuota;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
 use crate::switch::{FleetSwitch, SwitchedOff};
+use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
 use retry_core::{Clock, TokioTimer};
@@ -31,17 +31,15 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 /// What a process shares with its fleet, and where the fleet's state is kept.
 ///
 /// ```no_run
-/// use retry_core::{ExponentialBackoff, StandardRetryStrategy};
+/// use retry_core::EvidenceRetryStrategy;
+/// use retry_fleet::Fleet;
 /// use retry_fleet::redis1::RedisStore;
-/// use retry_fleet::{Fleet, FleetQuota};
 ///
-/// static QUOTA: FleetQuota = FleetQuota::new(5_000);
-/// static STORE: StandardRetryStrategy<ExponentialBackoff, &FleetQuota> =
-///     StandardRetryStrategy::new().with_quota(&QUOTA);
+/// static ORDERS: EvidenceRetryStrategy = EvidenceRetryStrategy::standard();
 ///
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
 /// let fleet = Fleet::new("orders", RedisStore::open("redis://127.0.0.1")?);
-/// let membership = fleet.quota(&QUOTA).join()?;
+/// let membership = fleet.quota(ORDERS.quota()).join()?;
 /// // .. the program runs, and at its end:
 /// membership.leave().await;
 /// # Ok(())
@@ -61,9 +59,10 @@ impl<S: Store> Fleet<S> {
         Self { member, store, is_given_twice: false }
     }
 
-    /// Shares a quota, a static or an `Arc`.
+    /// Shares what a quota by evidence, a static or an `Arc`, knows about retries. Each process pays for its own retries, and
+    /// decides nearly as if all processes had one quota. There is no capacity to set.
     #[must_use]
-    pub fn quota(mut self, quota: impl Deref<Target = FleetQuota> + Send + Sync + 'static) -> Self {
+    pub fn quota(mut self, quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[0];
         self.member = self.member.quota(quota);
         self
@@ -89,8 +88,7 @@ impl<S: Store> Fleet<S> {
 
     /// Joins the fleet, by a task on the current tokio runtime. It does not wait for the store.
     ///
-    /// If the runtime ends, or the process can't reach the store, the process goes on alone: with what it holds, up to its
-    /// fair share.
+    /// If the runtime ends, or the process can't reach the store, the process goes on alone.
     ///
     /// # Errors
     ///
@@ -228,7 +226,7 @@ impl Membership {
         outcome.await.map_err(|_| ended())?
     }
 
-    /// Leaves the fleet: gives back what the process holds, and returns when the store knows it, or after two seconds.
+    /// Leaves the fleet, and returns when the store knows it, or after two seconds.
     pub async fn leave(self) {
         let (done, outcome) = oneshot::channel();
         if self.commands.send(Command::Leave(done)).await.is_ok() {
@@ -278,25 +276,16 @@ impl<S: Store> Task<S> {
 
     /// Waits until there is something to do.
     async fn wait(&mut self, commands: &mut mpsc::Receiver<Command>) -> Next {
-        loop {
-            let pause = self.member.next_call_at().saturating_since(TokioTimer.now());
-            if pause.is_zero() {
-                return Next::Call;
-            }
-            let (mut pause, member) = (pin!(sleep(pause)), &mut self.member);
-            let next = poll_fn(|context| {
-                if let Poll::Ready(command) = commands.poll_recv(context) {
-                    return Poll::Ready(Some(command.map_or(Next::Leave, Next::Command)));
-                }
-                if member.poll_woken(context, TokioTimer.now()).is_ready() {
-                    return Poll::Ready(None);
-                }
-                pause.as_mut().poll(context).map(|()| Some(Next::Call))
-            });
-            if let Some(next) = next.await {
-                return next;
-            }
+        let pause = self.member.next_call_at().saturating_since(TokioTimer.now());
+        if pause.is_zero() {
+            return Next::Call;
         }
+        let mut pause = pin!(sleep(pause));
+        poll_fn(|context| match commands.poll_recv(context) {
+            Poll::Ready(command) => Poll::Ready(command.map_or(Next::Leave, Next::Command)),
+            Poll::Pending => pause.as_mut().poll(context).map(|()| Next::Call),
+        })
+        .await
     }
 
     async fn call(&mut self, is_leaving: bool) -> Result<(), StoreError> {

@@ -1,69 +1,61 @@
 //! The pictures of many processes that share.
 
 use super::dots::{Dots, Panel, Row, TOP};
-use super::looks::{YOURS, look, spread, standard};
+use super::looks::{GREEN, YOURS, look, spread, standard};
 use super::parts::{Missing, collect, distinct, filled, has_yours, option, rows, table, value, worst};
 use super::scale::number;
-use super::svg::Svg;
-use crate::report::{Report, Spread};
+use super::svg::{Look, Marker, Svg};
+use crate::report::{Report, Table};
 
-/// Separate quotas, shared ones, and one quota, which is the bound.
+/// Quotas that know their own traffic, and those that share what they know.
 pub(super) fn fleet(report: &Report) -> Result<String, Missing> {
-    let load = report.options["loads"].as_array().and_then(|loads| loads.last()?.as_f64()).unwrap_or(0.0);
-    let (small, each) = (number(option(report, "capacity")), number(option(report, "capacity_per_process")));
-    let mut names = vec![format!("separate, {small} each"), format!("separate, {each} each")];
-    for kind in ["shared", "one"] {
-        names.extend([format!("{kind}, {each} each"), format!("{kind}, {small}")]);
+    let (recovery, load, success) = (table(report, "recovery")?, table(report, "load")?, table(report, "success")?);
+    let mut names = vec!["new()", "evidence, alone", "evidence, shared"];
+    if has_yours(recovery) {
+        names.push(YOURS);
     }
-    let sections = ["a quota in each process", "", "a quota that processes share", "", "one process for all"];
-    let rows = names.into_iter().zip(sections.into_iter().chain([""]));
-    let mut rows: Vec<Row<'_>> = rows
-        .map(|(name, section)| Row {
-            look: look(name.split(',').next().unwrap_or("")),
-            name,
-            section: Some(section).filter(|section| !section.is_empty()),
+    let rows: Vec<Row<'_>> = names
+        .into_iter()
+        .map(|name| {
+            let look = if name == "evidence, alone" { GREEN } else { look(name.split(',').next().unwrap_or("")) };
+            let marker = if name == "evidence, alone" { Marker::Circle } else { look.marker };
+            Row { name: name.to_owned(), look: Look { marker, ..look }, section: None }
         })
         .collect();
-    if has_yours(table(report, "outage")?) {
-        rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
-    }
     let processes = report.options["processes"].as_array().into_iter().flatten();
     let lanes: Vec<String> = processes.map(ToString::to_string).collect();
-    let values = |name: &str, measure: &str| -> Result<Vec<Vec<Spread>>, Missing> {
-        let table = table(report, name)?;
-        collect(&rows, &lanes, |quotas, processes| value(table, &[&load.to_string(), quotas, processes], measure))
+    let panel = |table: &Table, fault: &str, name: &str, most: f64, decimals: usize| -> Result<Panel<'_>, Missing> {
+        let measure = &table.measures[0];
+        let values = collect(&rows, &lanes, |quotas, processes| value(table, &[fault, quotas, processes], measure))?;
+        let without = value(table, &[fault, "no retries", "1"], measure)?;
+        let reference = without.mid.map(|mid| (mid, "no retries".to_owned()));
+        Ok(Panel { decimals, never: "never", reference, ..Panel::new(name, filled(values), most) })
     };
-    let (long, short) = (values("outage", "recovery, s")?, values("short-lived", "recovery, s")?);
-    let succeeded = values("partial outage", "successes in the fault, %")?;
-    let is_found = worst(&short[0]).is_infinite() && worst(&short[2]).max(worst(&long[2])).is_finite();
-    let duration = option(report, "duration_s");
-    let recovery =
-        |name: &str, values| Panel { decimals: 0, never: "never", ..Panel::new(name, filled(values), duration) };
-    let lives = number(option(report, "lives_s"));
-    let fails = number(option(report, "fails_part") * 100.0);
-    let succeed = Panel::new(&format!("succeed if {fails} % fail, %"), filled(succeeded), 100.0);
+    let long = option(report, "longest_recovery_s").min(400.0);
     let panels = vec![
-        recovery("seconds until it works", long),
-        recovery(&format!("processes live for {lives} s"), short),
-        Panel { bounds: (80.0, 100.0), has_bars: false, ..succeed },
+        panel(recovery, "stall at 93 %", "seconds until it works", long, 0)?,
+        Panel { bounds: (1.0, 10.0), ..panel(load, "the last of three is down", "attempts for each call", 10.0, 2)? },
+        panel(success, "50 % fail, spare 100 %", "succeed, %", 100.0, 0)?,
     ];
-    let title = if is_found {
-        "Short-lived processes keep a stalled server down unless they share a quota"
+    let succeeds = |quotas: &str| -> Result<f64, Missing> {
+        let spread = value(success, &["50 % fail, spare 100 %", quotas, "1000"], "successes, %")?;
+        Ok(spread.mid.unwrap_or(0.0))
+    };
+    let is_better = succeeds("evidence, shared")? > succeeds("evidence, alone")? + 5.0;
+    let title = if is_better {
+        "Shared evidence: few retries in an outage, many where they help"
     } else {
-        "Many processes in an outage: separate quotas, a shared one, and one for all"
+        "Processes that share what their quotas know"
     };
     let subtitle = format!(
-        "Load of {:.0} % of {}/s; a stall of {} s (left and middle), or {} s of failures (right)",
-        load * 100.0,
-        option(report, "rate"),
-        option(report, "stall_s"),
-        option(report, "fails_s")
+        "A server of {}/s: stalls for 10 s at a load of 93 % (left), is down behind two services (middle), fails half at random (right)",
+        option(report, "rate")
     );
     let mut svg = Svg::new(title, &subtitle);
     let labels = lanes.iter().map(|count| number(count.parse().unwrap_or(0.0))).collect();
     let bottom = Dots { rows, lanes: labels, panels }.draw(&mut svg, TOP);
     let notes = [
-        format!("{} \"each\": the capacity for each process; \"never\": not within the run.", standard(None)),
+        format!("{} evidence: a quota that learns from its own traffic, alone or with that of all.", standard(None)),
         format!("Right of a name: the number of processes. {}", spread("whiskers", report.seeds)),
     ];
     Ok(svg.finish(bottom, &notes))

@@ -258,9 +258,8 @@ fn settings_of_ones_own_are_a_line_of_their_own() {
             "restart" => ("new(), as shipped", false),
             "layers" | "partial" => ("no retries", false),
             "outage" => ("aws_2_1()", true),
-            "fleet" => ("one, 28 each", false),
             "fleet_limit" => ("adaptive", false),
-            "faults" | "worlds" => ("new()", false),
+            "faults" | "fleet" | "worlds" => ("new()", false),
             "tail" => ("p95", false),
             _ => (old, true),
         };

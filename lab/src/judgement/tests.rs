@@ -95,7 +95,7 @@ fn failures_are_read_from_each_kind_of_column() {
     assert_eq!((case.yours.failed, case.name.as_str()), (Some(25.0), "changing limit, from 20"));
     let case = one("worlds", "worlds", &["world", "strategy"], &["failed operations"], &["noise", YOURS], &[100.0]);
     assert_eq!((case.yours.failed, case.name.as_str()), (Some(50.0), "worlds, noise"));
-    let case = one("fleet", "outage", &["load", "quotas"], &["recovery, s"], &["0.8", YOURS], &[30.0]);
+    let case = one("fleet", "recovery", &["fault", "quotas"], &["recovery, s"], &["stall", YOURS], &[30.0]);
     assert_eq!(case.yours, Reached { failed: None, cost: Some(30.0) });
 }
 

@@ -177,7 +177,7 @@ pub fn run(options: &Options, case: &Case, seed: u64) -> Outcome {
                 Limiters::Shared => {
                     let strategy = Arc::new(paced(process_seed));
                     let member = Member::new("lab", format!("{seed}.{process}"), clock.now());
-                    clock.spawn(store.run(member.limit(Arc::clone(&strategy)), None, None));
+                    clock.spawn(store.run(member.limit(Arc::clone(&strategy)), None));
                     caller(strategy)
                 }
             };

@@ -39,26 +39,30 @@ fn by_processes(table: &Table, fault: &str, strategy: &str, decimals: usize) -> 
     Ok(values.join("/"))
 }
 
-/// Separate and shared quotas of a fleet.
+/// Quotas of many processes, alone and shared. A cell has a value for each number of processes.
 pub(super) fn fleets(report: &Report) -> Result<Rows, Missing> {
-    let columns = [
-        ("outage", "recovery after, s", "recovery, s", 0),
-        ("short-lived", "the same, living for 2 s", "recovery, s", 0),
-        ("partial outage", "successes while 10 % fail, %", "successes in the fault, %", 1),
-    ];
-    let mut rows = vec![row(&["quotas"])];
-    for processes in ["100", "1,000"] {
-        rows[0].extend(columns.map(|(_, name, ..)| format!("{processes} processes: {name}")));
-    }
-    for quotas in ["separate, 500 each", "separate, 28 each", "shared, 28 each", "shared, 500"] {
-        let mut cells = vec![quotas.to_owned()];
-        for processes in ["100", "1000"] {
-            for (name, _, measure, decimals) in columns {
-                let value = value(table(report, name)?, &["0.93", quotas, processes], measure)?;
-                cells.push(median(value, 1.0, decimals));
+    const QUOTAS: [&str; 4] = ["no retries", "new()", "evidence, alone", "evidence, shared"];
+    const FAULTS_OF_STORES: [&str; 3] = ["messages lost", "store away", "store emptied"];
+    let mut rows = vec![row(&["fault", "measure"])];
+    rows[0].extend(QUOTAS.map(name));
+    for (table_name, decimals) in FAULTS {
+        let table = table(report, table_name)?;
+        for fault in distinct(table, 0) {
+            let mut cells = vec![fault.clone(), table.measures[0].clone()];
+            for quotas in QUOTAS {
+                cells.push(by_processes(table, &fault, quotas, decimals)?);
+            }
+            rows.push(cells);
+            for of_store in FAULTS_OF_STORES {
+                let shared = by_processes(table, &fault, &format!("evidence, shared, {of_store}"), decimals)?;
+                if !shared.is_empty() {
+                    let mut cells = vec![format!("{fault}, {of_store}"), table.measures[0].clone()];
+                    cells.extend(["", "", ""].map(str::to_owned));
+                    cells.push(shared);
+                    rows.push(cells);
+                }
             }
         }
-        rows.push(cells);
     }
     Ok(rows)
 }

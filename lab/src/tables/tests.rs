@@ -61,7 +61,7 @@ fn a_table_has_the_numbers_of_the_results() {
     for (name, scenario, keys) in [
         ("outage", "outage", ["0.93", "new()", "100"]),
         ("faults", "faults", ["stall", "evidence", "10"]),
-        ("fleets", "fleet", ["0.93", "shared, 500", "1000"]),
+        ("fleets", "fleet", ["stall", "evidence, shared", "1000"]),
     ] {
         set(&mut results.full, scenario, &keys, 0, 777.0);
         assert!(table(name, &results).contains("777"), "{name}");

@@ -6,8 +6,8 @@ local arguments = {
   -- The process: its name, the epoch that it knows, the name of a new epoch, the time after which it is gone without another
   -- call, 1 if it leaves, the number of members to remove at most whose time is over.
   'member', 'epoch', 'fresh', 'ttl', 'leaving', 'look_at',
-  -- The quota: 1 if it has one, then `QuotaCall`.
-  'has_quota', 'entry', 'capacity', 'cost', 'seen', 'back', 'want', 'held', 'hint',
+  -- The quota: 1 if it has one, then `Evidence`.
+  'has_quota', 'missing', 'capacity', 'timeout_age',
   -- The limit: 1 if it has one, then `LimitCall`, with a demand of -1 if it waits for sends.
   'has_limit', 'version', 'accepted', 'rejected', 'demand', 'known_rate', 'known_estimate',
   -- The outcome of a step: `Post`, with the cut as 1 or 0.
@@ -18,8 +18,8 @@ local arguments = {
 -- Reply: these, in this order.
 local fields = {
   'epoch', 'members',
-  -- `QuotaReply`
-  'entry', 'given', 'balance', 'room', 'capacity',
+  -- `Evidence`
+  'missing', 'capacity', 'timeout_age',
   -- `LimitReply`
   'version', 'cut', 'rate', 'estimate', 'satisfied', 'waiting',
   -- `Step`, or '' for its number
@@ -41,14 +41,15 @@ local function number(text, least)
 end
 local is_text = {epoch = true, rate = true, estimate = true, state = true, reason = true}
 
-local names = {'now', 'clock', 'epoch', 'counted', 'members', 'capacity', 'capacity_until', 'balance', 'held',
-  'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'satisfied',
-  'waiting', 'restored', 'turned', 'off_until', 'reason',
-  'count', 'new_held', 'new_satisfied', 'new_waiting'}
+local names = {'now', 'clock', 'epoch', 'counted', 'members',
+  'rate', 'estimate', 'state', 'version', 'cut', 'stepped', 'offered_until', 'accepted', 'rejected', 'restored',
+  'turned', 'off_until', 'reason', 'timed_out',
+  'missing', 'capacity', 'satisfied', 'waiting', 'count', 'new_missing', 'new_capacity', 'new_satisfied', 'new_waiting'}
+local is_signed = {missing = true, new_missing = true}
 local read, h = redis.call('HMGET', key, unpack(names)), {}
 for i, name in ipairs(names) do
   if is_text[name] then h[name] = read[i] or ''
-  else h[name] = number(read[i], name == 'balance' and -2 * most or 0) end
+  else h[name] = number(read[i], is_signed[name] and -2 * most or 0) end
 end
 
 local id, known, ttl, leaving = 'm:' .. A.member, A.epoch ~= '', number_of('ttl'), A.leaving == '1'
@@ -68,10 +69,12 @@ local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local now = (h.now or clock) + math.max(0, clock - (h.clock or clock))
 -- The year 2248. Later times are no times.
 if now > 2 ^ 43 then now = clock end
-h.now, h.clock, h.held, h.count, h.counted = now, clock, h.held or 0, h.count or 1, h.counted or now
-h.new_held, h.new_satisfied, h.new_waiting = h.new_held or 0, h.new_satisfied or 0, h.new_waiting or 0
+h.now, h.clock, h.count, h.counted, h.timed_out = now, clock, h.count or 1, h.counted or now, h.timed_out or 0
+for _, name in ipairs({'missing', 'capacity', 'satisfied', 'waiting'}) do
+  h[name], h['new_' .. name] = h[name] or 0, h['new_' .. name] or 0
+end
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
-h.accepted, h.rejected, h.satisfied, h.waiting = h.accepted or 0, h.rejected or 0, h.satisfied or 0, h.waiting or 0
+h.accepted, h.rejected = h.accepted or 0, h.rejected or 0
 -- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured or granted any more.
 if h.version > 2 ^ 51 then h.version = 0 end
 if h.cut > h.version then h.cut = 0 end
@@ -79,26 +82,28 @@ if h.count > 2 ^ 51 then h.count = 1 end
 if h.counted > now then h.counted = now end
 if h.stepped > now then h.stepped = now end
 if h.offered_until > now + 1000 then h.offered_until = 0 end
-if h.capacity and h.capacity > 4294967295 then h.capacity = nil end
-if (h.capacity_until or 0) > now + 86400000 then h.capacity_until = now end
+-- A time that is to come is not one that a process told.
+if h.timed_out > now then h.timed_out = 0 end
 h.waiting = math.min(h.waiting, 4294967295)
 h.turned, h.off_until = math.min(h.turned or 0, most), math.min(h.off_until or 0, most)
 
--- A member: the count that it was last part of, given, returned, holds, accepted, rejected, demand, entry, known 1/0.
+-- A member: the count that it was last part of, accepted, rejected, demand, missing, capacity.
 local function parse(text)
   local m = {}
-  for word in string.gmatch(text or '', '%S+') do m[#m + 1] = number(word, -1) end
-  if #m == 9 then return m end
+  for word in string.gmatch(text or '', '%S+') do m[#m + 1] = number(word, -2 * most) end
+  if #m == 6 and m[2] >= 0 and m[3] >= 0 and m[4] >= -1 and m[6] >= 0 then return m end
 end
-local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
+local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
 
 -- The sums over all members change with each call. In case that somebody else writes into the hash, they are counted anew in each
 -- half a minute, in which all members call, and so no call has to look at all members.
 local function change(prefix, m, by)
-  local held, waiting, satisfied = prefix .. 'held', prefix .. 'waiting', prefix .. 'satisfied'
-  h[held] = math.max(0, math.min(h[held] + by * m[4], most))
-  if m[7] == -1 then h[waiting] = math.max(0, h[waiting] + by)
-  else h[satisfied] = math.max(0, h[satisfied] + by * m[7]) end
+  local missing, capacity, satisfied, waiting =
+    prefix .. 'missing', prefix .. 'capacity', prefix .. 'satisfied', prefix .. 'waiting'
+  h[missing] = math.max(-most, math.min(h[missing] + by * m[5], most))
+  h[capacity] = math.max(0, math.min(h[capacity] + by * m[6], most))
+  if m[4] == -1 then h[waiting] = math.max(0, h[waiting] + by)
+  else h[satisfied] = math.max(0, h[satisfied] + by * m[4]) end
 end
 local function add(m)
   m[1] = h.count
@@ -110,12 +115,14 @@ local function subtract(m)
   if m[1] == h.count then change('new_', m, -1) end
 end
 if now - h.counted >= 30000 then
-  h.held, h.satisfied, h.waiting = h.new_held, h.new_satisfied, h.new_waiting
-  h.new_held, h.new_satisfied, h.new_waiting, h.count, h.counted = 0, 0, 0, h.count + 1, now
+  for _, name in ipairs({'missing', 'capacity', 'satisfied', 'waiting'}) do
+    h[name], h['new_' .. name] = h['new_' .. name], 0
+  end
+  h.count, h.counted = h.count + 1, now
   is_fresh = true
 end
 
--- Members whose time is over leave. What they hold is spent.
+-- Members whose time is over leave.
 -- They are removed at the end, because the first write must be one that a store without memory refuses.
 local gone, gone_entries = {}, {}
 local over = {}
@@ -142,58 +149,27 @@ local text = redis.call('HGET', key, id)
 local m = parse(text)
 if m then subtract(m) end
 if until_now and until_now <= now then m, until_now = nil, nil end
-if not m then
-  -- The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its pocket,
-  -- which is charged.
-  m = {0, 0, 0, 0, number_of('accepted'), number_of('rejected'), 0, math.max(1, now), known and 1 or 0}
-end
+-- What was answered before its first call, or while it was removed, does not count.
+m = m or {0, number_of('accepted'), number_of('rejected'), 0, 0, 0}
 
-local room = 0
+-- What the others know, because this process was subtracted.
+local others = {h.missing, h.capacity, ''}
 if has_quota then
-  local capacity, cost, want, held = number_of('capacity'), number_of('cost'), number_of('want'), number_of('held')
-  local seen, back = number_of('seen'), number_of('back')
-  if not h.balance then
-    h.balance, h.capacity = known and math.min(capacity, number_of('hint')) or capacity, capacity
-  end
-  h.capacity = h.capacity or capacity
-  local capacity_until = math.min(now + 10 * ttl, most)
-  -- The capacity changes when no process has asked for it for a while.
-  if capacity == h.capacity then
-    h.capacity_until = capacity_until
-  elseif now > (h.capacity_until or 0) then
-    -- A lower capacity makes no debt.
-    h.balance = math.max(math.min(h.balance, 0), h.balance + capacity - h.capacity)
-    h.capacity, h.capacity_until = capacity, capacity_until
-  end
-  local is_current = number_of('entry') == m[8] or (number_of('entry') == 0 and m[9] == 0)
-  if is_current then
-    if number_of('entry') == m[8] then m[9] = 1 end
-    h.balance = h.balance + math.max(0, back - m[3]) - math.max(0, seen - m[2])
-    m[2], m[3] = math.max(m[2], seen), math.max(m[3], back)
-  end
-  if is_current and leaving then
-    -- A leaving process takes no more grants, so those that it has not seen come back.
-    h.balance, m[2] = h.balance + m[2] - seen, seen
-  end
-  local unseen = is_current and m[2] - seen or 0
-  h.balance = math.max(-most, math.min(h.balance, h.capacity - h.held - held - unseen))
-  if is_current and not leaving then
-    local part = math.max(2 * cost, math.floor(h.balance / 4))
-    local grant = math.max(0, math.min(want - unseen, h.balance, part))
-    m[2], h.balance, unseen = m[2] + grant, h.balance - grant, unseen + grant
-  end
-  m[4] = math.min(held + unseen, most)
-  room = h.capacity - h.balance - math.min(h.held + m[4], most)
+  local largest = 2 ^ 34
+  m[5] = math.max(-largest, math.min(number_of('missing'), largest))
+  m[6] = math.max(0, math.min(number_of('capacity'), largest))
+  if A.timeout_age ~= '' then h.timed_out = math.max(h.timed_out, now - number_of('timeout_age')) end
+  if h.timed_out > 0 then others[3] = string.format('%.0f', now - h.timed_out) end
 end
 
 local step
 if has_limit then
-  h.accepted = math.min(h.accepted + math.max(0, number_of('accepted') - m[5]), most)
+  h.accepted = math.min(h.accepted + math.max(0, number_of('accepted') - m[2]), most)
   -- A process that does not know of the last cut yet has sent at the rate before it.
   local knows_cut = (is_of_another_state and 0 or number_of('version')) >= h.cut
-  if knows_cut then h.rejected = math.min(h.rejected + math.max(0, number_of('rejected') - m[6]), most) end
-  m[5], m[6] = math.max(m[5], number_of('accepted')), math.max(m[6], number_of('rejected'))
-  m[7] = number_of('demand')
+  if knows_cut then h.rejected = math.min(h.rejected + math.max(0, number_of('rejected') - m[3]), most) end
+  m[2], m[3] = math.max(m[2], number_of('accepted')), math.max(m[3], number_of('rejected'))
+  m[4] = number_of('demand')
   -- In its first 40 steps, which take ten seconds, this state takes over what was measured before another one was lost.
   local rate, estimate = number(A.known_rate, 0), number(A.known_estimate, 0)
   if is_of_another_state and rate and estimate and not h.restored and h.version < 40 then
@@ -284,7 +260,7 @@ local rate, estimate = number(h.rate, 0), number(h.estimate, 0)
 local has_rate = rate and estimate
 local answer = {
   epoch = h.epoch, members = u32(h.members),
-  entry = whole(m[8]), given = whole(m[2]), balance = whole(h.balance), room = u32(room), capacity = u32(h.capacity),
+  missing = whole(others[1]), capacity = whole(others[2]), timeout_age = others[3],
   version = whole(h.version), cut = whole(h.cut), satisfied = whole(h.satisfied), waiting = u32(math.min(h.waiting, h.members)),
   rate = has_rate and string.format('%.17g', rate) or '', estimate = has_rate and string.format('%.17g', estimate) or '',
   turned = whole(h.turned), off_for = whole(math.max(0, h.off_until - now)), reason = h.reason,

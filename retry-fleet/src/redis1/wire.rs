@@ -1,6 +1,6 @@
 //! What goes to the script, and what comes back.
 
-use crate::protocol::{Call, LimitCall, LimitReply, QuotaReply, Reply, Step, Turn};
+use crate::protocol::{Call, Evidence, LimitCall, LimitReply, Reply, Step, Turn};
 use crate::store::StoreError;
 use redis::{Cmd, Value};
 use std::fmt::Display;
@@ -9,18 +9,18 @@ use std::time::Duration;
 
 #[rustfmt::skip]
 /// The names of the arguments, by subject. The script says what they are.
-const ARGUMENTS: [&str; 34] = [
+const ARGUMENTS: [&str; 29] = [
     "member", "epoch", "fresh", "ttl", "leaving", "look_at",
-    "has_quota", "entry", "capacity", "cost", "seen", "back", "want", "held", "hint",
+    "has_quota", "missing", "capacity", "timeout_age",
     "has_limit", "version", "accepted", "rejected", "demand", "known_rate", "known_estimate",
     "post_version", "post_accepted", "post_rejected", "post_rate", "post_estimate", "post_cut", "post_state",
     "turned", "known_off_for", "known_reason", "off_for", "reason",
 ];
 #[rustfmt::skip]
 /// The names of the fields of a reply, in their order.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 20] = [
     "epoch", "members",
-    "entry", "given", "balance", "room", "capacity",
+    "missing", "capacity", "timeout_age",
     "version", "cut", "rate", "estimate", "satisfied", "waiting",
     "step", "now", "elapsed", "accepted", "rejected", "state",
     "turned", "off_for", "reason",
@@ -69,14 +69,9 @@ fn arguments(call: &Call) -> [String; ARGUMENTS.len()] {
         is(call.is_leaving),
         call.look_at.to_string(),
         is(call.quota.is_some()),
-        quota.entry.to_string(),
+        quota.missing.to_string(),
         quota.capacity.to_string(),
-        quota.cost.to_string(),
-        quota.seen.to_string(),
-        quota.back.to_string(),
-        quota.want.to_string(),
-        quota.held.to_string(),
-        quota.hint.to_string(),
+        or_nothing(quota.timeout_age.map(|age| millis(age).to_string())),
         is(call.limit.is_some()),
         limit.version.to_string(),
         limit.accepted.to_string(),
@@ -109,12 +104,11 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
         reply.turn = Some(Turn { number, off_for, reason: fields.text("reason")? });
     }
     if call.quota.is_some() {
-        reply.quota = Some(QuotaReply {
-            entry: fields.number("entry")?,
-            given: fields.number("given")?,
-            balance: fields.number("balance")?,
-            room: fields.number("room")?,
+        let age = fields.optional_number("timeout_age")?;
+        reply.quota = Some(Evidence {
+            missing: fields.number("missing")?,
             capacity: fields.number("capacity")?,
+            timeout_age: age.map(Duration::from_millis),
         });
     }
     if call.limit.is_some() {

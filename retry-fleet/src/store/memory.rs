@@ -3,7 +3,7 @@
 mod limit;
 mod switch;
 
-use crate::protocol::{Call, QuotaCall, QuotaReply, Reply};
+use crate::protocol::{Call, Evidence, Reply};
 use limit::Limit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,6 +17,10 @@ const SMALL: u64 = 500;
 const MOST_REMOVED: usize = 1_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
+
+/// The largest amount of evidence that a process can report, in thousandths of a retry: 17 million retries. So the sums over many
+/// thousand processes are exact.
+const MOST_EVIDENCE: i64 = 1 << 34;
 
 /// The state of one fleet, in memory.
 ///
@@ -48,31 +52,25 @@ struct State {
     /// The number of counts, and the time of the last one.
     count: u64,
     counted: u64,
-    /// `None` before the first call with a quota.
-    quota: Option<Quota>,
+    /// The time of the latest timeout of an attempt, or 0.
+    timed_out: u64,
     limit: Limit,
     switch: Switch,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Quota {
-    capacity: i64,
-    /// The time until which the capacity counts, because a process asked for it.
-    until: u64,
-    balance: i64,
 }
 
 /// The sums over all members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
-    held: i64,
+    missing: i64,
+    capacity: i64,
     satisfied: u64,
     waiting: u32,
 }
 
 impl Sums {
     fn add(&mut self, member: &Member) {
-        self.held = (self.held + member.holds).min(MOST);
+        self.missing = (self.missing + member.missing).clamp(-MOST, MOST);
+        self.capacity = (self.capacity + member.capacity).min(MOST);
         match member.demand {
             None => self.waiting += 1,
             Some(demand) => self.satisfied += u64::from(demand),
@@ -80,7 +78,8 @@ impl Sums {
     }
 
     fn subtract(&mut self, member: &Member) {
-        self.held = (self.held - member.holds).max(0);
+        self.missing = (self.missing - member.missing).clamp(-MOST, MOST);
+        self.capacity = (self.capacity - member.capacity).max(0);
         match member.demand {
             None => self.waiting = self.waiting.saturating_sub(1),
             Some(demand) => self.satisfied = self.satisfied.saturating_sub(demand.into()),
@@ -94,17 +93,12 @@ struct Member {
     until: u64,
     /// The last count that it was part of.
     count: u64,
-    /// The time at which this entry was made, by which calls name it.
-    entry: u64,
-    /// Whether a call has named it. Before that, the calls of a new process name none.
-    is_known: bool,
-    given: u64,
-    returned: u64,
-    /// What it held at its last call, and the grants that it had not seen then.
-    holds: i64,
     accepted: u64,
     rejected: u64,
     demand: Option<u32>,
+    /// The evidence of its quota.
+    missing: i64,
+    capacity: i64,
 }
 
 impl MemoryStore {
@@ -143,11 +137,6 @@ impl MemoryStore {
         self.switch = text.map(|text| (text.to_owned(), until));
     }
 
-    /// Returns what the store can still give, or `None` before the first call with a quota.
-    pub fn balance(&self) -> Option<i64> {
-        Some(self.state.as_ref()?.quota?.balance)
-    }
-
     /// Returns the number of processes whose time was not over at the last call.
     pub fn members(&self) -> usize {
         self.state.as_ref().map_or(0, State::living)
@@ -184,7 +173,7 @@ impl State {
         }
     }
 
-    /// Removes members whose time is over. What they hold is spent.
+    /// Removes members whose time is over.
     fn remove_gone(&mut self, most: u32, caller: &str) {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(MOST_REMOVED);
         let gone = self.deadlines.iter().take_while(|(until, _)| *until <= self.now).take(most);
@@ -211,7 +200,7 @@ impl State {
 
     fn call(&mut self, call: &Call) -> Reply {
         let until = (self.now.saturating_add(millis(call.ttl))).min(MOST.unsigned_abs());
-        let (former, quota) = (self.members.get(&call.member).copied(), call.quota.unwrap_or_default().up_to_most());
+        let former = self.members.get(&call.member).copied();
         // What the process knows belongs to a state that was lost.
         let is_of_another_state = call.epoch.as_ref().is_some_and(|epoch| *epoch != self.epoch);
         let limit = call.limit.clone().map(|limit| limit.cleaned(is_of_another_state));
@@ -222,18 +211,13 @@ impl State {
         let mut member = former.unwrap_or(Member {
             until,
             count: 0,
-            entry: self.now.max(1),
-            // The numbers of a process that has had an answer are for an entry that was forgotten. A new process brings its
-            // pocket, which is charged.
-            is_known: call.epoch.is_some(),
-            given: 0,
-            returned: 0,
-            holds: 0,
             accepted: limit.map_or(0, |limit| limit.accepted),
             rejected: limit.map_or(0, |limit| limit.rejected),
             demand: Some(0),
+            missing: 0,
+            capacity: 0,
         });
-        let quota = call.quota.map(|_| self.quota(call, &quota, &mut member));
+        let quota = call.quota.map(|told| self.evidence(told, &mut member));
         let now = self.now;
         let mut limit = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
@@ -255,58 +239,21 @@ impl State {
         Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
     }
 
-    fn quota(&mut self, call: &Call, asked: &QuotaCall, member: &mut Member) -> QuotaReply {
-        let (capacity, held) = (i64::from(asked.capacity), i64::from(asked.held));
-        let until = self.now.saturating_add(10 * millis(call.ttl)).min(MOST.unsigned_abs());
-        let quota = self.quota.get_or_insert_with(|| {
-            let balance = if call.epoch.is_some() { asked.hint.min(asked.capacity) } else { asked.capacity };
-            Quota { capacity, until, balance: balance.into() }
-        });
-        // The capacity changes when no process has asked for it for a while.
-        if capacity == quota.capacity {
-            quota.until = until;
-        } else if self.now > quota.until {
-            // A lower capacity makes no debt.
-            let balance = (quota.balance + capacity - quota.capacity).max(quota.balance.min(0));
-            *quota = Quota { capacity, until, balance };
+    /// Takes what a process knows, and returns what the others know.
+    fn evidence(&mut self, told: Evidence, member: &mut Member) -> Evidence {
+        member.missing = told.missing.clamp(-MOST_EVIDENCE, MOST_EVIDENCE);
+        member.capacity = amount(told.capacity).min(MOST_EVIDENCE);
+        // A time that is to come is not one that a process told.
+        self.timed_out = Some(self.timed_out).filter(|at| *at <= self.now).unwrap_or(0);
+        if let Some(age) = told.timeout_age {
+            self.timed_out = self.timed_out.max(self.now.saturating_sub(millis(age)));
         }
-        let is_current = asked.entry == member.entry || asked.entry == 0 && !member.is_known;
-        if is_current {
-            member.is_known |= asked.entry == member.entry;
-            quota.balance += amount(asked.back.saturating_sub(member.returned));
-            quota.balance -= amount(asked.seen.saturating_sub(member.given));
-            member.given = member.given.max(asked.seen);
-            member.returned = member.returned.max(asked.back);
+        let timed_out = Some(self.timed_out).filter(|at| *at > 0);
+        Evidence {
+            missing: self.sums.missing,
+            capacity: self.sums.capacity.unsigned_abs(),
+            timeout_age: timed_out.map(|at| Duration::from_millis(self.now - at)),
         }
-        if is_current && call.is_leaving {
-            // A leaving process takes no more grants, so those that it has not seen come back.
-            quota.balance += amount(member.given - asked.seen);
-            member.given = asked.seen;
-        }
-        let mut unseen = if is_current { amount(member.given - asked.seen) } else { 0 };
-        quota.balance = quota.balance.min(quota.capacity - self.sums.held - held - unseen).max(-MOST);
-        if is_current && !call.is_leaving {
-            let most = (2 * i64::from(asked.cost)).max(quota.balance.div_euclid(4));
-            let grant = (i64::from(asked.want) - unseen).min(quota.balance).min(most).max(0);
-            member.given += grant.unsigned_abs();
-            quota.balance -= grant;
-            unseen += grant;
-        }
-        member.holds = (held + unseen).min(MOST);
-        let all_hold = (self.sums.held + member.holds).min(MOST);
-        QuotaReply {
-            entry: member.entry,
-            given: member.given,
-            balance: quota.balance,
-            room: whole(quota.capacity - quota.balance - all_hold),
-            capacity: whole(quota.capacity),
-        }
-    }
-}
-
-impl QuotaCall {
-    fn up_to_most(self) -> Self {
-        Self { seen: up_to_most(self.seen), back: up_to_most(self.back), ..self }
     }
 }
 
@@ -322,11 +269,6 @@ fn amount(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Returns a number that is at least 0 and at most the largest one.
-fn whole(number: i64) -> u32 {
-    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,15 +281,15 @@ mod tests {
         let call = |store: &mut MemoryStore, now, member: &str, demand| {
             let mut call = Call::new(member, "fresh");
             call.ttl = Duration::from_hours(1);
-            call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held: 100, ..QuotaCall::default() });
+            call.quota = Some(Evidence { missing: -100, capacity: 1_000, timeout_age: None });
             call.limit = Some(LimitCall { demand, ..LimitCall::default() });
             store.call(now, &call);
             store.state.as_ref().unwrap().sums
         };
-        let right = Sums { held: 200, waiting: 1, satisfied: 7 };
+        let right = Sums { missing: -200, capacity: 2_000, waiting: 1, satisfied: 7 };
         call(&mut store, 100_000, "p1", None);
         assert_eq!(call(&mut store, 100_000, "p2", Some(7)), right);
-        for wrong in [Sums { held: 900, waiting: 5, satisfied: 900 }, Sums::default()] {
+        for wrong in [Sums { missing: 900, capacity: 900, waiting: 5, satisfied: 900 }, Sums::default()] {
             let state = store.state.as_mut().unwrap();
             state.sums = wrong;
             let now = state.now + RECOUNT;

@@ -1,15 +1,12 @@
 //! Tests of the parts of a fleet that need no server.
 
+mod evidence;
 mod limit;
 mod limit_changes;
 mod limit_world;
 mod liveness;
-mod model;
-mod newcomers;
-mod quota;
 #[cfg(all(feature = "metrics", feature = "tokio", feature = "tracing"))]
 mod reports;
-mod section;
 mod store_clock;
 mod support;
 #[cfg(feature = "tokio")]

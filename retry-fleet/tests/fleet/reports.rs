@@ -4,10 +4,11 @@ use crate::support::{Process, at};
 use metrics::{
     Counter, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
 };
-use retry_core::{PacedRetryStrategy, RetryQuota};
+use retry_core::PacedRetryStrategy;
+use retry_core::quota::EvidenceQuota;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
-use retry_fleet::{Fleet, FleetQuota, FleetSwitch, Member};
+use retry_fleet::{Fleet, FleetSwitch, Member};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -47,12 +48,10 @@ fn each_warning_comes_once_until_its_opposite() {
     let warnings = Warnings::default();
     let _subscribed = warnings.listen();
     let (mut store, mut now) = (MemoryStore::new(), 1_000);
-    let mut first = Process::new("first", FleetQuota::new(100), now);
-    let quota = Arc::new(FleetQuota::new(200).cost(60));
+    let mut first = Process::new("first", now);
     let switch: &'static FleetSwitch = Box::leak(Box::new(FleetSwitch::new(|_| {})));
-    let mut member = Member::new("orders", "second", at(now)).quota(Arc::clone(&quota)).switch(switch);
-    let call = first.member.call(at(now), false);
-    first.answered(now, &store.call(now, &call));
+    let mut member = Member::new("orders", "second", at(now)).switch(switch);
+    first.call(now, &mut store);
     assert_eq!(warnings.take(), [""; 0]);
 
     let mut call = |store: &mut MemoryStore, now: &mut u64| {
@@ -62,22 +61,8 @@ fn each_warning_comes_once_until_its_opposite() {
         let call = member.call(at(*now), false);
         member.answered(at(*now), &store.call(*now, &call));
     };
-    // 100 for two processes pay for less than one retry of 60.
     call(&mut store, &mut now);
-    assert_eq!(warnings.take(), ["capacity_differs", "share_is_small"]);
-
-    for _ in 0..3 {
-        if !quota.try_acquire(60, &retry_core::time::StdTimer) {
-            quota.note_refusal(60, Some("store"));
-        }
-    }
-    assert_eq!(warnings.take(), ["quota_exhausted"]);
-    quota.refund(1_000);
-    first.refund(1_000);
-    for _ in 0..8 {
-        call(&mut store, &mut now);
-    }
-    assert_eq!(warnings.take(), ["quota_recovered"]);
+    assert_eq!(warnings.take(), [""; 0]);
 
     let mut operator = Call::new("operator", "e");
     let turn = Turn { off_for: Duration::from_secs(2), ..Turn::default() };
@@ -111,7 +96,7 @@ fn a_membership_that_is_dropped_at_once_and_a_fleet_of_one_are_said() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let join = || {
         let store = Answering(MemoryStore::new(), Arc::new(Mutex::new(true)));
-        Fleet::new("oders", store).quota(Arc::new(FleetQuota::new(1_000))).join().unwrap()
+        Fleet::new("oders", store).quota(Arc::new(EvidenceQuota::new())).join().unwrap()
     };
     runtime.block_on(async {
         for (time, leaves, expected) in [
@@ -134,8 +119,8 @@ fn a_membership_that_is_dropped_at_once_and_a_fleet_of_one_are_said() {
     });
 
     // A process that others have left is not one whose fleet has another name.
-    let (mut store, mut other) = (MemoryStore::new(), Process::new("other", FleetQuota::new(1_000), 0));
-    let mut process = Process::new("process", FleetQuota::new(1_000), 0);
+    let (mut store, mut other) = (MemoryStore::new(), Process::new("other", 0));
+    let mut process = Process::new("process", 0);
     let mut call = |process: &mut Process, now, leaves| {
         let call = process.member.call(at(now), leaves);
         process.answered(now, &store.call(now, &call));
@@ -204,12 +189,10 @@ fn the_gauges_tell_what_the_process_knows() {
     with_local_recorder(&gauges, || {
         runtime.block_on(async {
             let store = Answering(MemoryStore::new(), Arc::clone(&answers));
-            let (quota, strategy) = (Arc::new(FleetQuota::new(1_000)), Arc::new(PacedRetryStrategy::new()));
+            let (quota, strategy) = (Arc::new(EvidenceQuota::new()), Arc::new(PacedRetryStrategy::new()));
             let membership = Fleet::new("orders", store).quota(quota).limit(strategy).join().unwrap();
             tokio::time::sleep(Duration::from_secs(5)).await;
             let expected = [
-                ("retry_fleet_balance", 972.0),
-                ("retry_fleet_held", 28.0),
                 ("retry_fleet_members", 1.0),
                 ("retry_fleet_rate", 100.0),
                 ("retry_fleet_retries_enabled", 1.0),

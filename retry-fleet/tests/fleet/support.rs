@@ -1,9 +1,11 @@
 //! Random numbers and processes for the tests.
 
-use retry_core::time::{ManualTimer, Timestamp};
-use retry_core::{Clock, RetryQuota};
+use retry_core::quota::EvidenceQuota;
+use retry_core::time::Timestamp;
+use retry_core::{Clock, RetryErrorType, RetryQuota};
+use retry_fleet::Member;
 use retry_fleet::protocol::Reply;
-use retry_fleet::{FleetQuota, Member};
+use retry_fleet::store::MemoryStore;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,17 +27,39 @@ impl Random {
     }
 }
 
-/// A process of a fleet.
+/// A clock that shows one time, in milliseconds.
+#[derive(Debug)]
+struct At(u64);
+
+impl Clock for At {
+    fn now(&self) -> Timestamp {
+        at(self.0)
+    }
+}
+
+/// A process of a fleet, whose first attempt has succeeded.
 pub(crate) struct Process {
-    pub(crate) quota: Arc<FleetQuota>,
+    pub(crate) quota: Arc<EvidenceQuota>,
     pub(crate) member: Member,
 }
 
 impl Process {
-    pub(crate) fn new(id: &str, quota: FleetQuota, now: u64) -> Self {
-        let quota = Arc::new(quota);
-        let member = Member::new("orders", id, at(now)).quota(Arc::clone(&quota));
-        Self { quota, member }
+    pub(crate) fn new(id: &str, now: u64) -> Self {
+        let quota = Arc::new(EvidenceQuota::new());
+        quota.first_succeeded(0);
+        Self { member: Member::new("orders", id, at(now)).quota(Arc::clone(&quota)), quota }
+    }
+
+    /// Notes a failed attempt, and returns whether its retry is paid for.
+    pub(crate) fn pays(&self, error_type: RetryErrorType, now: u64) -> bool {
+        self.quota.pay(14, error_type, &At(now)).is_some()
+    }
+
+    pub(crate) fn call(&mut self, now: u64, store: &mut MemoryStore) -> Reply {
+        let call = self.member.call(at(now), false);
+        let reply = store.call(now, &call);
+        self.answered(now, &reply);
+        reply
     }
 
     pub(crate) fn answered(&mut self, now: u64, reply: &Reply) {
@@ -44,17 +68,6 @@ impl Process {
 
     pub(crate) fn unanswered(&mut self, now: u64) {
         self.member.unanswered(at(now), &"no answer");
-    }
-
-    pub(crate) fn pay(&self, cost: u32) -> bool {
-        self.quota.try_acquire(cost, &ManualTimer::new() as &dyn Clock)
-    }
-
-    /// Refunds an amount, and returns what was accepted.
-    pub(crate) fn refund(&self, amount: u32) -> u32 {
-        let before = self.quota.available();
-        self.quota.refund(amount);
-        self.quota.available() - before
     }
 }
 

@@ -1,10 +1,11 @@
 //! A member that runs on tokio, in virtual time.
 
-use retry_core::time::StdTimer;
-use retry_core::{PacedRetryStrategy, RetryQuota};
+use retry_core::RetryErrorType::Other;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{PacedRetryStrategy, RetryQuota, TokioTimer};
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
-use retry_fleet::{Fleet, FleetQuota, FleetSwitch, JoinError};
+use retry_fleet::{Fleet, FleetSwitch, JoinError};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -38,10 +39,6 @@ impl Shared {
         self.0.lock().unwrap().calls.len()
     }
 
-    fn balance(&self) -> i64 {
-        self.0.lock().unwrap().store.balance().unwrap()
-    }
-
     fn members(&self) -> usize {
         self.0.lock().unwrap().store.members()
     }
@@ -59,7 +56,7 @@ impl Shared {
 /// The time of the store, in milliseconds.
 fn now() -> u64 {
     use retry_core::Clock;
-    u64::try_from(retry_core::TokioTimer.now().since_origin().as_millis()).unwrap()
+    u64::try_from(TokioTimer.now().since_origin().as_millis()).unwrap()
 }
 
 impl Store for Shared {
@@ -81,50 +78,55 @@ impl Store for Shared {
     }
 }
 
-fn quota() -> Arc<FleetQuota> {
-    Arc::new(FleetQuota::new(1_000))
+/// Returns a quota of which an attempt has succeeded.
+fn quota() -> Arc<EvidenceQuota> {
+    let quota = Arc::new(EvidenceQuota::new());
+    quota.first_succeeded(0);
+    quota
 }
 
-fn pay(quota: &FleetQuota) -> bool {
-    quota.try_acquire(14, &StdTimer)
+/// Notes a failed attempt, and returns whether its retry is paid for.
+fn pay(quota: &EvidenceQuota) -> bool {
+    quota.pay(14, Other, &TokioTimer).is_some()
 }
 
-// Rule F3.
+// Rules F1, F4.
 #[tokio::test(start_paused = true)]
-async fn a_process_joins_at_once_and_fetches_early_when_it_runs_low() {
-    let (store, quota) = (Shared::default(), quota());
-    let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
-    assert_eq!(membership.status().is_connected, None);
+async fn a_process_joins_at_once_and_hears_of_the_others_twice_a_second() {
+    let (store, busy, quiet) = (Shared::default(), quota(), quota());
+    let join =
+        |quota: &Arc<EvidenceQuota>| Fleet::new("orders", store.clone()).quota(Arc::clone(quota)).join().unwrap();
+    let memberships = [join(&busy), join(&quiet)];
+    assert_eq!(memberships[0].status().is_connected, None);
     sleep(Duration::from_millis(5)).await;
-    assert_eq!((membership.status().is_connected, quota.available()), (Some(true), 28));
-    while pay(&quota) {}
-    sleep(Duration::from_millis(30)).await;
-    assert!(pay(&quota), "it was fetched within 30 ms");
-    assert_eq!(store.calls(), 2);
+    assert_eq!((memberships[0].status().is_connected, store.members()), (Some(true), 2));
+    for _ in 0..300 {
+        sleep(Duration::from_millis(10)).await;
+        pay(&busy);
+    }
+    sleep(Duration::from_millis(1_300)).await;
+    assert!(!pay(&quiet), "the other one has spent what both can");
+    let before = store.calls();
     sleep(Duration::from_mins(1)).await;
-    assert!((50..75).contains(&store.calls()), "{} calls in a minute", store.calls());
+    let calls = store.calls() - before;
+    assert!((220..260).contains(&calls), "{calls} calls in a minute");
 }
 
 // Rule F2.
 #[tokio::test(start_paused = true)]
-async fn leaving_gives_back_what_the_process_holds_and_so_does_dropping_the_membership() {
-    let store = Shared::default();
+async fn a_process_leaves_and_so_does_one_whose_membership_is_dropped() {
+    let (store, quota) = (Shared::default(), quota());
     for is_dropped in [false, true] {
-        let quota = quota();
         let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
         sleep(Duration::from_millis(5)).await;
-        assert_eq!((store.balance(), store.members()), (972, 1));
+        assert_eq!(store.members(), 1);
         if is_dropped {
             drop(membership);
             sleep(Duration::from_millis(5)).await;
         } else {
             membership.leave().await;
         }
-        assert_eq!((store.balance(), store.members(), quota.available()), (1_000, 0, 0));
-        quota.refund(1_000);
-        assert_eq!(quota.available(), 14, "it has its pocket again");
-        assert!(Fleet::new("orders", store.clone()).quota(quota).join().is_ok());
-        sleep(Duration::from_millis(5)).await;
+        assert_eq!(store.members(), 0);
     }
 }
 
@@ -137,7 +139,7 @@ async fn a_quota_joins_one_fleet_only() {
     sleep(Duration::from_millis(5)).await;
     for _ in 0..3 {
         let again = Fleet::new("orders", Shared::default()).quota(Arc::clone(&quota)).join();
-        assert_eq!((again.unwrap_err(), quota.available()), (JoinError::AlreadyJoined, 28));
+        assert_eq!(again.unwrap_err(), JoinError::AlreadyJoined);
     }
     drop(first);
 }
@@ -191,7 +193,7 @@ fn without_a_runtime_joining_is_an_error() {
     assert_eq!(Fleet::new("n".repeat(128), Shared::default()).join().unwrap_err(), JoinError::NoRuntime);
 }
 
-// Rule F5.
+// Rule F3.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itself() {
     for away in [Away::Refuses, Away::Silent] {
@@ -202,42 +204,30 @@ async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itse
         sleep(Duration::from_secs(10)).await;
         assert_eq!(membership.status().is_connected, Some(false));
         let started = Instant::now();
-        assert!(pay(&quota) && pay(&quota) && !pay(&quota), "it goes on with what it holds");
+        assert!(pay(&quota) && pay(&quota), "it decides alone");
         assert_eq!(started.elapsed(), Duration::ZERO);
         store.set_away(Away::No);
-        // The deadline of a call that is on its way and the longest interval, and the next interval: the first call only tells
-        // what the process holds, and the second one asks for more.
-        sleep(Duration::from_millis(1_000 + 1_250 + 1_250 + 10)).await;
+        // The deadline of a call that is on its way and the longest interval.
+        sleep(Duration::from_millis(1_000 + 625 + 10)).await;
         assert_eq!(membership.status().is_connected, Some(true));
-        assert!(pay(&quota));
     }
 }
 
-// Rules F5, F21.
+// Rule F3.
 #[test]
-fn a_process_whose_runtime_has_ended_goes_on_alone() {
+fn a_process_whose_runtime_has_ended_goes_on_alone_and_can_join_again() {
     let (store, quota) = (Shared::default(), quota());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let membership = runtime.block_on(async {
-        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
-        sleep(Duration::from_millis(5)).await;
-        membership
-    });
-    drop(runtime);
-    assert_eq!(membership.status().is_connected, Some(false));
-    while pay(&quota) {}
-    quota.refund(10_000);
-    assert_eq!(quota.available(), 1_000, "the fair share of the only process");
-    drop(membership);
-
-    // What it held counts as spent if it joins again, because the store knows it by another name.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    runtime.block_on(async {
-        let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
-        sleep(Duration::from_millis(5)).await;
-        assert_eq!(i64::from(quota.available()) + store.balance(), 1_000 - 28);
-        drop(membership);
-    });
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    for members in [1, 2] {
+        let membership = runtime().block_on(async {
+            let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
+            sleep(Duration::from_millis(5)).await;
+            membership
+        });
+        // The store knows it by another name than before.
+        assert_eq!((membership.status().is_connected, store.members()), (Some(false), members));
+        assert!(pay(&quota));
+    }
 }
 
 static TURNED: AtomicU32 = AtomicU32::new(0);

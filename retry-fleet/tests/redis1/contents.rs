@@ -4,10 +4,11 @@ use crate::connection::{HASH, call, whole_call};
 use crate::server::{PATIENCE, RedisServer};
 use redis::Commands;
 use retry_core::PacedRetryStrategy;
+use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
-use retry_fleet::protocol::{Call, LimitCall, QuotaCall, Turn};
+use retry_fleet::protocol::{Call, Evidence, LimitCall, Turn};
 use retry_fleet::redis1::RedisStore;
-use retry_fleet::{FleetQuota, Member, Store};
+use retry_fleet::{Member, Store};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -61,15 +62,26 @@ async fn numbers_that_are_too_large_or_do_not_fit_are_repaired_within_a_minute()
     let server = RedisServer::start(&[]);
     let mut direct = server.client().get_connection().unwrap();
     let mut store = RedisStore::from(server.client());
-    let fields =
-        ["now", "clock", "version", "offered_until", "stepped", "counted", "cut", "waiting", "satisfied", "capacity"];
+    let fields = [
+        "now",
+        "clock",
+        "version",
+        "offered_until",
+        "stepped",
+        "counted",
+        "cut",
+        "waiting",
+        "satisfied",
+        "capacity",
+        "missing",
+    ];
     let mut failures = Vec::new();
-    for field in fields.into_iter().chain(["capacity_until", "members"]) {
+    for field in fields.into_iter().chain(["timed_out", "members"]) {
         for value in ["1000000000000", "4000000000000000", "4294967295"] {
             let _: () = redis::cmd("FLUSHALL").query(&mut direct).unwrap();
             let mut members = ["p1", "p2"].map(|name| {
                 let member = Member::new("orders", name, Timestamp::START);
-                member.quota(Arc::new(FleetQuota::new(1_000))).limit(Arc::new(PacedRetryStrategy::new()))
+                member.quota(Arc::new(EvidenceQuota::new())).limit(Arc::new(PacedRetryStrategy::new()))
             });
             let mut version = 0;
             for second in 0..70 {
@@ -89,14 +101,16 @@ async fn numbers_that_are_too_large_or_do_not_fit_are_repaired_within_a_minute()
                     }
                 }
             }
-            let names = ["members", "capacity", "waiting", "satisfied", "cut"];
+            let names = ["members", "missing", "capacity", "waiting", "satisfied", "cut"];
             let numbers: Vec<u64> = direct.hmget(HASH, &names).unwrap();
-            let (now, clock, steps): (u64, u64, u64) = direct.hmget(HASH, &["now", "clock", "version"]).unwrap();
+            let (now, clock, steps, timed_out): (u64, u64, u64, u64) =
+                direct.hmget(HASH, &["now", "clock", "version", "timed_out"]).unwrap();
             let status = members.each_ref().map(Member::status);
-            let is_good = numbers == [2, 1_000, 0, 0, 0]
+            let is_good = numbers == [2, 0, 0, 0, 0, 0]
                 && now < 10 * clock
+                && timed_out <= now
                 && steps.wrapping_sub(version) == 10
-                && status.iter().all(|status| (0..=944).contains(&status.balance) && status.share == Some(50.0));
+                && status.iter().all(|status| status.share == Some(50.0));
             if !is_good {
                 failures.push(format!("{field} = {value}: {numbers:?}, {now}, {version} to {steps}, {status:?}"));
             }
@@ -114,7 +128,7 @@ async fn fields_that_are_no_numbers_count_as_missing() {
     let first = call(&mut store).await.unwrap();
     let fields: Vec<String> = direct.hkeys(HASH).unwrap();
     assert!(fields.len() > 10);
-    for text in ["text", "", "inf", "-inf", "nan", "1e300", "0x10", "-5", "7.5", "1 2 3", "1 2 3 4 5 6 7"] {
+    for text in ["text", "", "inf", "-inf", "nan", "1e300", "0x10", "-5", "7.5", "1 2 3", "1 2 3 4 5 6"] {
         for field in fields.iter().filter(|field| *field != "epoch") {
             let _: () = direct.hset(HASH, field, text).unwrap();
             let outcome = call(&mut store).await;
@@ -137,34 +151,40 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
     let server = RedisServer::start(&[]);
     let mut direct = server.client().get_connection().unwrap();
     let mut store = RedisStore::from(server.client());
-    let process = |member: &str, held, demand| {
+    let process = |member: &str, missing, demand| {
         let mut call = Call::new(member, "fresh");
         call.ttl = Duration::from_hours(24);
-        call.quota = Some(QuotaCall { capacity: 1_000, cost: 14, held, ..QuotaCall::default() });
+        call.quota = Some(Evidence { missing, capacity: 1_000, timeout_age: None });
         call.limit = Some(LimitCall { demand, ..LimitCall::default() });
         call
     };
-    let calls = [process("p1", 100, None), process("p2", 200, Some(7_000)), process("p3", 300, Some(5))];
+    let calls = [process("p1", 100, None), process("p2", -700, Some(7_000)), process("p3", 300, Some(5))];
     let mut sums = async |server: &mut redis::Connection| {
         for call in &calls {
             timeout(PATIENCE, store.call("orders", call)).await.unwrap().unwrap();
         }
-        server.hmget::<_, _, Vec<String>>(HASH, &["members", "held", "satisfied", "waiting"]).unwrap()
+        server.hmget::<_, _, Vec<String>>(HASH, &["members", "missing", "capacity", "satisfied", "waiting"]).unwrap()
     };
-    let right = ["3", "600", "7005", "1"];
+    let right = ["3", "-300", "3000", "7005", "1"];
     assert_eq!(sums(&mut direct).await, right);
     let entry: String = direct.hget(HASH, "m:p2").unwrap();
     let damages = [
         vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
         vec![("m:p3", "")],
         // An entry that nobody wrote.
-        vec![("m:p4", "1 2 3 4 5 6 7 8")],
+        vec![("m:p4", "1 2 3 4 5")],
         vec![("m:p4", entry.as_str())],
-        vec![("held", "7")],
-        vec![("held", "900"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
-        vec![("held", "garbage"), ("members", "garbage"), ("satisfied", "garbage"), ("waiting", "garbage")],
-        vec![("held", "900"), ("counted", "garbage")],
-        vec![("held", "900"), ("counted", "9007199254740992")],
+        vec![("missing", "7")],
+        vec![("missing", "900"), ("capacity", "1"), ("members", "9000"), ("satisfied", "1"), ("waiting", "500")],
+        vec![
+            ("missing", "garbage"),
+            ("capacity", "garbage"),
+            ("members", "garbage"),
+            ("satisfied", "garbage"),
+            ("waiting", "garbage"),
+        ],
+        vec![("missing", "-900"), ("counted", "garbage")],
+        vec![("missing", "-900"), ("counted", "9007199254740992")],
     ];
     for damage in damages {
         direct.hset_multiple::<_, _, _, ()>(HASH, &damage).unwrap();

@@ -4,10 +4,9 @@ use crate::random::Random;
 use crate::server::RedisServer;
 use redis::{Commands, Connection};
 use retry_fleet::Store;
-use retry_fleet::protocol::{Call, LimitCall, Post, QuotaCall, Reply, Turn};
+use retry_fleet::protocol::{Call, Evidence, LimitCall, Post, Reply, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::store::MemoryStore;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 const HASH: &str = "retry-fleet:1:{orders}";
@@ -19,8 +18,6 @@ const ALL: u32 = 1_000;
 struct Calls {
     random: Random,
     epoch: Option<String>,
-    seen: BTreeMap<String, u64>,
-    entries: BTreeMap<String, u64>,
     version: u64,
     turn: Option<Turn>,
     last: Option<Call>,
@@ -29,16 +26,7 @@ struct Calls {
 
 impl Calls {
     fn new(seed: u64) -> Self {
-        Self {
-            random: Random(seed),
-            epoch: None,
-            seen: BTreeMap::new(),
-            entries: BTreeMap::new(),
-            version: 0,
-            turn: None,
-            last: None,
-            made: 0,
-        }
+        Self { random: Random(seed), epoch: None, version: 0, turn: None, last: None, made: 0 }
     }
 
     fn below(&mut self, bound: u32) -> u32 {
@@ -69,7 +57,7 @@ impl Calls {
         // A few thousand processes join one after another, and a few are there at a time.
         let (first, any) = (self.made / 500, self.below(6));
         let member = format!("p{}", first + any);
-        let mut call = Call::new(member.clone(), format!("fresh{}", self.made));
+        let mut call = Call::new(member, format!("fresh{}", self.made));
         call.epoch = match self.below(10) {
             0 => None,
             1 => Some("another".into()),
@@ -78,7 +66,7 @@ impl Calls {
         call.ttl = Duration::from_millis(u64::from(if self.random.one_in(5) { 20_000 } else { self.below(100) }));
         call.is_leaving = self.random.one_in(20);
         call.look_at = if self.random.one_in(2) { ALL } else { 0 };
-        call.quota = (!self.random.one_in(5)).then(|| self.quota(&member));
+        call.quota = (!self.random.one_in(5)).then(|| self.quota());
         call.limit = self.random.one_in(2).then(|| self.limit());
         call.known_turn = self.random.one_in(3).then(|| self.known_turn()).flatten();
         call.turn = self.random.one_in(40).then(|| self.turn(1));
@@ -101,18 +89,16 @@ impl Calls {
         Turn { number, off_for, reason: reason.to_owned() }
     }
 
-    fn quota(&mut self, member: &str) -> QuotaCall {
-        let seen = self.seen.get(member).copied().unwrap_or(14);
-        let entry = self.entries.get(member).copied().unwrap_or_default();
-        QuotaCall {
-            entry: if self.random.one_in(10) { self.count(3) } else { entry },
-            capacity: if self.random.one_in(20) { self.small(2_000) } else { 1_000 },
-            cost: self.small(20).max(1),
-            seen: if self.random.one_in(10) { self.count(3_000) } else { seen },
-            back: if self.random.one_in(2) { 0 } else { self.count(1_000) },
-            want: self.small(100),
-            held: self.small(60),
-            hint: self.small(1_500),
+    fn quota(&mut self) -> Evidence {
+        let missing = i64::try_from(self.count(3_000)).unwrap_or(i64::MAX);
+        let age = match self.random.below(4) {
+            0 => Some(Duration::from_millis(self.count(200_000))),
+            _ => None,
+        };
+        Evidence {
+            missing: if self.random.one_in(3) { -missing } else { missing },
+            capacity: self.count(5_000),
+            timeout_age: age,
         }
     }
 
@@ -139,17 +125,13 @@ impl Calls {
     }
 
     /// Learns from a reply what the next calls should know, unless the reply is lost.
-    fn learn(&mut self, call: &Call, reply: &Reply) {
+    fn learn(&mut self, reply: &Reply) {
         if self.random.one_in(4) {
             return;
         }
         self.epoch = Some(reply.epoch.clone());
         if !self.random.one_in(4) {
             self.turn.clone_from(&reply.turn);
-        }
-        if let Some(quota) = reply.quota {
-            self.seen.insert(call.member.clone(), quota.given);
-            self.entries.insert(call.member.clone(), quota.entry);
         }
         if let Some(step) = reply.limit.as_ref().and_then(|limit| limit.step.as_ref()) {
             self.version = step.version;
@@ -160,16 +142,15 @@ impl Calls {
 /// What was seen in a run, which shows that the calls reached all parts of the script.
 #[derive(Debug, Default)]
 struct Seen {
-    grants: u32,
-    debts: u32,
+    evidence: u32,
+    surpluses: u32,
+    timeouts: u32,
     steps: u32,
     rates: u32,
     cuts: u32,
     off: u32,
     gone: u32,
     epochs: u32,
-    other_capacities: u32,
-    forgotten: u32,
     counted: u32,
     restored: u32,
     carried: u32,
@@ -179,11 +160,10 @@ struct Seen {
 
 impl Seen {
     fn note(&mut self, call: &Call, before: &MemoryStore, reply: &Reply, after: &MemoryStore) {
-        if let (Some(asked), Some(quota)) = (call.quota, reply.quota) {
-            self.grants += u32::from(quota.given > asked.seen);
-            self.debts += u32::from(quota.balance < 0);
-            self.other_capacities += u32::from(quota.capacity != 1_000);
-            self.forgotten += u32::from(asked.entry != 0 && quota.entry != asked.entry);
+        if let Some(others) = reply.quota {
+            self.evidence += u32::from(others.missing > 0 && others.capacity > 0);
+            self.surpluses += u32::from(others.missing < 0);
+            self.timeouts += u32::from(others.timeout_age.is_some());
         }
         if let Some(limit) = &reply.limit {
             self.steps += u32::from(limit.step.as_ref().is_some_and(|step| step.state.is_some()));
@@ -201,16 +181,15 @@ impl Seen {
 
     fn assert_everything(&self) {
         let Self {
-            grants,
-            debts,
+            evidence,
+            surpluses,
+            timeouts,
             steps,
             rates,
             cuts,
             off,
             gone,
             epochs,
-            other_capacities,
-            forgotten,
             counted,
             restored,
             carried,
@@ -218,20 +197,7 @@ impl Seen {
             deleted,
         } = *self;
         for count in [
-            grants,
-            debts,
-            steps,
-            rates,
-            cuts,
-            off,
-            gone,
-            epochs,
-            other_capacities,
-            forgotten,
-            counted,
-            restored,
-            carried,
-            written,
+            evidence, surpluses, timeouts, steps, rates, cuts, off, gone, epochs, counted, restored, carried, written,
             deleted,
         ] {
             assert!(count >= 10, "a part of the script was hardly reached: {self:?}");
@@ -335,7 +301,7 @@ async fn random_calls_get_equal_replies_from_the_script_and_its_twin() {
             let expected = memory.call(now, &next);
             assert_eq!(reply, expected, "seed {seed}, step {step}: {next:?}\nbefore: {before:?}");
             seen.note(&next, &before, &expected, &memory);
-            calls.learn(&next, &reply);
+            calls.learn(&reply);
         }
     }
     seen.assert_everything();
@@ -355,7 +321,7 @@ async fn the_twins_agree_by_the_clock_of_the_server_too() {
         let time = now(&mut direct);
         times = (times.0.min(time), times.1.max(time));
         assert_eq!(reply, memory.call(time, &next), "step {step}: {next:?}");
-        calls.learn(&next, &reply);
+        calls.learn(&reply);
     }
     let seconds: (u64, u64) = redis::cmd("TIME").query(&mut direct).unwrap();
     let time = seconds.0 * 1_000 + seconds.1 / 1_000;

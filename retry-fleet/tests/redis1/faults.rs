@@ -1,6 +1,6 @@
 //! Eight operating-system processes, and what can happen to them and to their store.
 
-use crate::process::{COST, Process, Record};
+use crate::process::{Process, Record};
 use crate::proxy::Proxy;
 use crate::server::{PATIENCE, RedisServer};
 use redis::{Commands, Connection, FromRedisValue};
@@ -10,27 +10,22 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PROCESSES: usize = 8;
-const CAPACITY: u32 = 10_000;
 const HASH: &str = "retry-fleet:1:{orders}";
 const MEMBERS: &str = "retry-fleet:1:{orders}:members";
 /// Longer than a process waits before it goes on alone.
 const LONG: Duration = Duration::from_millis(4_500);
 const SHORT: Duration = Duration::from_secs(1);
 
-/// The processes of a fleet, those that are gone included.
+/// The processes of a fleet.
 struct World {
     proxy: Proxy,
     files: TempDir,
     processes: Vec<Process>,
-    /// The records of the processes that were killed.
-    killed: Vec<Record>,
     started: u32,
-    /// How often the store has lost its memory, or a part of it.
-    losses: u64,
 }
 
 impl World {
-    /// Starts the processes, and waits until they have used up the quota.
+    /// Starts the processes, and waits until all of them share what they know.
     fn start(server: &RedisServer) -> Self {
         Self::start_with_clocks(server, &[Duration::ZERO; PROCESSES])
     }
@@ -40,48 +35,24 @@ impl World {
             proxy: Proxy::start(server.port),
             files: tempfile::tempdir().unwrap(),
             processes: Vec::new(),
-            killed: Vec::new(),
             started: 0,
-            losses: 0,
         };
         for ahead in ahead {
             world.start_process(*ahead);
         }
-        world.wait_until("the quota is used up", |world| {
-            let (spent, refunded) = world.sums();
-            spent > u64::from(CAPACITY) * 95 / 100 + refunded
-        });
+        world.wait_until_back(&mut connect(server));
         world
     }
 
     fn start_process(&mut self, clock_ahead: Duration) {
         self.started += 1;
         let record = self.files.path().join(self.started.to_string());
-        self.processes.push(Process::start(&self.proxy.url(), CAPACITY, record, clock_ahead));
-    }
-
-    /// Returns what all processes have spent and were refunded. What is refunded meanwhile counts.
-    fn sums(&self) -> (u64, u64) {
-        let records = || self.processes.iter().map(Process::record).chain(self.killed.iter().copied());
-        let spent = records().map(|record| record.spent).sum();
-        (spent, records().map(|record| record.refunded).sum())
-    }
-
-    /// What is spent is at most the capacity, for each memory of the store, the refunds and the pockets.
-    fn check(&self) {
-        let (spent, refunded) = self.sums();
-        let allowed = u64::from(CAPACITY) * (1 + self.losses) + refunded + u64::from(self.started * COST);
-        assert!(
-            spent <= allowed,
-            "{spent} are spent, {allowed} are allowed: {} losses, {refunded} refunded",
-            self.losses
-        );
+        self.processes.push(Process::start(&self.proxy.url(), record, clock_ahead));
     }
 
     fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let started = Instant::now();
         while !is_so(self) {
-            self.check();
             assert!(started.elapsed() < PATIENCE, "waited in vain: {what}; {:?}", self.records());
             sleep(Duration::from_millis(20));
         }
@@ -91,13 +62,10 @@ impl World {
         self.processes.iter().map(Process::record).collect()
     }
 
-    /// Lets time pass, in which the processes are checked, and must not stand still.
+    /// Lets time pass, in which the processes must not stand still.
     fn pass(&self, time: Duration) {
-        let (before, started) = (self.records(), Instant::now());
-        while started.elapsed() < time {
-            self.check();
-            sleep(Duration::from_millis(50));
-        }
+        let before = self.records();
+        sleep(time);
         self.wait_until("all processes go on", |world| {
             world.records().iter().zip(&before).all(|(now, before)| now.ticks > before.ticks + 5)
         });
@@ -109,8 +77,14 @@ impl World {
         });
     }
 
-    /// Waits until the store has heard of all processes after this moment, and they of it.
+    /// Waits until the store has heard of all processes after this moment, and they of it. Then all that it knows about retries is
+    /// the sum of what they have told.
     fn wait_until_back(&self, server: &mut Connection) {
+        self.wait_until_heard(server);
+        assert_sums(server);
+    }
+
+    fn wait_until_heard(&self, server: &mut Connection) {
         let now: Option<u64> = server.hget(HASH, "now").unwrap_or_default();
         let clock: (u64, u64) = command(server, &["TIME"]);
         let since = now.unwrap_or(0).max(clock.0 * 1_000 + clock.1 / 1_000);
@@ -122,42 +96,46 @@ impl World {
             if heard.count() == self.processes.len() && is_connected {
                 return;
             }
-            self.check();
             assert!(started.elapsed() < PATIENCE, "not all are back: {entries:?} {:?}", self.records());
             sleep(Duration::from_millis(50));
         }
     }
 
-    /// Lets all processes leave. What the store could still give counts as well, so that nothing can be spent twice later.
-    fn end(mut self, server: &mut Connection) -> Totals {
-        self.check();
+    /// Lets all processes leave, of which nothing stays.
+    fn end(mut self, server: &mut Connection) {
         for process in &mut self.processes {
             process.running.end();
         }
-        self.check();
-        assert!(self.records().iter().all(|record| record.held == 0), "{:?}", self.records());
-        let (spent, refunded) = self.sums();
-        let balance: i64 = server.hget(HASH, "balance").unwrap();
-        let totals = Totals { spent, refunded, balance: u64::try_from(balance).unwrap_or(0) };
-        let most = u64::from(CAPACITY) * (1 + self.losses) + u64::from(self.started * COST);
-        assert!(totals.spent + totals.balance <= most + refunded, "{totals:?}, {} losses", self.losses);
-        assert!(spent > u64::from(CAPACITY) * 9 / 10 + refunded, "a run that is far from the limit proves nothing");
-        totals
+        let left: [i64; 3] = server.hmget(HASH, &["members", "missing", "capacity"]).unwrap();
+        assert_eq!(left, [0; 3]);
     }
 }
 
-/// What a fleet has spent and was refunded, and what is left.
-#[derive(Debug)]
-struct Totals {
-    spent: u64,
-    refunded: u64,
-    balance: u64,
+/// Returns the numbers in the entries of the processes: what is missing, and the capacity.
+fn told(server: &mut Connection) -> Vec<[i64; 2]> {
+    let state: HashMap<String, String> = server.hgetall(HASH).unwrap();
+    let entries = state.iter().filter(|(name, _)| name.starts_with("m:"));
+    let numbers = |text: &str| -> Vec<i64> { text.split(' ').map(|word| word.parse().unwrap()).collect() };
+    entries.map(|(_, text)| <[i64; 2]>::try_from(&numbers(text)[4..]).unwrap()).collect()
 }
 
-impl Totals {
-    /// Nothing was lost on the way.
-    fn assert_exact(&self) {
-        assert_eq!(self.spent + self.balance, u64::from(CAPACITY) + self.refunded, "{self:?}");
+/// Asserts that the sums in the store are those of its entries, at one moment, and that the processes, whose attempts fail, have told
+/// something.
+fn assert_sums(server: &mut Connection) {
+    let started = Instant::now();
+    loop {
+        let sums =
+            |server: &mut Connection| -> [i64; 3] { server.hmget(HASH, &["missing", "capacity", "now"]).unwrap() };
+        let (before, told, after) = (sums(server), told(server), sums(server));
+        if before == after {
+            let all = |index: usize| told.iter().map(|numbers| numbers[index]).sum::<i64>();
+            assert_eq!([all(0), all(1)], [before[0], before[1]], "{told:?}");
+            if told.iter().any(|numbers| numbers[1] > 0) {
+                return;
+            }
+        }
+        assert!(started.elapsed() < PATIENCE, "nothing is told, or the store changes all the time: {told:?}");
+        sleep(Duration::from_millis(20));
     }
 }
 
@@ -187,35 +165,33 @@ fn members(direct: &mut Connection) -> usize {
     direct.hget::<_, _, Option<usize>>(HASH, "members").unwrap_or_default().unwrap_or(0)
 }
 
-fn wait_for_members(world: &World, direct: &mut Connection, expected: usize) {
+fn wait_for_members(direct: &mut Connection, expected: usize) {
     let started = Instant::now();
     while members(direct) != expected {
-        world.check();
         assert!(started.elapsed() < PATIENCE, "{} members instead of {expected}", members(direct));
         sleep(Duration::from_millis(50));
     }
 }
 
-// Rule F1.
+// Rules F2, F17.
 #[test]
-fn killed_processes_have_spent_what_they_held_and_others_take_their_places() {
+fn killed_processes_are_forgotten_and_others_take_their_places() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let mut world = World::start(&server);
     for _ in 0..3 {
         let mut process = world.processes.remove(0);
         process.running.kill();
-        world.killed.push(process.record());
         world.start_process(Duration::ZERO);
         world.pass(SHORT / 2);
     }
     world.wait_until_back(&mut direct);
-    wait_for_members(&world, &mut direct, PROCESSES);
+    wait_for_members(&mut direct, PROCESSES);
     world.end(&mut direct);
     assert_eq!(members(&mut direct), 0);
 }
 
-// Rules F1, F17.
+// Rules F2, F17.
 #[test]
 fn stopped_processes_that_count_as_gone_come_back() {
     let server = RedisServer::start(&[]);
@@ -226,23 +202,22 @@ fn stopped_processes_that_count_as_gone_come_back() {
     }
     sleep(SHORT);
     jump(&mut direct);
-    wait_for_members(&world, &mut direct, PROCESSES - 3);
+    wait_for_members(&mut direct, PROCESSES - 3);
     for process in &world.processes[..3] {
         process.running.signal("CONT");
     }
-    wait_for_members(&world, &mut direct, PROCESSES);
+    wait_for_members(&mut direct, PROCESSES);
     world.pass(SHORT);
     world.wait_until_back(&mut direct);
     world.end(&mut direct);
 }
 
-// Rules F1, F5, F16.
+// Rule F3.
 #[test]
-fn a_store_that_restarts_empty_adds_a_capacity() {
+fn a_store_that_restarts_empty_knows_all_again() {
     let mut server = RedisServer::start(&[]);
-    let mut world = World::start(&server);
+    let world = World::start(&server);
     for _ in 0..2 {
-        world.losses += 1;
         server.restart(&[]);
         world.wait_until_back(&mut connect(&server));
         world.pass(SHORT);
@@ -250,14 +225,13 @@ fn a_store_that_restarts_empty_adds_a_capacity() {
     world.end(&mut connect(&server));
 }
 
-// Rules F1, F5.
+// Rule F3.
 #[test]
-fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacity() {
+fn a_store_that_is_away_and_restarts_from_an_old_snapshot_knows_all_again() {
     let mut server = RedisServer::start(&[]);
-    let mut world = World::start(&server);
+    let world = World::start(&server);
     run(&mut connect(&server), &["SAVE"]);
     world.pass(SHORT);
-    world.losses += 1;
     server.kill();
     world.wait_until_alone();
     world.pass(SHORT);
@@ -268,14 +242,14 @@ fn a_store_that_is_away_and_restarts_from_an_old_snapshot_adds_at_most_a_capacit
     world.end(&mut direct);
 }
 
-// Rules F1, F5, F16.
+// Rule F3.
 #[test]
-fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
+fn a_stale_replica_that_is_promoted_knows_all_again() {
     let mut master = RedisServer::start(&[]);
     let link = Proxy::start(master.port);
     let replica = RedisServer::start(&["--replicaof", "127.0.0.1", &link.port.to_string()]);
     let mut direct = connect(&replica);
-    let mut world = World::start(&master);
+    let world = World::start(&master);
     world.wait_until("the replica has the state", |_| direct_has_state(&replica));
     // The replica hears nothing any more.
     link.silence(true);
@@ -284,7 +258,6 @@ fn a_stale_replica_that_is_promoted_adds_at_most_a_capacity() {
     world.proxy.lead_to(replica.port);
     // It is read-only for a while.
     world.pass(LONG);
-    world.losses += 1;
     run(&mut direct, &["REPLICAOF", "NO", "ONE"]);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
@@ -295,9 +268,9 @@ fn direct_has_state(server: &RedisServer) -> bool {
     connect(server).exists(HASH).unwrap_or(false)
 }
 
-// Rules F1, F5.
+// Rules F3, F5.
 #[test]
-fn a_slow_silent_or_cut_store_adds_nothing() {
+fn a_slow_silent_or_cut_store_is_used_again() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let world = World::start(&server);
@@ -318,12 +291,12 @@ fn a_slow_silent_or_cut_store_adds_nothing() {
     }
     world.wait_until_back(&mut direct);
     assert!(world.records().iter().all(|record| record.losses == 1), "each tells a loss once: {:?}", world.records());
-    world.end(&mut direct).assert_exact();
+    world.end(&mut direct);
 }
 
 /// The timers of a process use the clock of the operating system that only goes forward, and a process tells nobody a time, so
 /// its wall clock is never read. Here these clocks are minutes apart, in namespaces of Linux.
-// Rule F1.
+// Rule F2.
 #[test]
 fn clocks_that_are_minutes_apart_make_no_difference() {
     let may = std::process::Command::new("unshare").args(["--time", "--monotonic", "60", "true"]).status();
@@ -340,16 +313,15 @@ fn clocks_that_are_minutes_apart_make_no_difference() {
     jump(&mut direct);
     world.wait_until_back(&mut direct);
     world.pass(SHORT);
-    world.end(&mut direct).assert_exact();
+    world.end(&mut direct);
 }
 
-// Rules F1, F5.
+// Rules F3, F5.
 #[test]
 fn another_type_under_the_key_counts_as_a_lost_store() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
-    let mut world = World::start(&server);
-    world.losses += 1;
+    let world = World::start(&server);
     run(&mut direct, &["SET", HASH, "text"]);
     world.wait_until_alone();
     world.pass(SHORT);
@@ -359,9 +331,9 @@ fn another_type_under_the_key_counts_as_a_lost_store() {
     world.end(&mut direct);
 }
 
-// Rules F1, F11, F29.
+// Rules F11, F28, F29.
 #[test]
-fn entries_that_somebody_damages_or_deletes_add_nothing_and_soon_leave_nothing_behind() {
+fn entries_that_somebody_damages_or_deletes_soon_leave_nothing_behind() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let world = World::start(&server);
@@ -379,13 +351,10 @@ fn entries_that_somebody_damages_or_deletes_add_nothing_and_soon_leave_nothing_b
     // More than a minute passes for the store.
     for _ in 0..2 {
         jump(&mut direct);
-        world.wait_until_back(&mut direct);
+        world.wait_until_heard(&mut direct);
     }
-    let state: HashMap<String, String> = direct.hgetall(HASH).unwrap();
-    let entries: Vec<_> = state.iter().filter(|(name, _)| name.starts_with("m:")).collect();
-    let held: u64 = entries.iter().map(|(_, text)| text.split(' ').nth(3).unwrap().parse::<u64>().unwrap()).sum();
-    assert_eq!((entries.len(), &state["members"]), (PROCESSES, &PROCESSES.to_string()));
-    assert_eq!(state["held"], held.to_string());
+    assert_sums(&mut direct);
+    assert_eq!((told(&mut direct).len(), members(&mut direct)), (PROCESSES, PROCESSES));
     world.end(&mut direct);
 }
 
@@ -400,16 +369,15 @@ fn scripts_that_are_flushed_make_no_difference() {
     }
     world.wait_until_back(&mut direct);
     assert!(world.records().iter().all(|record| record.losses == 0), "{:?}", world.records());
-    world.end(&mut direct).assert_exact();
+    world.end(&mut direct);
 }
 
-// Rules F1, F5.
+// Rules F3, F5.
 #[test]
 fn a_store_without_memory_evicts_all_of_the_state_or_refuses_calls() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
-    let mut world = World::start(&server);
-    world.losses += 1;
+    let world = World::start(&server);
     run(&mut direct, &["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
     run(&mut direct, &["CONFIG", "SET", "maxmemory", "1"]);
     world.wait_until("the state is evicted", |_| !direct_has_state(&server));

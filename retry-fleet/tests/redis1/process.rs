@@ -1,13 +1,13 @@
 //! A process of a fleet: this test binary again, in an operating-system process of its own.
 //!
-//! It retries all the time, and writes what it has spent into a file, which survives a kill. No process tells another one, or
-//! the store, a time: the file has no time in it either.
+//! Its attempts fail most of the time, and it writes what it does into a file, which survives a kill.
 
 use crate::server::PATIENCE;
-use retry_core::time::ManualTimer;
-use retry_core::{Clock, RetryQuota};
+use retry_core::RetryErrorType::Other;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{RetryQuota, TokioTimer};
+use retry_fleet::Fleet;
 use retry_fleet::redis1::RedisStore;
-use retry_fleet::{Fleet, FleetQuota};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,19 +16,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a process pays for a retry, and has in its pocket.
-pub(crate) const COST: u32 = 14;
-/// The time between two retries of a process.
+/// The time between two attempts of a process.
 const TICK: Duration = Duration::from_millis(10);
 /// The name of this test.
 const NAME: &str = "process::a_process_of_the_other_tests";
 
-/// What a process has written. All of it only grows, except what it holds and whether it is connected.
+/// What a process has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    pub(crate) spent: u64,
-    pub(crate) refunded: u64,
-    pub(crate) held: u64,
+    /// The retries that were paid for.
+    pub(crate) paid: u64,
+    /// The attempts.
     pub(crate) ticks: u64,
     /// 0 before the first answer, 1 if the store answers, 2 if it is lost.
     pub(crate) connection: u64,
@@ -37,10 +35,10 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    const SIZE: usize = 48;
+    const SIZE: usize = 32;
 
     fn write(self, file: &File) {
-        let numbers = [self.spent, self.refunded, self.held, self.ticks, self.connection, self.losses];
+        let numbers = [self.paid, self.ticks, self.connection, self.losses];
         let mut bytes = [0; Self::SIZE];
         for (bytes, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             bytes.copy_from_slice(&number.to_le_bytes());
@@ -55,7 +53,7 @@ impl Record {
         }
         let mut numbers = bytes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
         let mut next = || numbers.next().unwrap();
-        Self { spent: next(), refunded: next(), held: next(), ticks: next(), connection: next(), losses: next() }
+        Self { paid: next(), ticks: next(), connection: next(), losses: next() }
     }
 }
 
@@ -63,27 +61,21 @@ impl Record {
 #[ignore = "it is a process of the other tests, which start it"]
 fn a_process_of_the_other_tests() {
     let file = File::create(setting("FLEET_RECORD")).unwrap();
-    let quota = Arc::new(FleetQuota::new(setting("FLEET_CAPACITY").parse().unwrap()));
+    let quota = Arc::new(EvidenceQuota::new());
     let store = RedisStore::open(&setting("FLEET_STORE")).unwrap();
     // With one thread, nothing happens between two lines without an `await`.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut stopped = stopped();
         let membership = Fleet::new("orders", store).quota(Arc::clone(&quota)).join().unwrap();
-        let (mut record, clock) = (Record::default(), ManualTimer::new());
+        let mut record = Record::default();
         while stopped.try_recv().is_err() {
             tokio::time::sleep(TICK).await;
-            // Most attempts fail, so that the quota is nearly always used up.
             if record.ticks % 3 == 0 {
-                let before = quota.available();
-                quota.refund(COST / 2);
-                record.refunded += u64::from(quota.available() - before);
-                record.write(&file);
+                quota.first_succeeded(0);
+            } else if quota.pay(14, Other, &TokioTimer).is_some() {
+                record.paid += 1;
             }
-            if quota.try_acquire(COST, &clock as &dyn Clock) {
-                record.spent += u64::from(COST);
-            }
-            record.held = quota.available().into();
             let connection = match membership.status().is_connected {
                 None => 0,
                 Some(true) => 1,
@@ -95,8 +87,6 @@ fn a_process_of_the_other_tests() {
             record.write(&file);
         }
         membership.leave().await;
-        record.held = quota.available().into();
-        record.write(&file);
     });
 }
 
@@ -109,14 +99,10 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a process. The clock that its timers use is ahead by this, if the machine lets it.
-    pub(crate) fn start(store: &str, capacity: u32, record: PathBuf, clock_ahead: Duration) -> Self {
+    pub(crate) fn start(store: &str, record: PathBuf, clock_ahead: Duration) -> Self {
         let file = File::create_new(&record).unwrap();
         drop(file);
-        let settings = [
-            ("FLEET_STORE", store.into()),
-            ("FLEET_CAPACITY", capacity.to_string().into()),
-            ("FLEET_RECORD", record.clone().into_os_string()),
-        ];
+        let settings = [("FLEET_STORE", store.into()), ("FLEET_RECORD", record.clone().into_os_string())];
         Self { running: Running::start(NAME, settings, clock_ahead), file: File::open(record).unwrap() }
     }
 

@@ -5,10 +5,11 @@ use crate::errors::told;
 use crate::server::{PATIENCE, RedisServer};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use redis::{Client, ClientTlsConfig, Commands, TlsCertificates};
-use retry_core::time::ManualTimer;
-use retry_core::{Clock, RetryQuota};
+use retry_core::RetryErrorType::Other;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{RetryQuota, TokioTimer};
 use retry_fleet::redis1::RedisStore;
-use retry_fleet::{Fleet, FleetQuota, Membership};
+use retry_fleet::{Fleet, Membership};
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -19,8 +20,6 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-const CAPACITY: u32 = 280;
-const COST: u32 = 14;
 const HASH: &str = "retry-fleet:1:{orders}";
 const PASSWORD: &str = "pass-w0rd";
 
@@ -157,16 +156,17 @@ async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn join(name: &str, store: RedisStore) -> (Arc<FleetQuota>, Membership) {
-    let quota = Arc::new(FleetQuota::new(CAPACITY));
+fn join(name: &str, store: RedisStore) -> (Arc<EvidenceQuota>, Membership) {
+    let quota = Arc::new(EvidenceQuota::new());
+    quota.first_succeeded(0);
     let membership = Fleet::new(name, store).quota(Arc::clone(&quota)).join().unwrap();
     (quota, membership)
 }
 
-// Rules F1, F2, F12.
+// Rules F1, F3, F12.
 #[tokio::test]
 #[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
-async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_restarted() {
+async fn processes_share_what_they_know_over_tls_and_come_back_when_the_server_was_restarted() {
     let events = Events::default();
     let _subscribed = events.listen();
     let mut server = TlsServer::start("no");
@@ -174,29 +174,26 @@ async fn processes_share_a_quota_over_tls_and_come_back_when_the_server_was_rest
     let both = [&first, &second];
     wait_until("both have joined", || both.iter().all(|(_, membership)| membership.status().members == 2)).await;
 
-    // The first one gets all of the capacity but what the second one holds.
-    let (clock, mut spent) = (ManualTimer::new(), 0);
+    // All attempts of the first one fail.
     let started = Instant::now();
-    while spent + COST + second.0.available() <= CAPACITY {
-        assert!(started.elapsed() < PATIENCE, "only {spent} are spent");
-        spent += if first.0.try_acquire(COST, &clock as &dyn Clock) { COST } else { 0 };
+    while server.number("missing") < Some(10_000) {
+        assert!(started.elapsed() < PATIENCE, "only {:?} is missing", server.number("missing"));
+        first.0.pay(14, Other, &TokioTimer);
         sleep(Duration::from_millis(5)).await;
     }
-    wait_until("the second one has heard that nothing is left", || second.1.status().balance == 0).await;
-    assert_eq!(spent + first.0.available() + second.0.available(), CAPACITY);
+    sleep(Duration::from_millis(1_300)).await;
+    assert_eq!(second.0.pay(14, Other, &TokioTimer), None, "it has heard that retries do not help");
 
     server.restart();
     wait_until("both are back", || server.number("members") == Some(2)).await;
     wait_until("they know that the store was emptied", || events.find("store_emptied", "orders").is_some()).await;
     assert!(both.iter().all(|(_, membership)| membership.status().is_connected == Some(true)));
-    // It began with the balance that they knew, so nothing is spent twice.
-    assert!(!first.0.try_acquire(COST, &clock as &dyn Clock));
     first.1.leave().await;
     second.1.leave().await;
     assert_eq!(server.number("members"), Some(0));
 }
 
-// Rules F4, F13.
+// Rules F3, F13.
 #[tokio::test]
 #[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
 async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_tells_why_without_the_password() {
@@ -240,8 +237,8 @@ async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_t
             let fleet = format!("{name} {attempt}");
             let (quota, membership) = join(&fleet, RedisStore::from(client.clone()));
             wait_until(&fleet, || events.find("store_lost", &fleet).is_some()).await;
-            let state = (quota.available(), membership.status().is_connected);
-            assert_eq!(state, (COST, None), "{fleet}: it has its pocket");
+            let is_paid = quota.pay(14, Other, &TokioTimer).is_some();
+            assert_eq!((is_paid, membership.status().is_connected), (true, None), "{fleet}: it decides alone");
             let shown = format!("{quota:?} {membership:?}");
             assert!(!shown.contains(PASSWORD) && !shown.contains(WRONG), "{fleet}: {shown}");
             let event = events.find("store_lost", &fleet).unwrap();

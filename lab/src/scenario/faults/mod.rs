@@ -13,7 +13,7 @@ mod run;
 mod server;
 
 pub use columns::{COLUMNS, Column, Measure};
-pub use run::run;
+pub use run::{Start, caller_seed, run, run_processes};
 pub use server::{Fault, Server};
 
 use super::{PerSecond, Plan, Scenario};

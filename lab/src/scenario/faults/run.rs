@@ -7,7 +7,6 @@ use super::server::Server;
 use super::{Case, Options};
 use crate::World;
 use crate::call::{Call, Caller, Outcome as Response};
-use crate::strategies::Strategy;
 use crate::world::Random;
 use outage::Outcome;
 use retry_core::time::{Clock, Timer, Timestamp};
@@ -16,10 +15,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+/// Starts a process: of the service with this index, with a number that no other process of the service has, and until it
+/// takes no more operations, if that time comes.
+pub type Start = Box<dyn Fn(usize, u64, Option<Timestamp>) -> Rc<dyn Caller>>;
+
 /// The processes of each service in a row, and the server that the last one calls.
 struct Services {
     world: World,
-    strategy: Strategy,
+    start: Start,
     seed: u64,
     timeout: Duration,
     /// The callers of the processes, by service and process.
@@ -30,10 +33,6 @@ struct Services {
 }
 
 impl Services {
-    fn caller(strategy: &Strategy, seed: u64, service: usize, number: u64) -> Rc<dyn Caller> {
-        strategy.caller(seed ^ number << 32 ^ (service as u64) << 56)
-    }
-
     /// Calls what is behind a service from one of its processes, with retries and a timeout for each attempt.
     fn call(self: Rc<Self>, service: usize) -> Pin<Box<dyn Future<Output = Response>>> {
         let callers = &self.callers[service];
@@ -79,33 +78,58 @@ impl Services {
     /// Replaces a process again and again. What it has begun continues.
     async fn replace(self: Rc<Self>, process: usize, lives: Duration) {
         let count = self.callers[0].len();
-        // The ends of the first lives are spread evenly, and so are all later ones.
-        self.world.sleep(lives.mul_f64(number((process + 1) as u64) / number(count as u64))).await;
+        self.world.sleep(first_life(lives, process, count)).await;
         for number in (process..).step_by(count).skip(1) {
-            self.callers[0][process].replace(Self::caller(&self.strategy, self.seed, 0, number as u64));
+            let ends = self.world.now().saturating_add(lives);
+            self.callers[0][process].replace((self.start)(0, number as u64, Some(ends)));
             self.world.sleep(lives).await;
         }
     }
 }
 
+/// Returns how long the first processes live. Their ends are spread evenly, and so are all later ones.
+fn first_life(lives: Duration, process: usize, count: usize) -> Duration {
+    lives.mul_f64(number((process + 1) as u64) / number(count as u64))
+}
+
 /// Runs a case, and returns what it measures. `None` means never.
 pub fn run(options: &Options, case: &Case, seed: u64) -> Option<f64> {
-    let column = case.column;
+    let strategy = case.strategy.clone();
+    run_processes(options, (case.column, case.quotas), seed, |_| {
+        Box::new(move |service, number, _| strategy.caller(caller_seed(seed, service, number)))
+    })
+}
+
+/// Returns the seed of the jitter of a process.
+pub fn caller_seed(seed: u64, service: usize, number: u64) -> u64 {
+    seed ^ number << 32 ^ (service as u64) << 56
+}
+
+/// Runs a column with this number of processes for each service, and returns what it measures. `None` means never.
+pub fn run_processes(
+    options: &Options,
+    (column, processes): (&Column, u32),
+    seed: u64,
+    start: impl FnOnce(&World) -> Start,
+) -> Option<f64> {
     let (from, to) = (options.fault_after_s, options.fault_after_s + column.fault_s);
     let rate = options.rate * column.size;
     let span = (f64::from(from), f64::from(to));
     let world = World::new();
+    let start = start(&world);
+    let count = processes.max(1) as usize;
     let callers = (0..column.services as usize).map(|service| {
-        let callers = (0..u64::from(case.quotas.max(1)))
-            .map(|number| RefCell::new(Services::caller(&case.strategy, seed, service, number)));
+        let lives = column.lives_s.filter(|_| service == 0).map(seconds);
+        let ends = |number| Some(Timestamp::START.saturating_add(first_life(lives?, number, count)));
+        let callers = (0..count).map(|number| RefCell::new(start(service, number as u64, ends(number))));
         callers.collect()
     });
     let services = Rc::new(Services {
         world: world.clone(),
-        strategy: case.strategy.clone(),
+        callers: callers.collect(),
+        start,
         seed,
         timeout: seconds(options.timeout_s),
-        callers: callers.collect(),
         choices: RefCell::new(Random::new(seed, "clients")),
         server: Server::new(column.fault, rate, options.round_trip_ms / 1e3, span, seed),
         outcome: RefCell::default(),

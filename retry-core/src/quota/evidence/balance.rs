@@ -219,6 +219,9 @@ impl Balance {
     fn knowledge_of(&self, rare: &Rare, now: Millis) -> QuotaKnowledge {
         let Known { mut account, mut burst } = self.known(rare, Word(self.word.load(Ordering::Acquire)));
         burst.began = burst.began.min(now);
+        // Half of the retries are not traffic. In a quota with little of it, the two of one operation would be a high rate, and
+        // the sum over many such quotas would pay for too much. Without any, an outage of a second is not bridged.
+        account.attempts = account.attempts.saturating_sub(account.missing / (2 * RETRY)).max(account.attempts.min(1));
         let capacity = if account.attempts > 0 { burst.measured(&mut account, now) } else { 0 };
         let age = burst.timed_out.map(|at| now.since(at));
         QuotaKnowledge::of(i64::from(account.missing) - self.surplus(rare, now), capacity.into(), age)
@@ -243,8 +246,8 @@ impl Balance {
         let mut rare = self.rare.lock().unwrap_or_else(PoisonError::into_inner);
         let surplus = self.surplus(&rare, now) - self.knowledge_of(&rare, now).part_of_surplus(known);
         self.surplus.store(0, Ordering::Relaxed);
-        rare.peers =
-            Some(Peers { known, surplus: surplus.max(0), at: now }).filter(|_| known != QuotaKnowledge::default());
+        let peers = Peers { known, surplus: surplus.max(0), reported: self.account().missing, at: now };
+        rare.peers = Some(peers).filter(|_| known != QuotaKnowledge::default());
         self.has_peers.store(rare.peers.is_some().into(), Ordering::Relaxed);
         self.heed_peers();
     }

@@ -204,6 +204,48 @@ fn a_timeout_of_a_peer_makes_a_quota_doubt() {
 
 // Rule Q20.
 #[test]
+fn between_two_reports_of_its_peers_a_quota_spends_up_to_twice_its_own_capacity() {
+    let (quota, clock) = spending();
+    for round in 0..5 {
+        quota.set_peers(QuotaKnowledge::new(0.0, 1_000.0, None), &clock);
+        let attempts = (0..50).map(|_| {
+            clock.advance(SECOND / 10);
+            quota.pay(14, Other, &clock).is_some()
+        });
+        // Twice the attempts of 1 5/8 seconds.
+        let paid = attempts.filter(|is_paid| *is_paid).count();
+        assert!((25..40).contains(&paid), "{paid} in round {round}");
+    }
+}
+
+// Rule Q20.
+#[test]
+fn half_of_the_capacity_of_all_pays_for_retries_of_timeouts() {
+    for (missing, is_paid) in [(40.0, true), (60.0, false)] {
+        let (quota, clock) = (EvidenceQuota::new(), ManualTimer::new());
+        (0..32).for_each(|_| quota.first_succeeded(0));
+        quota.set_peers(QuotaKnowledge::new(missing, 100.0, None), &clock);
+        assert_eq!(quota.pay(14, Timeout, &clock).is_some(), is_paid, "{missing} of 100");
+        assert!(quota.pay(14, Other, &clock).is_some());
+    }
+}
+
+// Rule Q20.
+#[test]
+fn half_of_the_retries_of_a_quota_are_not_traffic_in_its_report() {
+    let (quota, clock) = spending();
+    let reported = |spent: usize| {
+        (0..spent).for_each(|_| assert!(quota.pay(14, Other, &clock).is_some()));
+        quota.knowledge(&clock).capacity()
+    };
+    let (none, four) = (reported(0), reported(4));
+    assert!(none > 0.0);
+    // Each of these failures is an attempt, and a retry. The first attempt of a burst counts as half of one.
+    assert!((four - none - 2.0 * 1.625 / 0.5).abs() < 0.01, "{none} and {four}");
+}
+
+// Rule Q20.
+#[test]
 fn the_order_of_reports_does_not_matter_and_a_report_that_comes_twice_changes_no_share() {
     let numbers = &mut Numbers(1);
     for _ in 0..1_000 {

@@ -20,9 +20,13 @@ const DEBT_DIVISOR: u32 = 2;
 /// quota with little traffic that learned that retries help is not empty after two failures in a row.
 const HELPED: u32 = 2 * RETRY;
 
-/// The multiple of its own capacity that a quota can spend if its peers have enough to spare: twice. So quotas that exchange
-/// reports every second do not spend the same amount many times.
+/// The multiple of its own capacity that a quota can spend between two reports of its peers, if they have enough to spare:
+/// twice. So quotas that exchange reports every second do not spend the same amount many times.
 const LENT: u32 = 2;
+
+/// The part of the capacity that pays for retries of timeouts if there are peers: half of it. A single quota doubts a timeout
+/// by its own successes, but few of a thousand quotas see more than two timeouts of a stalled server.
+const TIMEOUTS_DIVISOR: i64 = 2;
 
 /// The time after a timeout in which successes of retries are not evidence. The shorter it is, the more often the
 /// retries of independent failures fill the queue of a server without room for them.
@@ -103,7 +107,9 @@ impl Known {
             // The peers may have as much to spare as this quota has, but not more before they know of it.
             Some(pool) => {
                 let capacity = (i64::from(measured) + pool.capacity).max(FLOOR.into()) + i64::from(helped);
-                i64::from(missing) + pool.missing > capacity || missing > burst.capacity * LENT
+                let capacity = if is_timeout { capacity / TIMEOUTS_DIVISOR } else { capacity };
+                let spent = missing.saturating_sub(pool.reported);
+                i64::from(missing) + pool.missing > capacity || spent > burst.capacity * LENT
             }
         };
         let is_doubtful = is_timeout && account.score < SUCCESSES_PER_FAILURE;

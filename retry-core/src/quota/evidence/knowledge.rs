@@ -150,6 +150,8 @@ pub(super) struct Peers {
     pub(super) known: QuotaKnowledge,
     /// The amount that successes of this quota had given back beyond what was missing.
     pub(super) surplus: i64,
+    /// What was missing in this quota.
+    pub(super) reported: u32,
     pub(super) at: Millis,
 }
 
@@ -159,6 +161,8 @@ pub(super) struct Pool {
     pub(super) missing: i64,
     pub(super) capacity: i64,
     pub(super) is_congested: bool,
+    /// What was missing in this quota when it heard of them.
+    pub(super) reported: u32,
 }
 
 impl Peers {
@@ -171,6 +175,7 @@ impl Peers {
             missing: missing - surplus,
             capacity,
             is_congested,
+            reported: self.reported,
         })
     }
 }
