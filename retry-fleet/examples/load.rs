@@ -11,7 +11,7 @@ use redis::Connection;
 use retry_core::RetryErrorType::Other;
 use retry_core::quota::EvidenceQuota;
 use retry_core::{PacedRetryStrategy, RetryQuota, TokioTimer};
-use retry_fleet::protocol::{Call, Evidence, LimitCall};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Fleet, Membership, Store};
 use std::error::Error;
@@ -111,7 +111,7 @@ async fn longest_call(processes: u32) -> Result<f64, Box<dyn Error>> {
     let started = Instant::now();
     let call = |number: u32| {
         let mut call = Call::new(format!("process {number}"), "fresh");
-        call.quota = Some(Evidence { missing: 1_000, capacity: 2_000, timeout_age: None });
+        call.quota = Some(Knowledge { missing: 1_000, capacity: 2_000, timeout_age: None });
         call.limit = Some(LimitCall::default());
         call
     };

@@ -30,7 +30,7 @@ pub struct Call {
     /// The number of processes, at most, that the call removes because their time is over. More than 1,000 are treated as 1,000.
     pub look_at: u32,
     /// What the process knows about retries, without what it was told, if it has a quota.
-    pub quota: Option<Evidence>,
+    pub quota: Option<Knowledge>,
     /// The part of the limit.
     pub limit: Option<LimitCall>,
     /// The last turn of the switch that the process knows. A store that was emptied takes it over.
@@ -70,7 +70,7 @@ pub struct Turn {
 
 /// What quotas by evidence know about retries, in thousandths of a retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct Knowledge {
     /// What was spent on retries and not given back. Below zero if successes have given back more.
     pub missing: i64,
     /// What may be missing.
@@ -79,7 +79,7 @@ pub struct Evidence {
     pub timeout_age: Option<Duration>,
 }
 
-impl From<QuotaKnowledge> for Evidence {
+impl From<QuotaKnowledge> for Knowledge {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the floats saturate")]
     fn from(known: QuotaKnowledge) -> Self {
         Self {
@@ -90,9 +90,9 @@ impl From<QuotaKnowledge> for Evidence {
     }
 }
 
-impl From<Evidence> for QuotaKnowledge {
+impl From<Knowledge> for QuotaKnowledge {
     #[expect(clippy::cast_precision_loss, reason = "more than 53 bits do not matter")]
-    fn from(told: Evidence) -> Self {
+    fn from(told: Knowledge) -> Self {
         Self::new(told.missing as f64 / 1e3, told.capacity as f64 / 1e3, told.timeout_age)
     }
 }
@@ -146,7 +146,7 @@ pub struct Reply {
     /// The latest turn of the switch. `None` if nobody has turned it.
     pub turn: Option<Turn>,
     /// What the other processes know about retries, if the process told what it knows.
-    pub quota: Option<Evidence>,
+    pub quota: Option<Knowledge>,
     /// The part of the limit, if the process asked for it.
     pub limit: Option<LimitReply>,
 }

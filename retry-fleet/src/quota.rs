@@ -1,6 +1,6 @@
 //! The quota of a process, which shares what it knows with its fleet.
 
-use crate::protocol::Evidence;
+use crate::protocol::Knowledge;
 use retry_core::Clock;
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
@@ -31,12 +31,12 @@ impl QuotaPart {
     }
 
     /// Returns what this process has learned itself.
-    pub(crate) fn call(&self, now: Timestamp) -> Evidence {
+    pub(crate) fn call(&self, now: Timestamp) -> Knowledge {
         self.0.knowledge(&At(now)).into()
     }
 
     /// Takes what the others know. Without answers, it fades by itself.
-    pub(crate) fn answered(&self, others: Evidence, now: Timestamp) {
+    pub(crate) fn answered(&self, others: Knowledge, now: Timestamp) {
         self.0.set_peers(others.into(), &At(now));
     }
 }

@@ -6,7 +6,7 @@ local arguments = {
   -- The process: its name, the epoch that it knows, the name of a new epoch, the time after which it is gone without another
   -- call, 1 if it leaves, the number of members to remove at most whose time is over.
   'member', 'epoch', 'fresh', 'ttl', 'leaving', 'look_at',
-  -- The quota: 1 if it has one, then `Evidence`.
+  -- The quota: 1 if it has one, then `Knowledge`.
   'has_quota', 'missing', 'capacity', 'timeout_age',
   -- The limit: 1 if it has one, then `LimitCall`, with a demand of -1 if it waits for sends.
   'has_limit', 'version', 'accepted', 'rejected', 'demand', 'known_rate', 'known_estimate',
@@ -18,7 +18,7 @@ local arguments = {
 -- Reply: these, in this order.
 local fields = {
   'epoch', 'members',
-  -- `Evidence`
+  -- `Knowledge`
   'missing', 'capacity', 'timeout_age',
   -- `LimitReply`
   'version', 'cut', 'rate', 'estimate', 'satisfied', 'waiting',
@@ -75,7 +75,7 @@ for _, name in ipairs({'missing', 'capacity', 'satisfied', 'waiting'}) do
 end
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected = h.accepted or 0, h.rejected or 0
--- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured or granted any more.
+-- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured any more.
 if h.version > 2 ^ 51 then h.version = 0 end
 if h.cut > h.version then h.cut = 0 end
 if h.count > 2 ^ 51 then h.count = 1 end

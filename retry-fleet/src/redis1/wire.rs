@@ -1,6 +1,6 @@
 //! What goes to the script, and what comes back.
 
-use crate::protocol::{Call, Evidence, LimitCall, LimitReply, Reply, Step, Turn};
+use crate::protocol::{Call, Knowledge, LimitCall, LimitReply, Reply, Step, Turn};
 use crate::store::StoreError;
 use redis::{Cmd, Value};
 use std::fmt::Display;
@@ -105,7 +105,7 @@ pub(super) fn reply(call: &Call, key: &str, value: &Value) -> Result<Reply, Stor
     }
     if call.quota.is_some() {
         let age = fields.optional_number("timeout_age")?;
-        reply.quota = Some(Evidence {
+        reply.quota = Some(Knowledge {
             missing: fields.number("missing")?,
             capacity: fields.number("capacity")?,
             timeout_age: age.map(Duration::from_millis),

@@ -3,7 +3,7 @@
 mod limit;
 mod switch;
 
-use crate::protocol::{Call, Evidence, Reply};
+use crate::protocol::{Call, Knowledge, Reply};
 use limit::Limit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,9 +18,9 @@ const MOST_REMOVED: usize = 1_000;
 /// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
 
-/// The largest amount of evidence that a process can report, in thousandths of a retry: 17 million retries. So the sums over many
+/// The largest amount that a process can report, in thousandths of a retry: 17 million retries. So the sums over many
 /// thousand processes are exact.
-const MOST_EVIDENCE: i64 = 1 << 34;
+const MOST_KNOWN: i64 = 1 << 34;
 
 /// The state of one fleet, in memory.
 ///
@@ -96,7 +96,7 @@ struct Member {
     accepted: u64,
     rejected: u64,
     demand: Option<u32>,
-    /// The evidence of its quota.
+    /// What its quota knows.
     missing: i64,
     capacity: i64,
 }
@@ -217,7 +217,7 @@ impl State {
             missing: 0,
             capacity: 0,
         });
-        let quota = call.quota.map(|told| self.evidence(told, &mut member));
+        let quota = call.quota.map(|told| self.quota(told, &mut member));
         let now = self.now;
         let mut limit = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
@@ -240,16 +240,16 @@ impl State {
     }
 
     /// Takes what a process knows, and returns what the others know.
-    fn evidence(&mut self, told: Evidence, member: &mut Member) -> Evidence {
-        member.missing = told.missing.clamp(-MOST_EVIDENCE, MOST_EVIDENCE);
-        member.capacity = amount(told.capacity).min(MOST_EVIDENCE);
+    fn quota(&mut self, told: Knowledge, member: &mut Member) -> Knowledge {
+        member.missing = told.missing.clamp(-MOST_KNOWN, MOST_KNOWN);
+        member.capacity = amount(told.capacity).min(MOST_KNOWN);
         // A time that is to come is not one that a process told.
         self.timed_out = Some(self.timed_out).filter(|at| *at <= self.now).unwrap_or(0);
         if let Some(age) = told.timeout_age {
             self.timed_out = self.timed_out.max(self.now.saturating_sub(millis(age)));
         }
         let timed_out = Some(self.timed_out).filter(|at| *at > 0);
-        Evidence {
+        Knowledge {
             missing: self.sums.missing,
             capacity: self.sums.capacity.unsigned_abs(),
             timeout_age: timed_out.map(|at| Duration::from_millis(self.now - at)),
@@ -281,7 +281,7 @@ mod tests {
         let call = |store: &mut MemoryStore, now, member: &str, demand| {
             let mut call = Call::new(member, "fresh");
             call.ttl = Duration::from_hours(1);
-            call.quota = Some(Evidence { missing: -100, capacity: 1_000, timeout_age: None });
+            call.quota = Some(Knowledge { missing: -100, capacity: 1_000, timeout_age: None });
             call.limit = Some(LimitCall { demand, ..LimitCall::default() });
             store.call(now, &call);
             store.state.as_ref().unwrap().sums

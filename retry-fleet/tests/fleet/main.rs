@@ -1,10 +1,10 @@
 //! Tests of the parts of a fleet that need no server.
 
-mod evidence;
 mod limit;
 mod limit_changes;
 mod limit_world;
 mod liveness;
+mod quota;
 #[cfg(all(feature = "metrics", feature = "tokio", feature = "tracing"))]
 mod reports;
 mod store_clock;

@@ -4,7 +4,7 @@ use crate::fake::FakeServer;
 use crate::proxy::Proxy;
 use crate::server::{PATIENCE, RedisServer, free_port};
 use redis::Commands;
-use retry_fleet::protocol::{Call, Evidence, LimitCall, Reply};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall, Reply};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Store, StoreError};
 use std::pin::pin;
@@ -19,7 +19,7 @@ pub(crate) const HASH: &str = "retry-fleet:1:{orders}";
 /// A call with all parts.
 pub(crate) fn whole_call() -> Call {
     let mut call = Call::new("p1", "fresh");
-    call.quota = Some(Evidence { missing: 10, capacity: 100, timeout_age: None });
+    call.quota = Some(Knowledge { missing: 10, capacity: 100, timeout_age: None });
     call.limit = Some(LimitCall::default());
     call
 }

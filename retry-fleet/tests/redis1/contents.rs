@@ -6,7 +6,7 @@ use redis::Commands;
 use retry_core::PacedRetryStrategy;
 use retry_core::quota::EvidenceQuota;
 use retry_core::time::Timestamp;
-use retry_fleet::protocol::{Call, Evidence, LimitCall, Turn};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::{Member, Store};
 use std::sync::Arc;
@@ -154,7 +154,7 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
     let process = |member: &str, missing, demand| {
         let mut call = Call::new(member, "fresh");
         call.ttl = Duration::from_hours(24);
-        call.quota = Some(Evidence { missing, capacity: 1_000, timeout_age: None });
+        call.quota = Some(Knowledge { missing, capacity: 1_000, timeout_age: None });
         call.limit = Some(LimitCall { demand, ..LimitCall::default() });
         call
     };

@@ -4,7 +4,7 @@ use crate::random::Random;
 use crate::server::RedisServer;
 use redis::{Commands, Connection};
 use retry_fleet::Store;
-use retry_fleet::protocol::{Call, Evidence, LimitCall, Post, Reply, Turn};
+use retry_fleet::protocol::{Call, Knowledge, LimitCall, Post, Reply, Turn};
 use retry_fleet::redis1::RedisStore;
 use retry_fleet::store::MemoryStore;
 use std::time::Duration;
@@ -89,13 +89,13 @@ impl Calls {
         Turn { number, off_for, reason: reason.to_owned() }
     }
 
-    fn quota(&mut self) -> Evidence {
+    fn quota(&mut self) -> Knowledge {
         let missing = i64::try_from(self.count(3_000)).unwrap_or(i64::MAX);
         let age = match self.random.below(4) {
             0 => Some(Duration::from_millis(self.count(200_000))),
             _ => None,
         };
-        Evidence {
+        Knowledge {
             missing: if self.random.one_in(3) { -missing } else { missing },
             capacity: self.count(5_000),
             timeout_age: age,

@@ -4,14 +4,14 @@ use crate::support::{Process, Random, at};
 use retry_core::RetryErrorType::{Other, Timeout};
 use retry_core::RetryQuota;
 use retry_core::quota::QuotaMode;
-use retry_fleet::protocol::{Call, Evidence};
+use retry_fleet::protocol::{Call, Knowledge};
 use retry_fleet::store::MemoryStore;
 use std::time::Duration;
 
-const NOTHING: Evidence = Evidence { missing: 0, capacity: 0, timeout_age: None };
+const NOTHING: Knowledge = Knowledge { missing: 0, capacity: 0, timeout_age: None };
 
 /// Makes a call that reports this, and returns what the others know.
-fn others(store: &mut MemoryStore, now: u64, member: &str, reported: Evidence) -> Evidence {
+fn others(store: &mut MemoryStore, now: u64, member: &str, reported: Knowledge) -> Knowledge {
     let mut call = Call::new(member, "fresh");
     call.ttl = Duration::from_secs(3);
     call.quota = Some(reported);
@@ -80,7 +80,7 @@ fn a_timeout_of_one_process_makes_the_others_doubt() {
 fn the_latest_report_of_a_process_counts_until_it_has_left_or_its_time_is_over() {
     let mut store = MemoryStore::new();
     let report =
-        |missing, age| Evidence { missing, capacity: 80_000, timeout_age: Option::map(age, Duration::from_millis) };
+        |missing, age| Knowledge { missing, capacity: 80_000, timeout_age: Option::map(age, Duration::from_millis) };
     for _ in 0..3 {
         others(&mut store, 1_000, "a", report(40_000, Some(500)));
     }
@@ -91,7 +91,7 @@ fn the_latest_report_of_a_process_counts_until_it_has_left_or_its_time_is_over()
     // Its own report is not what the others know.
     assert_eq!(others(&mut store, 4_900, "a", report(5_000, None)).capacity, 0);
     assert_eq!(others(&mut store, 4_900, "listener", NOTHING).missing, 5_000);
-    let gone = Evidence { timeout_age: Some(Duration::from_millis(7_500)), ..NOTHING };
+    let gone = Knowledge { timeout_age: Some(Duration::from_millis(7_500)), ..NOTHING };
     assert_eq!(others(&mut store, 8_000, "listener", NOTHING), gone);
     others(&mut store, 8_000, "b", report(1_000, None));
     let mut leaving = Call::new("b", "fresh");
@@ -104,12 +104,12 @@ fn the_latest_report_of_a_process_counts_until_it_has_left_or_its_time_is_over()
 #[test]
 fn lost_late_and_repeated_reports_leave_the_share_that_is_missing() {
     let (mut store, mut random) = (MemoryStore::new(), Random(3));
-    let mut late: Vec<(u64, String, Evidence)> = Vec::new();
+    let mut late: Vec<(u64, String, Knowledge)> = Vec::new();
     let mut least = u64::MAX;
     for step in 0..10_000_u64 {
         let now = 1_000 + step * 10;
         let (id, capacity) = (format!("p{}", random.below(50)), u64::from(random.below(320)) * 2);
-        let reported = Evidence { missing: i64::try_from(capacity / 2).unwrap(), capacity, timeout_age: None };
+        let reported = Knowledge { missing: i64::try_from(capacity / 2).unwrap(), capacity, timeout_age: None };
         // A third of the reports are lost.
         if random.one_in(3) {
             late.push((now + 900, id, reported));
@@ -155,7 +155,7 @@ fn a_store_that_was_emptied_knows_all_again_with_the_next_reports() {
 fn without_answers_a_process_decides_alone_after_a_while() {
     let (mut store, now) = (MemoryStore::new(), 10_000);
     let mut process = Process::new("p", now);
-    others(&mut store, now, "other", Evidence { missing: 100_000, capacity: 10_000, timeout_age: None });
+    others(&mut store, now, "other", Knowledge { missing: 100_000, capacity: 10_000, timeout_age: None });
     process.call(now, &mut store);
     assert!(!process.pays(Other, now));
     process.unanswered(now + 1_000);
@@ -194,7 +194,7 @@ fn calls_are_half_a_second_apart_give_or_take_a_quarter_and_rarer_in_large_fleet
 fn between_two_reports_no_number_lets_a_process_spend_more_than_twice_its_own_capacity() {
     for missing in [i64::MAX, 0, i64::MIN] {
         let mut store = MemoryStore::new();
-        let huge = Evidence { missing, capacity: u64::MAX, timeout_age: Some(Duration::MAX) };
+        let huge = Knowledge { missing, capacity: u64::MAX, timeout_age: Some(Duration::MAX) };
         for member in ["a", "b", "c"] {
             others(&mut store, 100_000, member, huge);
         }
@@ -212,7 +212,7 @@ fn between_two_reports_no_number_lets_a_process_spend_more_than_twice_its_own_ca
 fn a_test_has_a_quota_of_its_own_and_shares_nothing() {
     let (mut store, now) = (MemoryStore::new(), 10_000);
     let mut process = Process::new("p", now);
-    others(&mut store, now, "other", Evidence { missing: 100_000, capacity: 10_000, timeout_age: None });
+    others(&mut store, now, "other", Knowledge { missing: 100_000, capacity: 10_000, timeout_age: None });
     process.call(now, &mut store);
     assert!(!process.pays(Other, now));
     let _test = retry_core::test::begin();
