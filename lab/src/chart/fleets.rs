@@ -48,7 +48,7 @@ pub(super) fn fleet(report: &Report) -> Result<String, Missing> {
         "Processes that share what their quotas know"
     };
     let subtitle = format!(
-        "A server of {}/s: stalls for 10 s at a load of 93 % (left), is down behind two services (middle), fails half at random (right)",
+        "A server of {}/s that stalls at a load of 93 % (left), is down behind two services, fails half at random (right)",
         option(report, "rate")
     );
     let mut svg = Svg::new(title, &subtitle);

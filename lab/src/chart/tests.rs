@@ -197,9 +197,9 @@ fn a_title_states_a_finding_only_if_the_results_have_it() {
             "A server fails part of the attempts: the load, and what succeeds",
         ),
         (
-            "Short-lived processes keep a stalled server down unless they share a quota",
-            |report| set_rows(report, "separate, 500 each", 20.0),
-            "Many processes in an outage: separate quotas, a shared one, and one for all",
+            "Shared evidence: few retries in an outage, ",
+            |report| set_rows(report, "evidence, shared", 60.0),
+            "Processes that share what their quotas know",
         ),
         (
             "Many processes: up to ",
