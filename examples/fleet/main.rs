@@ -59,8 +59,8 @@ use std::process::ExitCode;
 use store::StoreServer;
 use table::{Comparison, Plan};
 
-/// Exits with 0 if the last run lost no object and most requests in the outage were not retries, with 1 if not or if
-/// the run itself failed, and with 2 for invalid arguments or without a store.
+/// Exits with 0 if the last run lost no object, with 1 if it did or the run itself failed, and with 2 for invalid arguments or without
+/// a store.
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Options::read() {

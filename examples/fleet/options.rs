@@ -16,8 +16,7 @@ const MOST_PROCESSES: i64 = 32;
 const WRITES: f64 = 100.0;
 
 const NOTES: &str = "\
-The exit code is 0 if the last run lost no object and most requests in the outage were not retries, 1 if not,
-and 2 for invalid arguments or if there is no store.
+The exit code is 0 if the last run lost no object, 1 if it did, and 2 for invalid arguments or if there is no store.
 
 Examples:
   cargo run --example fleet --features fleet

@@ -61,9 +61,9 @@ impl Writes {
 }
 
 impl Outcome {
-    /// Returns whether nothing was lost, and most requests of the outage were not retries.
+    /// Returns whether nothing was lost.
     pub(crate) fn is_good(&self) -> bool {
-        self.lost == 0 && 2 * self.retries < self.in_outage
+        self.lost == 0
     }
 }
 
