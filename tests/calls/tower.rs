@@ -2,6 +2,7 @@
 //! time limits, and dropped requests.
 
 mod changes;
+mod hedges;
 mod policies;
 mod requests;
 mod stacks;

@@ -19,6 +19,10 @@ pub enum NoHedge {
     MaxTime,
     /// Retries are switched off.
     Disabled,
+    /// The request can't be cloned.
+    NotRepeatable,
+    /// The service is not ready for a request immediately.
+    NotReady,
     /// The strategy sells no hedges: it does not implement [`acquire_hedge`](crate::RetryStrategy::acquire_hedge), or refused for a
     /// reason of its own.
     NotSold,
@@ -34,6 +38,8 @@ impl NoHedge {
             Self::MaxAttempts => "max_attempts",
             Self::MaxTime => "max_time",
             Self::Disabled => "disabled",
+            Self::NotRepeatable => "not_repeatable",
+            Self::NotReady => "not_ready",
             Self::NotSold => "not_sold",
         }
     }
@@ -63,6 +69,8 @@ impl fmt::Display for NoHedge {
             Self::MaxAttempts => "all attempts were made",
             Self::MaxTime => "`max_time` or `deadline` is over",
             Self::Disabled => "retries are switched off",
+            Self::NotRepeatable => "the request can't be cloned",
+            Self::NotReady => "the service is not ready",
             Self::NotSold => "the strategy sells no hedges",
         })
     }

@@ -57,6 +57,14 @@ pub(crate) type RaceOf<'a, F, S, L, T> = Race<
 #[derive(Debug)]
 pub struct Raced<C>(Happened<C>);
 
+impl<C> Raced<C> {
+    /// Returns whether the delay before the hedge is over.
+    #[cfg(feature = "tower")]
+    pub(crate) const fn is_due(&self) -> bool {
+        matches!(self.0, Happened::Due)
+    }
+}
+
 #[derive(Debug)]
 enum Happened<C> {
     /// The first attempt has no answer yet, so the delay of the hedge begins.
@@ -229,7 +237,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 race.is_polled = true;
                 Step::Wait
             }
-            Happened::Due => self.reached(operation, race),
+            Happened::Due => self.due(operation, race, Ok(())),
         }
     }
 
@@ -328,12 +336,13 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         }
     }
 
-    /// Buys the hedge at the end of the delay, or waits for the rest of a delay that has grown since.
+    /// Buys the hedge at the end of the delay if the driver permits it, or waits for the rest of a delay that has grown since.
     #[cold]
-    fn reached<F: Future, L: TimeLimits>(
+    pub(crate) fn due<F: Future, L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
+        permit: Result<(), NoHedge>,
     ) -> Step {
         let waited = race.delay;
         race.due.set(None);
@@ -345,7 +354,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 race.due.set(Some(self.timer().sleep(rest)));
             }
             Due::AllSlow => self.tell_not_sent(operation, NoHedge::AllSlow),
-            Due::Now => match self.buy_hedge(operation) {
+            Due::Now => match permit.and_then(|()| self.buy_hedge(operation)) {
                 Ok(other) => race.other = Some(other),
                 Err(reason) => self.tell_not_sent(operation, reason),
             },

@@ -197,11 +197,11 @@ impl<S: RetryStrategy, X, T: Timer, O: OptionalObserver, L: TimeLimits> Running<
 
 /// The result of sending the request of an attempt.
 #[derive(Clone, Copy)]
-struct Sent {
+pub(super) struct Sent {
     /// Whether the service took it.
-    was_sent: bool,
+    pub(super) was_sent: bool,
     /// Whether there is a clone for another attempt.
-    is_repeatable: bool,
+    pub(super) is_repeatable: bool,
 }
 
 impl Driver for Sent {

@@ -79,6 +79,11 @@
 //! stack. [`before_attempt`](RetryLayer::before_attempt) changes the request of each attempt, for a header with an idempotency
 //! key, the number of the attempt or the time that is left. The module [`headers`](crate::headers) writes the values of some.
 //!
+//! # Hedges
+//!
+//! [`hedge`](RetryLayer::hedge) adds a second attempt beside a slow first one, and [`hedge_with`](RetryLayer::hedge_with) does so for
+//! some requests only. Above a balancer, the second attempt goes to another server.
+//!
 //! # Servers whose callers retry
 //!
 //! With [`WithoutRetriesLayer`] around the handlers of a server, each operation in them makes one attempt, so that the
@@ -92,6 +97,9 @@
 
 mod future;
 mod handle;
+mod hedge;
+mod hedged;
+mod hedged_future;
 mod layer;
 mod policy;
 mod request;
@@ -101,6 +109,8 @@ mod without_retries;
 
 pub use future::ResponseFuture;
 pub use handle::{IntoHandle, Static};
+pub use hedge::{HedgeOf, HedgeWith, SameHedge};
+pub use hedged::{HedgedFuture, HedgedLayer, HedgedService};
 pub use layer::RetryLayer;
 pub use policy::{PolicyOf, PolicyWith, SamePolicy};
 pub use request::{BeforeAttempt, ByClone, ChangeRequest, CloneRequest, CloneWith, Unchanged};

@@ -11,12 +11,20 @@ use tower_service::Service;
 #[derive(Clone, Debug)]
 pub struct RetryService<Svc, S, P, C, A, T, O, L> {
     inner: Svc,
-    settings: Settings<S, P, C, A, T, O, L>,
+    pub(super) settings: Settings<S, P, C, A, T, O, L>,
 }
 
 impl<Svc, S, P, C, A, T, O, L> RetryService<Svc, S, P, C, A, T, O, L> {
     pub(super) const fn new(inner: Svc, settings: Settings<S, P, C, A, T, O, L>) -> Self {
         Self { inner, settings }
+    }
+}
+
+impl<Svc: Clone, S, P, C, A, T, O, L> RetryService<Svc, S, P, C, A, T, O, L> {
+    /// Takes the service that was polled. Only this one is ready, so a request gets it, and its clone stays here.
+    pub(super) fn take_ready(&mut self) -> Svc {
+        let clone = self.inner.clone();
+        mem::replace(&mut self.inner, clone)
     }
 }
 
@@ -40,10 +48,7 @@ where
     }
 
     fn call(&mut self, request: Req) -> Self::Future {
-        // Only the service that was polled is ready, so the operation gets it, and the clone stays here.
-        let clone = self.inner.clone();
-        let ready = mem::replace(&mut self.inner, clone);
         let settings = self.settings.of_request(&request);
-        ResponseFuture::new(ready, request, settings)
+        ResponseFuture::new(self.take_ready(), request, settings)
     }
 }
