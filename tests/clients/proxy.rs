@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Where a [`Proxy`] cuts a connection.
@@ -24,11 +24,13 @@ pub struct Proxy {
     texts: Arc<AtomicUsize>,
 }
 
+/// Says for the text with this number, from 0 on, whether the connection is cut.
+type Cuts = dyn Fn(usize) -> Option<Cut> + Send + Sync;
+
 #[derive(Clone)]
 struct Rule {
     text: &'static str,
-    cut: Cut,
-    each: usize,
+    cuts: Arc<Cuts>,
     texts: Arc<AtomicUsize>,
 }
 
@@ -39,9 +41,22 @@ impl Proxy {
     ///
     /// If no port can be bound.
     pub fn start(server: u16, text: &'static str, cut: Cut, each: usize) -> Self {
+        Self::start_with(server, text, move |number| (number % each == 0).then_some(cut))
+    }
+
+    /// Starts a proxy that cuts the connection as the closure says. It gets the number of each text, from 0 on.
+    ///
+    /// # Panics
+    ///
+    /// If no port can be bound.
+    pub fn start_with(
+        server: u16,
+        text: &'static str,
+        cuts: impl Fn(usize) -> Option<Cut> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let rule = Rule { text, cut, each, texts: Arc::default() };
+        let rule = Rule { text, cuts: Arc::new(cuts), texts: Arc::default() };
         let texts = Arc::clone(&rule.texts);
         thread::spawn(move || {
             for client in listener.incoming() {
@@ -59,14 +74,15 @@ impl Proxy {
 }
 
 fn connect(rule: &Rule, mut client: TcpStream, mut server: TcpStream) {
-    let is_cut = Arc::new(AtomicBool::new(false));
+    let cut = Arc::new(Mutex::new(None));
     let (mut to_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-    let (cut, rule, is_cut_in_answers) = (rule.cut, rule.clone(), Arc::clone(&is_cut));
+    let (rule, cut_in_answers) = (rule.clone(), Arc::clone(&cut));
     thread::spawn(move || {
         while let Some(bytes) = read(&mut client) {
-            if has(&bytes, rule.text) && rule.texts.fetch_add(1, Ordering::SeqCst) % rule.each == 0 {
-                is_cut.store(true, Ordering::SeqCst);
-                if rule.cut == Cut::Text {
+            if has(&bytes, rule.text) {
+                let is_cut = (rule.cuts)(rule.texts.fetch_add(1, Ordering::SeqCst));
+                *cut.lock().unwrap() = is_cut;
+                if is_cut == Some(Cut::Text) {
                     break;
                 }
             }
@@ -74,14 +90,14 @@ fn connect(rule: &Rule, mut client: TcpStream, mut server: TcpStream) {
                 break;
             }
         }
-        if rule.cut == Cut::Text || !is_cut.load(Ordering::SeqCst) {
+        if !matches!(*cut.lock().unwrap(), Some(Cut::Answer(_))) {
             close(&client, &to_server);
         }
     });
     thread::spawn(move || {
         while let Some(bytes) = read(&mut server) {
-            let is_answer = matches!(cut, Cut::Answer(answer) if has(&bytes, answer));
-            if is_answer && is_cut_in_answers.load(Ordering::SeqCst) || to_client.write_all(&bytes).is_err() {
+            let is_answer = matches!(*cut_in_answers.lock().unwrap(), Some(Cut::Answer(answer)) if has(&bytes, answer));
+            if is_answer || to_client.write_all(&bytes).is_err() {
                 break;
             }
         }

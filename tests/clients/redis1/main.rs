@@ -1,5 +1,6 @@
 //! How the errors of redis 1 are classified, with real servers. Each test starts its own.
 
+mod explored;
 mod programs;
 mod server;
 

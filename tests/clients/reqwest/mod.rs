@@ -2,6 +2,7 @@
 
 mod error_for_response;
 mod errors;
+mod explored;
 mod headers;
 mod own_retries;
 mod stack;
