@@ -133,6 +133,8 @@ mod gauges;
 mod joined;
 mod limit;
 mod member;
+#[cfg(feature = "tokio")]
+mod names;
 pub mod protocol;
 mod quota;
 mod random;

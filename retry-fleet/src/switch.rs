@@ -51,6 +51,17 @@ impl FleetSwitch {
     }
 }
 
+/// The shortest time for which retries are turned off: less than a millisecond would mean on.
+#[cfg(feature = "tokio")]
+pub(crate) const SHORTEST_OFF: Duration = Duration::from_millis(1);
+
+/// Returns the reason of a turn: who did it, and why. Both are cut to the length of a name.
+#[cfg(feature = "tokio")]
+pub(crate) fn reason_of(by: &str, reason: &str) -> String {
+    let cut = |text: &str| text[..text.floor_char_boundary(crate::names::LONGEST)].to_owned();
+    format!("{}: {}", cut(by), cut(reason))
+}
+
 /// How the retries of a fleet were turned off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -2,10 +2,11 @@
 
 use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
+use crate::names::is_name;
 use crate::protocol::Turn;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
-use crate::switch::{FleetSwitch, SwitchedOff};
+use crate::switch::{FleetSwitch, SHORTEST_OFF, SwitchedOff, reason_of};
 use retry_core::quota::EvidenceQuota;
 use retry_core::strategy::PacedStrategy;
 use retry_core::time::Timestamp;
@@ -23,8 +24,6 @@ use tokio::time::{sleep, timeout};
 
 /// The time within which the store has to answer a call.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// The longest name of a fleet, in bytes.
-const LONGEST_NAME: usize = 128;
 /// The time within which a membership that is dropped was hardly meant to be.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -101,8 +100,7 @@ impl<S: Store> Fleet<S> {
     /// The task panics, and the process goes on alone, on a runtime whose timer is not enabled. Processes that fork must join
     /// after it, because a child has no task.
     pub fn join(self) -> Result<Membership, JoinError> {
-        let name = self.member.fleet();
-        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(['{', '}']) {
+        if !is_name(self.member.fleet()) {
             return Err(JoinError::InvalidName);
         }
         let runtime = Handle::try_current().map_err(|_| JoinError::NoRuntime)?;
@@ -205,9 +203,7 @@ impl Membership {
     ///
     /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
     pub async fn turn_retries_off(&self, off_for: Duration, by: &str, reason: &str) -> Result<(), StoreError> {
-        let cut = |text: &str| text[..text.floor_char_boundary(LONGEST_NAME)].to_owned();
-        // Less than a millisecond would mean on.
-        self.turn(off_for.max(Duration::from_millis(1)), format!("{}: {}", cut(by), cut(reason))).await
+        self.turn(off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
     }
 
     /// Turns the retries of the whole fleet on again, before the time is over.

@@ -9,12 +9,14 @@
 //! ```
 
 mod connection;
+mod operate;
 mod source;
 mod wire;
 
 use crate::protocol::{Call, Reply};
 use crate::store::{Store, StoreError};
 use connection::{Link, has_code};
+pub use operate::{FleetState, LimitState};
 use redis::{Client, ErrorKind, RedisError, Script, ServerErrorKind, Value};
 use source::Source;
 use std::fmt::{self, Debug, Formatter};

@@ -43,6 +43,17 @@ impl Keys {
     }
 }
 
+/// The names of a fleet's keys, read from a key: its name, and the version of the protocol if the key is that of a state.
+pub(super) fn fleet_of(key: &str) -> Option<(&str, Option<u32>)> {
+    let (before, rest) = key.strip_prefix("retry-fleet:")?.split_once('{')?;
+    let (fleet, after) = rest.split_once('}')?;
+    match (before, after) {
+        ("", ":switch") => Some((fleet, None)),
+        (version, "") => Some((fleet, Some(version.strip_suffix(':')?.parse().ok()?))),
+        _ => None,
+    }
+}
+
 /// Creates a call of the script, by its text (`EVAL`) or its hash (`EVALSHA`).
 pub(super) fn command(name: &str, script: &str, keys: &Keys, call: &Call) -> Cmd {
     let mut command = redis::cmd(name);

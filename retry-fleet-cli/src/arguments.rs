@@ -1,0 +1,97 @@
+//! The arguments of the command.
+
+use clap::{Parser, Subcommand};
+use std::time::Duration;
+
+/// Shows the fleets in a store of retry-fleet, and turns their retries off and on.
+///
+/// Exit codes: 0 if it was done, 1 if the store failed, 2 for wrong arguments, 3 if the store knows no such fleet.
+#[derive(Debug, Parser)]
+#[command(name = "retry-fleet", version)]
+pub(crate) struct Arguments {
+    /// The store, as in `redis://user:password@host:6379/0`. Other programs can see arguments: give a password by the variable
+    #[arg(long, env = "RETRY_FLEET_URL", hide_env_values = true, default_value = "redis://127.0.0.1", global = true)]
+    pub(crate) url: String,
+    /// Print JSON, for other programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the fleets in the store
+    List,
+    /// Show what the store knows about a fleet
+    Show {
+        /// The name of the fleet
+        fleet: String,
+    },
+    /// Turn the retries of a fleet off for a time
+    ///
+    /// The processes learn of it within 1.5 s, if there are up to 2,000 and they have a switch. They turn their retries on
+    /// again by themselves when the time is over.
+    Off {
+        /// The name of the fleet
+        fleet: String,
+        /// For how long, as in 90s, 10m, 2h or 1d
+        #[arg(long = "for", value_name = "TIME", value_parser = time)]
+        off_for: Duration,
+        /// Why, for those who read the logs: at most 128 bytes
+        #[arg(long)]
+        reason: String,
+        /// Who turns them off: at most 128 bytes
+        #[arg(long, env = "USER", hide_env_values = true)]
+        by: String,
+        /// Also if the store does not know the fleet, for example before its first process starts
+        #[arg(long)]
+        absent: bool,
+    },
+    /// Turn the retries of a fleet on again
+    On {
+        /// The name of the fleet
+        fleet: String,
+    },
+}
+
+/// Reads a time. A switch that is off for years was forgotten, so the longest time is 30 days.
+fn time(text: &str) -> Result<Duration, String> {
+    const LONGEST: u64 = 30 * 86_400;
+    let expected = || format!("invalid time {text:?}: expected a whole number and s, m, h or d, as in 10m, up to 30d");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(expected)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(expected()),
+    };
+    let number = number.parse::<u64>().map_err(|_| expected())?;
+    let seconds = number.checked_mul(seconds).filter(|seconds| (1..=LONGEST).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_time_is_a_whole_number_and_a_unit() {
+        for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7_200), ("30d", 2_592_000)] {
+            assert_eq!(time(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in
+            ["", "s", "10", "0s", "-1s", "1.5h", "31d", "10 m", "10é", "99999999999999999999d", "18446744073709551615d"]
+        {
+            let message = time(text).unwrap_err();
+            assert!(message.contains("expected a whole number and s, m, h or d"), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The command `retry-fleet`: shows the fleets in a store, and turns their retries off and on.
+
+mod arguments;
+mod output;
+
+use arguments::{Arguments, Verb};
+use clap::Parser;
+use retry_fleet::StoreError;
+use retry_fleet::redis1::{FleetState, RedisStore};
+use std::process::ExitCode;
+
+/// The exit code if the store does not answer or answers with an error. Clap's own code for wrong arguments is 2.
+const STORE_FAILED: u8 = 1;
+/// The exit code if there is no such fleet.
+const NO_SUCH_FLEET: u8 = 3;
+
+/// Why the command did nothing, or may have done nothing.
+enum Failure {
+    Store(StoreError),
+    NoSuchFleet { fleet: String, known: Vec<String> },
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(STORE_FAILED, &format!("can't start: {error}")),
+    };
+    match runtime.block_on(run(&arguments)) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Store(error)) => fail(STORE_FAILED, &error.to_string()),
+        Err(Failure::NoSuchFleet { fleet, known }) => fail(NO_SUCH_FLEET, &output::no_such_fleet(&fleet, &known)),
+    }
+}
+
+fn fail(code: u8, message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+/// Does what the arguments say, and returns what to print.
+async fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let mut store = RedisStore::open(&arguments.url)?;
+    let is_json = arguments.json;
+    match &arguments.verb {
+        Verb::List => {
+            let mut fleets = Vec::new();
+            for (fleet, versions) in store.fleets().await? {
+                // An error belongs to this fleet alone, for example if one of its keys has another type.
+                let state = store.state(&fleet).await;
+                fleets.push(output::Listed { fleet, versions, state });
+            }
+            Ok(output::list(&fleets, is_json))
+        }
+        Verb::Show { fleet } => {
+            let state = existing(&mut store, fleet).await?;
+            Ok(output::show(fleet, &state, is_json))
+        }
+        Verb::Off { fleet, off_for, by, reason, absent } => {
+            if !absent {
+                existing(&mut store, fleet).await?;
+            }
+            store.turn_retries_off(fleet, *off_for, by, reason).await?;
+            let state = existing(&mut store, fleet).await?;
+            Ok(output::switch(fleet, &state, is_json))
+        }
+        Verb::On { fleet } => {
+            existing(&mut store, fleet).await?;
+            store.turn_retries_on(fleet).await?;
+            let state = existing(&mut store, fleet).await?;
+            Ok(output::switch(fleet, &state, is_json))
+        }
+    }
+}
+
+/// Returns the state of a fleet. A name that the store does not know is probably misspelled.
+async fn existing(store: &mut RedisStore, fleet: &str) -> Result<FleetState, Failure> {
+    if let Some(state) = store.state(fleet).await? {
+        return Ok(state);
+    }
+    // The permission to list them may be missing.
+    let known = store.fleets().await.unwrap_or_default().into_keys().collect();
+    Err(Failure::NoSuchFleet { fleet: fleet.to_owned(), known })
+}

@@ -1,0 +1,246 @@
+//! Each verb with a real server. Each test starts its own: run them by `.ci/servers`.
+
+#[path = "../../tests/clients/redis1/server.rs"]
+#[expect(dead_code, reason = "servers are not restarted here")]
+mod server;
+
+use redis::Commands;
+use retry_core::RetryErrorType::Other;
+use retry_core::quota::EvidenceQuota;
+use retry_core::{RetryQuota, TokioTimer};
+use retry_fleet::redis1::RedisStore;
+use retry_fleet::{Fleet, FleetSwitch, Membership};
+use serde_json::Value;
+use server::{PATIENCE, RedisServer};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What the command printed, and its exit code.
+#[derive(Debug)]
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{self:?}");
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+/// Runs the command with a store.
+fn run_at(url: &str, words: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retry-fleet"));
+    let Output { status, stdout, stderr } =
+        command.args(words).env("RETRY_FLEET_URL", url).env("USER", "ada").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
+}
+
+fn url(server: &RedisServer) -> String {
+    format!("redis://127.0.0.1:{}", server.port)
+}
+
+fn run(server: &RedisServer, words: &[&str]) -> Ran {
+    run_at(&url(server), words)
+}
+
+/// A process of a fleet.
+struct Process {
+    quota: Arc<EvidenceQuota>,
+    switch: Arc<FleetSwitch>,
+    membership: Membership,
+}
+
+impl Process {
+    fn join(server: &RedisServer, fleet: &str) -> Self {
+        let (quota, switch) = (Arc::new(EvidenceQuota::new()), Arc::new(FleetSwitch::new(|_| {})));
+        let store = RedisStore::from(server.client());
+        let fleet = Fleet::new(fleet, store).quota(Arc::clone(&quota)).switch(Arc::clone(&switch));
+        Self { quota, switch, membership: fleet.join().unwrap() }
+    }
+}
+
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+// Rule F40.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fleets_are_listed_with_their_processes_and_switches() {
+    let server = RedisServer::start(&[]);
+    assert_eq!(run(&server, &["list"]).out, "the store has no fleets\n");
+    assert_eq!(run(&server, &["list", "--json"]).json(), serde_json::json!([]));
+
+    let (first, _second) = (Process::join(&server, "orders"), Process::join(&server, "orders"));
+    let other = Process::join(&server, "carts");
+    until("both have joined", || first.membership.status().members == 2).await;
+    until("it has joined", || other.membership.status().is_connected == Some(true)).await;
+    let mut operator = server.client().get_connection().unwrap();
+    // More keys than one answer of the store has, and some that look like those of a fleet.
+    for number in 0..3_000 {
+        let _: () = operator.set(format!("retry-fleet:other:{number}"), "").unwrap();
+    }
+    let _: () = operator.hset("retry-fleet:2:{orders}", "epoch", "of a later version").unwrap();
+    let _: () = operator.set("retry-fleet:{later}:switch", "off bob: not yet").unwrap();
+    let _: () = operator.set("retry-fleet:1:{text}", "not a hash").unwrap();
+
+    let listed = run(&server, &["list"]);
+    let lines: Vec<_> = listed.out.lines().collect();
+    assert_eq!(lines[0], "fleet   protocol  processes  retries");
+    assert_eq!(lines[1], "carts          1          1  on");
+    assert_eq!(lines[2], "later          -          0  off without an end (bob: not yet)");
+    assert_eq!(lines[3], "orders       1,2          2  on");
+    assert!(
+        lines[4].starts_with("text           1          ?  error: the key \"retry-fleet:1:{text}\""),
+        "{}",
+        lines[4]
+    );
+    assert_eq!(lines.len(), 5);
+    let listed = run(&server, &["--json", "list"]).json();
+    assert_eq!(listed[2]["fleet"], "orders");
+    assert_eq!((&listed[2]["processes"], &listed[2]["versions"]), (&2.into(), &serde_json::json!([1, 2])));
+}
+
+// Rule F40.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_is_shown_with_what_its_processes_know_together() {
+    let server = RedisServer::start(&[]);
+    let (first, second) = (Process::join(&server, "orders"), Process::join(&server, "orders"));
+    for process in [&first, &second] {
+        process.quota.first_succeeded(0);
+        assert!(process.quota.pay(14, Other, &TokioTimer).is_some());
+    }
+    let show = || run(&server, &["show", "orders", "--json"]);
+    until("both have told what they paid", || {
+        let shown = show();
+        shown.code == 0 && shown.json()["quota"]["missing"].as_f64() > Some(1.5)
+    })
+    .await;
+    let shown = show().json();
+    assert_eq!((&shown["fleet"], &shown["processes"]), (&"orders".into(), &2.into()));
+    assert_eq!((&shown["retries_enabled"], &shown["switched_off"]), (&true.into(), &Value::Null));
+    assert_eq!(shown["limit"], Value::Null);
+    assert!(shown["quota"]["capacity"].as_f64() > shown["quota"]["missing"].as_f64(), "{shown}");
+
+    let mut operator = server.client().get_connection().unwrap();
+    let hash = "retry-fleet:1:{orders}";
+    let epoch: String = operator.hget(hash, "epoch").unwrap();
+    assert_eq!(shown["epoch"], epoch);
+    let _: () = operator
+        .hset_multiple(hash, &[("rate", "80.5"), ("estimate", "82"), ("waiting", "3"), ("timed_out", "1")])
+        .unwrap();
+    let text = run(&server, &["show", "orders"]).out;
+    assert!(text.contains("processes  2\nretries    on\nquota      "), "{text}");
+    assert!(text.contains("; the last timeout was ") && text.contains(" d "), "{text}");
+    assert!(text.contains("\nlimit      80.5 sends per second (estimate 82.0); "), "{text}");
+    drop((first, second));
+}
+
+// Rules F7, F41.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_retries_of_a_fleet_are_turned_off_for_a_time_and_on() {
+    let server = RedisServer::start(&[]);
+    let (first, second) = (Process::join(&server, "orders"), Process::join(&server, "orders"));
+    until("both have joined", || [&first, &second].iter().all(|one| one.membership.status().members == 2)).await;
+
+    let off = run(&server, &["off", "orders", "--for", "10m", "--reason", "orders are down"]);
+    assert_eq!((off.code, off.err.as_str()), (0, ""));
+    assert!(off.out.starts_with("the retries of orders are off for "), "{off:?}");
+    assert!(off.out.ends_with(" (ada: orders are down)\n"), "{off:?}");
+    until("both are off", || !first.switch.is_on() && !second.switch.is_on()).await;
+    let known = second.membership.switched_off().unwrap();
+    assert_eq!(known.reason, "ada: orders are down");
+    assert!((580..=600).contains(&known.off_for.as_secs()), "{known:?}");
+    let shown = run(&server, &["show", "orders", "--json"]).json();
+    assert_eq!(shown["retries_enabled"], false);
+    assert_eq!(shown["switched_off"]["reason"], "ada: orders are down");
+    let left = shown["switched_off"]["seconds_left"].as_f64().unwrap();
+    assert!((570.0..=600.0).contains(&left), "{left}");
+    // The command was no process of the fleet.
+    assert_eq!(shown["processes"], 2);
+
+    let on = run(&server, &["on", "orders"]);
+    assert_eq!((on.code, on.out.as_str()), (0, "the retries of orders are on\n"));
+    until("both are on", || first.switch.is_on() && second.switch.is_on()).await;
+
+    // Without a further command, they are on again at the end of the time.
+    assert_eq!(run(&server, &["off", "orders", "--for", "3s", "--by", "bob", "--reason", "a test"]).code, 0);
+    until("both are off", || !first.switch.is_on() && !second.switch.is_on()).await;
+    until("both are on", || first.switch.is_on() && second.switch.is_on()).await;
+}
+
+// Rule F41.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_switch_of_the_command_survives_a_store_that_loses_its_keys() {
+    let server = RedisServer::start(&[]);
+    let process = Process::join(&server, "orders");
+    until("it has joined", || process.membership.status().is_connected == Some(true)).await;
+    assert_eq!(run(&server, &["off", "orders", "--for", "10m", "--reason", "a test"]).code, 0);
+    until("it is off", || !process.switch.is_on()).await;
+    let mut operator = server.client().get_connection().unwrap();
+    let _: () = redis::cmd("FLUSHALL").query(&mut operator).unwrap();
+    until("the store knows it again", || run(&server, &["show", "orders"]).out.contains("(ada: a test)")).await;
+    assert!(!process.switch.is_on());
+}
+
+// Rule F41.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unknown_fleet_is_an_error_unless_it_is_wanted() {
+    let server = RedisServer::start(&[]);
+    let _process = Process::join(&server, "orders");
+    until("it has joined", || run(&server, &["show", "orders"]).code == 0).await;
+    for words in [&["show", "ordrs"][..], &["on", "ordrs"], &["off", "ordrs", "--for", "1m", "--reason", "a test"]] {
+        let ran = run(&server, words);
+        assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{ran:?}");
+        assert_eq!(ran.err, "error: the store knows no fleet ordrs; its fleets are orders\n");
+    }
+    let off = run(&server, &["off", "later", "--for", "10m", "--reason", "not yet", "--absent"]);
+    assert!(off.out.starts_with("the retries of later are off for "), "{off:?}");
+    assert_eq!(run(&server, &["list", "--json"]).json()[0]["processes"], 0);
+    // The first process begins with it.
+    let process = Process::join(&server, "later");
+    until("it is off", || !process.switch.is_on()).await;
+}
+
+#[test]
+fn a_store_that_does_not_answer_and_wrong_arguments_have_different_exit_codes() {
+    let mut server = RedisServer::start(&["--requirepass", "secret"]);
+    let ran = run(&server, &["list"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.starts_with("error: ") && ran.err.contains("NOAUTH"), "{ran:?}");
+    let with_password = format!("redis://:secret@127.0.0.1:{}", server.port);
+    assert_eq!(run_at(&with_password, &["list"]).code, 0);
+    server.kill();
+    let ran = run_at(&with_password, &["list"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.starts_with("error: can't connect to the store at 127.0.0.1:"), "{ran:?}");
+    assert!(!ran.err.contains("secret"), "{ran:?}");
+    assert_eq!(run_at("http://127.0.0.1", &["list"]).code, 1);
+
+    for words in
+        [&[][..], &["repair"], &["off", "orders", "--for", "10", "--reason", "x"], &["off", "orders", "--for", "1m"]]
+    {
+        let ran = run(&server, words);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+    }
+    let ran = run(&server, &["show", "a{b}"]);
+    assert_eq!((ran.code, ran.err.contains("expected 1 to 128 bytes without braces")), (1, true), "{ran:?}");
+}
+
+#[test]
+fn the_help_names_each_verb_and_no_password() {
+    let ran = run_at("redis://:secret@127.0.0.1", &["--help"]);
+    assert_eq!(ran.code, 0);
+    for word in ["list", "show", "off", "on", "--json", "--url", "RETRY_FLEET_URL", "Exit codes"] {
+        assert!(ran.out.contains(word), "{word}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("secret"));
+}
