@@ -3,6 +3,7 @@
 mod closure;
 mod context;
 mod explore;
+mod field_bugs;
 mod headers;
 mod hedge;
 mod long_polling;
