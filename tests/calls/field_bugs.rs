@@ -351,6 +351,6 @@ async fn an_error_that_asks_for_a_wait_keeps_its_cause_however_the_operation_end
         let report = retry(&strategy, attempt).max_time(max_time).report().await;
         assert_eq!((report.attempts, report.reason), (attempts, Some(reason)));
         let Err(Outcome::Busy(busy)) = report.outcome else { panic!("{reason:?}: the error is lost") };
-        assert!(busy.source().is_some_and(|cause| cause.is::<fmt::Error>()));
+        assert!(busy.source().is_some_and(<dyn Error>::is::<fmt::Error>));
     }
 }
