@@ -1,48 +1,46 @@
 //! A command-line tool that fetches a line from a server, and tells the person in front of it about each retry:
 //! `command_line [ADDRESS]`. It blocks, and needs neither tokio nor a macro.
 //!
+//! Ctrl-C ends a wait immediately. The exit codes are 0, 1 for an error that another try won't change, 75 for one that it may
+//! (`EX_TEMPFAIL`), and 130 after Ctrl-C.
+//!
 //! Without an address, it starts its own server, which is not there yet when the first attempts are made.
 
-use retry_core::{StandardRetryStrategy, retry_blocking};
+use retry_core::{RetryError, StandardRetryStrategy, Stop, retry_blocking};
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::ExitCode;
+use std::net::{TcpListener, TcpStream};
+use std::process::{ExitCode, exit};
 use std::thread;
 use std::time::Duration;
 
-/// A person waits, so the delays are short and there are many attempts.
+/// A person waits, so the delays are short.
 static SERVER: StandardRetryStrategy =
-    StandardRetryStrategy::new().max_attempts(10).backoff(Duration::from_millis(300), Duration::from_secs(3));
+    StandardRetryStrategy::new().max_attempts(6).backoff(Duration::from_millis(300), Duration::from_secs(3));
+static STOP: Stop = Stop::new();
 
-fn main() -> ExitCode {
-    let address = match std::env::args().nth(1) {
-        Some(address) => address,
-        None => match late_server() {
-            Ok(address) => address.to_string(),
-            Err(error) => return failed(&error),
-        },
-    };
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    // In the middle of an attempt, Ctrl-C has to be pressed twice.
+    ctrlc::set_handler(|| if STOP.is_stopped() { exit(130) } else { STOP.stop() })?;
+    let address = std::env::args().nth(1).map_or_else(late_server, Ok)?;
     println!("fetching from {address}");
-    let call = retry_blocking(&SERVER, || fetch(&address))
+    let report = retry_blocking(&SERVER, || fetch(&address))
         .when(|error| matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::TimedOut))
-        .on_retry(|error, event| {
-            // The last failure has no delay. `failed` tells it.
-            if let Some(delay) = event.kind.delay() {
-                eprintln!("retrying in {:.1} s: {error}", delay.as_secs_f64());
-            }
-        });
-    match call.run() {
-        Ok(line) => {
+        .on_retry(|error, event| match event.kind.delay() {
+            Some(delay) => eprintln!("retrying in {:.1} s: {error}", delay.as_secs_f64()),
+            None => eprintln!("error: {error}"),
+        })
+        .stop(&STOP)
+        .report();
+    Ok(match (report.outcome, report.reason) {
+        (Ok(line), _) => {
             println!("{line}");
             ExitCode::SUCCESS
         }
-        Err(error) => failed(&error),
-    }
-}
-
-fn failed(error: &io::Error) -> ExitCode {
-    eprintln!("error: {error}");
-    ExitCode::FAILURE
+        (Err(_), Some(RetryError::NotRetryable)) => ExitCode::FAILURE,
+        (Err(_), Some(RetryError::Stopped)) => ExitCode::from(130),
+        (Err(_), _) => ExitCode::from(75),
+    })
 }
 
 /// Makes one attempt.
@@ -55,12 +53,12 @@ fn fetch(address: &str) -> io::Result<String> {
 }
 
 /// Starts a server that begins to listen after a second and stops after one answer. Until then its port refuses connections.
-fn late_server() -> io::Result<SocketAddr> {
+fn late_server() -> io::Result<String> {
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     thread::spawn(move || -> io::Result<()> {
         thread::sleep(Duration::from_secs(1));
         let (mut stream, _) = TcpListener::bind(address)?.accept()?;
         writeln!(stream, "hello from the server")
     });
-    Ok(address)
+    Ok(address.to_string())
 }

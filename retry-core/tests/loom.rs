@@ -15,6 +15,8 @@ mod hedge;
 mod live;
 #[path = "loom/paced.rs"]
 mod paced;
+#[path = "loom/stop.rs"]
+mod stop;
 
 use loom::sync::Arc;
 use loom::thread;

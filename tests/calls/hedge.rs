@@ -265,3 +265,22 @@ fn a_call_with_a_hedge_is_send() {
     drop(assert_send(call().max_time(millis(5)).attempt_timeout(millis(1)).hedge(&HEDGE).run()));
     drop(assert_send(call().on_retry(|_, _| ()).long_polling().hedge(&HEDGE).report()));
 }
+
+// Rule V13.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_may_not_be_executed_twice_has_no_hedge() {
+    for (idempotent, calls) in [(true, 2), (false, 1)] {
+        let (strategy, hedge) = (standard(), after());
+        let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
+        retry(&strategy, || service.call()).idempotent(idempotent).hedge(&hedge).run().await.unwrap();
+        assert_eq!(service.calls.get(), calls);
+        // With a closure that decides about errors, in both orders.
+        let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
+        retry(&strategy, || service.call()).when(|_| true).idempotent(idempotent).hedge(&hedge).run().await.unwrap();
+        assert_eq!(service.calls.get(), calls);
+        let service = Service::new([(500, Ok(1)), (10, Ok(2))]);
+        let call = retry(&strategy, || service.call()).idempotent(idempotent).when(|_| true).retry_after(|_| None);
+        call.hedge(&hedge).run().await.unwrap();
+        assert_eq!(service.calls.get(), calls);
+    }
+}

@@ -395,6 +395,7 @@ fn every_reason_to_stop_has_a_name_and_a_message() {
             "max_time",
             "`max_time`, `deadline` or `max_throttled_time` is over, or would be before the next attempt",
         ),
+        (RetryError::Stopped, "stopped", "the operation was stopped"),
         (RetryError::QuotaExhausted, "quota_exhausted", "the retry quota can't pay for the retry"),
         (RetryError::ForeignToken, "foreign_token", "the token was issued by another strategy"),
         (RetryError::Refused, "refused", "the strategy refused"),

@@ -137,6 +137,10 @@ impl<T: Answer, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ResponsePolicy
     fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
         self.errors.unknown_error(outcome)
     }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        RetryPolicy::<Result<T, E>>::is_idempotent(&self.errors)
+    }
 }
 
 impl<K> Default for ResponsePolicy<K> {

@@ -53,7 +53,7 @@ pub fn step<F: Future, S: RetryStrategy, L: LimitsOn<F::Output>, T: Timer + Copy
     last: &mut L::Last,
     raced: Raced<L::Cut>,
 ) -> Step {
-    call.step(operation, race, last, raced)
+    call.step(operation, race, last, raced, || Ok(()))
 }
 
 /// Decides on the end of an attempt. Returns what the operation settles, or `None` if it waits for the other attempt.

@@ -9,7 +9,7 @@ use super::accepted::{
 };
 use crate::operation::{
     Attempt, AttemptContext, AttemptTimeout, ContextState, Deadline, DeadlineAndSleep, Identified, MaxTime,
-    OperationOf, OptionalObserver, Place, TimeLimits, Unlimited, Wait,
+    OperationOf, OptionalObserver, Place, Stop, TimeLimits, Unlimited, Wait,
 };
 use crate::strategy::{Operations, RetryStrategy, RetryToken};
 use crate::time::{BlockingTimer, Clock, Timer};
@@ -131,6 +131,12 @@ pub const fn unlimited() -> Unlimited {
 #[inline]
 pub fn long_polling<L: TimeLimits>(limits: L) -> L::WithLongPolling {
     limits.with_long_polling()
+}
+
+/// A handle that stops the operation, beside these limits.
+#[inline]
+pub fn stop<L: TimeLimits>(limits: L, stop: &Stop) -> L::WithStop<'_> {
+    limits.with_stop(stop)
 }
 
 /// Returns the next wait before an attempt; `None` once the attempt is due. `is_delayed` says whether the operation has

@@ -41,5 +41,5 @@ pub use paced::{GoodputEstimator, PacedAnswers, PacedLimiter, Rejections, Reques
 #[doc(hidden)]
 pub use paced::{Held, PaceSettings, PacedPlace, SendRate, Throttled};
 pub use ready::Ready;
-pub(crate) use waker::EarlyWake;
 pub use waker::LazyWaker;
+pub(crate) use waker::{EarlyWake, Waiter};

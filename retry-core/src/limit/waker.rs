@@ -2,7 +2,7 @@
 
 use crate::support::sync::{Mutex, MutexGuard, PoisonError};
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 /// A source of a [`Waker`] for a strategy; see [`RetryStrategy::ready`](crate::RetryStrategy::ready).
@@ -70,12 +70,17 @@ struct State {
 }
 
 impl EarlyWake {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(Shared { state: Mutex::new(State { woken: false, waiting: None }) }))
     }
 
     fn waker(&self) -> Waker {
         Waker::from(Arc::clone(&self.0))
+    }
+
+    /// Returns a reference to the wait, which does not keep it alive.
+    pub(crate) fn waiter(&self) -> Waiter {
+        Waiter(Arc::downgrade(&self.0))
     }
 
     /// Registers the waker of the waiting task or thread, and returns whether the strategy ended the wait already.
@@ -99,6 +104,24 @@ impl Drop for EarlyWake {
         // A strategy can keep its waker for long. The waker must neither wake the task later nor keep it alive.
         let former = self.0.lock().waiting.take();
         drop(former);
+    }
+}
+
+/// A reference to a wait.
+#[derive(Debug)]
+pub(crate) struct Waiter(Weak<Shared>);
+
+impl Waiter {
+    /// Returns whether the wait may still last.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
+    /// Ends the wait.
+    pub(crate) fn end(self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.wake();
+        }
     }
 }
 

@@ -19,6 +19,10 @@ pub enum NoHedge {
     MaxTime,
     /// Retries are switched off.
     Disabled,
+    /// The operation was [stopped](crate::Stop).
+    Stopped,
+    /// The operation may not be executed twice: its policy [says so](crate::RetryPolicy::is_idempotent).
+    NotIdempotent,
     /// The request can't be cloned.
     NotRepeatable,
     /// The service is not ready for a request immediately.
@@ -38,6 +42,8 @@ impl NoHedge {
             Self::MaxAttempts => "max_attempts",
             Self::MaxTime => "max_time",
             Self::Disabled => "disabled",
+            Self::Stopped => "stopped",
+            Self::NotIdempotent => "not_idempotent",
             Self::NotRepeatable => "not_repeatable",
             Self::NotReady => "not_ready",
             Self::NotSold => "not_sold",
@@ -51,6 +57,7 @@ impl NoHedge {
             RetryError::MaxAttempts => Self::MaxAttempts,
             RetryError::MaxTime => Self::MaxTime,
             RetryError::Disabled => Self::Disabled,
+            RetryError::Stopped => Self::Stopped,
             RetryError::NotRetryable
             | RetryError::NotRepeatable
             | RetryError::RetryAfterTooLong
@@ -69,6 +76,8 @@ impl fmt::Display for NoHedge {
             Self::MaxAttempts => "all attempts were made",
             Self::MaxTime => "`max_time` or `deadline` is over",
             Self::Disabled => "retries are switched off",
+            Self::Stopped => "the operation was stopped",
+            Self::NotIdempotent => "the operation may not be executed twice",
             Self::NotRepeatable => "the request can't be cloned",
             Self::NotReady => "the service is not ready",
             Self::NotSold => "the strategy sells no hedges",

@@ -29,8 +29,12 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
                     wait.end();
                     false
                 }
-                Reason::Delay => {
+                Reason::Delay(None) => {
                     self.timer().block(wait);
+                    false
+                }
+                Reason::Delay(Some(wake)) => {
+                    self.park_until(self.now().saturating_add(wait), &wake);
                     false
                 }
                 Reason::Limiter(wake) => {
@@ -49,6 +53,20 @@ impl<S: RetryStrategy, T: BlockingTimer + Copy, O: OptionalObserver + Copy> Call
             }
         }
         operation.stopped
+    }
+
+    /// Parks the thread until this time, or until the wait is ended early. A thread can be unparked for another reason, and then
+    /// parks again, unless the clock stands still.
+    #[cold]
+    fn park_until(self, end: Timestamp, wake: &EarlyWake) {
+        loop {
+            let now = self.now();
+            let is_woken = self.park(end.saturating_since(now), Some(wake));
+            let later = self.now();
+            if is_woken || later >= end || later <= now {
+                return;
+            }
+        }
     }
 
     /// Parks the thread until the wait is over. Returns whether the strategy ended it early.

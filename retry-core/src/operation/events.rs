@@ -89,7 +89,9 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
     ) -> RetryError {
         self.record.ended(attempts, Some(reason));
         let level = match reason {
-            RetryError::NotRetryable | RetryError::Disabled | RetryError::QuotaExhausted => Level::Debug,
+            RetryError::NotRetryable | RetryError::Disabled | RetryError::Stopped | RetryError::QuotaExhausted => {
+                Level::Debug
+            }
             _ => Level::Warn,
         };
         let kind = || EventKind::Stopped {

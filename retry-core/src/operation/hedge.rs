@@ -58,6 +58,9 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if !strategy::retries_enabled() {
             return Err(NoHedge::Disabled);
         }
+        if operation.is_stopped() {
+            return Err(NoHedge::Stopped);
+        }
         let TokenState::Held(first) = &operation.token else { return Err(NoHedge::NotSold) };
         let mut hedge = TokenState::Held(self.strategy.acquire_hedge(first, &self.clock()).map_err(NoHedge::of)?);
         let guard = ReleaseGuard::new(&mut hedge, self.strategy);

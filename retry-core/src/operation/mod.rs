@@ -18,6 +18,7 @@ mod race;
 mod record;
 mod release;
 mod settle;
+mod stop;
 mod time_limits;
 mod timed_attempt;
 mod unknown;
@@ -31,12 +32,14 @@ pub(crate) use driver::{OnRetry, Plain};
 pub(crate) use explored::{Outcome, Place};
 pub use identity::{Beginning, Identified, UnobservedId};
 pub use name::{FunctionName, Name};
-pub(crate) use race::RaceOf;
 pub use race::{Race, Raced, Step};
+pub(crate) use race::{RaceOf, permit};
 pub use release::ReleaseGuard;
 pub use settle::End;
+pub use stop::Stop;
 pub use time_limits::{
-    AttemptTimeout, LimitsOn, LongPolling, MaxTime, NoSleep, OutOfTime, PollCut, RefusedPoll, TimeLimits, Unlimited,
+    AttemptTimeout, LimitsOn, LongPolling, MaxTime, NoSleep, OutOfTime, PollCut, RefusedPoll, StopCut, Stoppable,
+    TimeLimits, Unlimited,
 };
 pub(crate) use timed_attempt::DeadlineAndSleep;
 pub use timed_attempt::{Attempt, Deadline, RunAttempt};
@@ -103,6 +106,12 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         if let TokenState::Held(token) = &mut self.token {
             strategy.settle(token, usage);
         }
+    }
+
+    /// Returns whether the operation was stopped, and sends no further attempt.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.limits.stop().is_some_and(Stop::is_stopped)
     }
 
     /// Returns the time limit of the attempt that begins now, if there is one.

@@ -5,7 +5,7 @@ use super::hedge::{Lane, OtherToken, Runner, worse};
 use super::{Call, Deadline, End, LimitsOn, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::hedge::{Due, Hedge};
 use crate::observe::NoHedge;
-use crate::policy::RetryDirective;
+use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::{RetryStrategy, RetryToken};
 use crate::time::Timer;
 use std::mem;
@@ -75,6 +75,11 @@ enum Happened<C> {
     Ended(Lane),
     /// A time limit cut an attempt.
     Cut(Lane, C),
+}
+
+/// Permits a hedge unless the policy says that the operation may not be executed twice.
+pub(crate) fn permit<R>(policy: &impl RetryPolicy<R>) -> Result<(), NoHedge> {
+    if policy.is_idempotent() == Some(false) { Err(NoHedge::NotIdempotent) } else { Ok(()) }
 }
 
 /// The next step of a driver.
@@ -210,7 +215,7 @@ impl<'a, F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K: RetryToke
 }
 
 impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, T, O> {
-    /// Deals with what happened in a race, and returns the next step.
+    /// Deals with what happened in a race, and returns the next step. `permit` says whether the driver permits a hedge.
     #[inline]
     pub(crate) fn step<F: Future, L: LimitsOn<F::Output>>(
         self,
@@ -218,6 +223,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         race: &mut RaceOf<'_, F, S, L, T>,
         last: &mut L::Last,
         Raced(happened): Raced<L::Cut>,
+        permit: impl FnOnce() -> Result<(), NoHedge>,
     ) -> Step {
         match happened {
             Happened::Ended(lane) => {
@@ -237,7 +243,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 race.is_polled = true;
                 Step::Wait
             }
-            Happened::Due => self.due(operation, race, Ok(())),
+            Happened::Due => self.due(operation, race, permit()),
         }
     }
 
@@ -338,7 +344,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
 
     /// Buys the hedge at the end of the delay if the driver permits it, or waits for the rest of a delay that has grown since.
     #[cold]
-    pub(crate) fn due<F: Future, L: TimeLimits>(
+    fn due<F: Future, L: TimeLimits>(
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,

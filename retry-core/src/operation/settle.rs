@@ -141,11 +141,18 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         directive: &RetryDirective,
         driver: impl Driver,
     ) -> Result<(), RetryError> {
+        let is_stopped = self.is_stopped();
         let is_prevented = !driver.is_repeatable() && matches!(directive, RetryDirective::Retry { .. });
         let failure = Failure::from_directive(if is_prevented { directive.without_retry() } else { *directive })
             .with_remaining(self.limits.remaining(&call.timer()))
-            .with_retries_enabled(strategy::retries_enabled())
+            .with_retries_enabled(strategy::retries_enabled() && !is_stopped)
             .with_sent(driver.was_sent());
+        // The strategy learns only that there is no retry.
+        let own_reason = |reason| match reason {
+            _ if is_prevented => RetryError::NotRepeatable,
+            RetryError::Disabled if is_stopped => RetryError::Stopped,
+            reason => reason,
+        };
         let attempts = self.tell_attempt_failed(call, failure);
         // The strategy is asked before it takes the token.
         let delay = match &self.token {
@@ -158,8 +165,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
         match call.strategy.refresh_retry_token(token, &failure, &call.clock()) {
             Ok(token) if is_prevented || !failure.retries_enabled() => {
                 call.strategy.release(token);
-                let reason = if is_prevented { RetryError::NotRepeatable } else { RetryError::Disabled };
-                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
+                Err(self.stop(call, failure.error_type(), attempts, own_reason(RetryError::Disabled), driver))
             }
             Ok(token) => {
                 self.token = TokenState::Held(token);
@@ -174,10 +180,7 @@ impl<K: RetryToken, L: TimeLimits, N> Operation<K, L, N> {
             Err(RetryError::QuotaExhausted) if L::IS_LONG_POLLING && !delay.is_zero() && !is_prevented => {
                 self.hold_poll(call, &failure, attempts, delay, driver)
             }
-            Err(reason) => {
-                let reason = if is_prevented { RetryError::NotRepeatable } else { reason };
-                Err(self.stop(call, failure.error_type(), attempts, reason, driver))
-            }
+            Err(reason) => Err(self.stop(call, failure.error_type(), attempts, own_reason(reason), driver)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::record::SkippedWait;
 use super::release::{ReleaseGuard, TokenState};
-use super::{Call, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Operation, OperationOf, OptionalObserver, Stop, TimeLimits};
 use crate::limit::EarlyWake;
 use crate::observe::EventKind;
 use crate::observe::trace::Level;
@@ -32,9 +32,9 @@ pub type Wait<'a, S, Z> = Waiting<Option<ReleaseGuard<'a, S>>, Z>;
 
 /// The reason of a wait.
 pub(super) enum Reason {
-    /// The token's delay, which can't end early.
-    Delay,
-    /// A limiter, which can end the wait early if it asked for a waker.
+    /// The token's delay, which only a [`Stop`] can end early.
+    Delay(Option<EarlyWake>),
+    /// A limiter, which can end the wait early if it asked for a waker. So can a [`Stop`].
     Limiter(Option<EarlyWake>),
     /// Either of the others, but a test guard skips the wait.
     Skipped(SkippedWait),
@@ -52,14 +52,14 @@ impl<'a, S: RetryStrategy, Z> Wait<'a, S, Z> {
         let guard = ReleaseGuard::new(&mut operation.token, strategy);
         let sleep = match reason {
             Reason::Skipped(_) => None,
-            Reason::Delay | Reason::Limiter(_) => Some(Box::pin(timer.sleep(delay))),
+            Reason::Delay(_) | Reason::Limiter(_) => Some(Box::pin(timer.sleep(delay))),
         };
         Self { guard: Some(guard), sleep, reason, was_polled: false }
     }
 
     /// Returns a wait that is over.
     const fn over() -> Self {
-        Self { guard: None, sleep: None, reason: Reason::Delay, was_polled: false }
+        Self { guard: None, sleep: None, reason: Reason::Delay(None), was_polled: false }
     }
 
     /// Returns the wait without its guard.
@@ -91,7 +91,10 @@ impl<G, Z: Future<Output = ()>> Waiting<G, Z> {
     pub(crate) fn poll_unguarded(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let is_first_poll = !std::mem::replace(&mut self.was_polled, true);
         if let Some(sleep) = &mut self.sleep {
-            let is_woken = matches!(&self.reason, Reason::Limiter(Some(wake)) if wake.register(context.waker()));
+            let is_woken = matches!(
+                &self.reason,
+                Reason::Limiter(Some(wake)) | Reason::Delay(Some(wake)) if wake.register(context.waker())
+            );
             if !is_woken {
                 ready!(sleep.as_mut().poll(context));
             }
@@ -217,7 +220,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         if let Some((refused, cut)) = operation.limits.refused() {
             operation.stopped = Some(cut);
             let wait = operation.limits.shorten(refused.wait, &self.timer()).ok()?;
-            return Some((wait, Reason::Delay));
+            return Some((wait, Reason::Delay(None)));
         }
         let guard = ReleaseGuard::new(&mut operation.token, self.strategy);
         let TokenState::Held(token) = &*guard.token else { return None };
@@ -228,7 +231,7 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
             return None;
         }
         guard.disarm();
-        Some((delay, Reason::Delay))
+        Some((delay, Reason::Delay(None)))
     }
 
     /// Returns the wait for a limiter, or `None` if it is longer than the time that the operation has left.
@@ -263,8 +266,8 @@ impl<S: RetryStrategy, T: Clock + Copy, O: OptionalObserver + Copy> Call<'_, S, 
     }
 }
 
-/// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one. A skipped
-/// wait is subtracted from the time limits as well.
+/// Returns the reason of a new wait: [`Reason::Skipped`] if a test guard skips it, otherwise the given one, with a waker by which a
+/// [`Stop`] can end the wait. A skipped wait is subtracted from the time limits as well.
 ///
 /// A wait that the strategy can end early is not skipped, because its length is only a bound.
 #[inline]
@@ -273,15 +276,32 @@ pub(super) fn skipped<K, L: TimeLimits, N>(
     delay: Duration,
     reason: Reason,
 ) -> Reason {
-    if matches!(reason, Reason::Limiter(Some(_))) {
-        return reason;
+    if !matches!(reason, Reason::Limiter(Some(_)))
+        && let Some(wait) = SkippedWait::begin(delay)
+    {
+        operation.limits.skip(delay);
+        return Reason::Skipped(wait);
     }
-    match SkippedWait::begin(delay) {
-        Some(wait) => {
-            operation.limits.skip(delay);
-            Reason::Skipped(wait)
-        }
+    match operation.limits.stop() {
+        Some(stop) => reason.ended_by(stop),
         None => reason,
+    }
+}
+
+impl Reason {
+    /// Lets a stop end the wait.
+    #[cold]
+    fn ended_by(self, stop: &Stop) -> Self {
+        let watched = |wake: Option<EarlyWake>| {
+            let wake = wake.unwrap_or_else(EarlyWake::new);
+            stop.watch(&wake);
+            Some(wake)
+        };
+        match self {
+            Self::Delay(wake) => Self::Delay(watched(wake)),
+            Self::Limiter(wake) => Self::Limiter(watched(wake)),
+            Self::Skipped(wait) => Self::Skipped(wait),
+        }
     }
 }
 

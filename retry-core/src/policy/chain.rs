@@ -164,6 +164,10 @@ impl<T, E: ErrorLike<K>, K> RetryPolicy<Result<T, E>> for ChainPolicy<K> {
         outcome.as_ref().err().map(ErrorLike::as_link)
     }
 
+    fn is_idempotent(&self) -> Option<bool> {
+        self.standard.stated_idempotent()
+    }
+
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {
         Unanswered { directive: Some(self.standard.evaluate_error(&failure.classification())), ..Unanswered::unknown() }
     }
@@ -190,6 +194,10 @@ impl<T, E: ErrorLike<K>, F: Fn(&E) -> Option<Classification>, K> RetryPolicy<Res
 
     fn unknown_error<'o>(&self, outcome: &'o Result<T, E>) -> Option<&'o (dyn Error + 'static)> {
         self.chain.unknown_error(outcome)
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        self.chain.standard.stated_idempotent()
     }
 
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<Result<T, E>> {

@@ -301,6 +301,12 @@ pub trait RetryPolicy<R: ?Sized> {
         None
     }
 
+    /// Returns whether the operation may be executed twice, if the policy knows it. If it may not, there is no
+    /// [hedge](crate::Hedge). The default returns `None`.
+    fn is_idempotent(&self) -> Option<bool> {
+        None
+    }
+
     /// Evaluates a failure that an exploration makes. The default can't.
     #[doc(hidden)]
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R>
@@ -326,6 +332,10 @@ macro_rules! forward_policy {
 
             fn usage(&self, outcome: &R) -> Option<Usage> {
                 (**self).usage(outcome)
+            }
+
+            fn is_idempotent(&self) -> Option<bool> {
+                (**self).is_idempotent()
             }
 
             fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R>
@@ -421,6 +431,11 @@ impl StandardRetryPolicy {
         self
     }
 
+    /// Returns what was set by [`idempotent`](Self::idempotent).
+    pub(crate) const fn stated_idempotent(self) -> Option<bool> {
+        self.idempotent
+    }
+
     /// Returns the directive for an error. Use this in a policy that handles some outcomes itself and delegates the
     /// others to the standard policy:
     ///
@@ -465,6 +480,10 @@ impl<T, E: RetryInfo> RetryPolicy<Result<T, E>> for StandardRetryPolicy {
             Ok(_) => RetryDirective::succeed(),
             Err(error) => self.evaluate_error(error),
         }
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        self.stated_idempotent()
     }
 
     /// A request that was not sent may be sent again, whatever the error says.

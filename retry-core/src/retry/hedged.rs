@@ -5,7 +5,9 @@ use super::run::{Kept, report};
 use super::{Function, Retry};
 use crate::hedge::Hedge;
 use crate::observe::Report;
-use crate::operation::{Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored};
+use crate::operation::{
+    Call, End, LimitsOn, OperationOf, OptionalObserver, Outcome, Race, RaceOf, Step, explored, permit,
+};
 use crate::policy::{RetryDirective, RetryPolicy};
 use crate::strategy::RetryStrategy;
 use crate::time::Timer;
@@ -28,7 +30,7 @@ where
     /// Adds a hedge: if the first attempt has no answer after the delay, a second attempt runs beside it, and the first success
     /// wins. Call this after all other methods that set something.
     ///
-    /// The call must be idempotent: it may be executed twice, even at the same time. See [`Hedge`] for when not to use one.
+    /// The call must be idempotent: it may be executed twice, even at the same time. After `idempotent(false)`, there is no hedge. See [`Hedge`] for when not to use one.
     ///
     /// ```
     /// # use retry_core::RetryInfo;
@@ -115,7 +117,8 @@ where
                 call.start(&mut operation, &kept, &mut race);
                 let settled = loop {
                     let raced = (&mut race).await;
-                    match call.call().step(&mut operation, &mut race, &mut kept.last, raced) {
+                    let permit = || permit(&call.policy);
+                    match call.call().step(&mut operation, &mut race, &mut kept.last, raced, permit) {
                         Step::Wait => {}
                         Step::Hedge => break None,
                         Step::Over => break Some(None),

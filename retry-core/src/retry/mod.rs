@@ -31,11 +31,11 @@ pub use used::UsedPolicy;
 pub use when::{NoRetryAfter, WhenPolicy};
 
 pub use crate::operation::{
-    AttemptTimeout, LimitsOn, LongPolling, MaxTime, OptionalObserver, TimeLimits, Unlimited, Unobserved,
+    AttemptTimeout, LimitsOn, LongPolling, MaxTime, OptionalObserver, Stoppable, TimeLimits, Unlimited, Unobserved,
 };
 #[doc(hidden)]
 pub use crate::operation::{
-    Beginning, Identified, NoSleep, ObservedState, PollCut, RefusedPoll, RunAttempt, UnobservedId,
+    Beginning, Identified, NoSleep, ObservedState, PollCut, RefusedPoll, RunAttempt, StopCut, UnobservedId,
 };
 
 use crate::operation::{AttemptContext, Name};

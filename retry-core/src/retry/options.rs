@@ -5,7 +5,7 @@ use super::used::UsedPolicy;
 use super::when::{NoRetryAfter, WhenPolicy};
 use super::{Function, Retry, TimeLimits};
 use crate::observe::{Event, Observer};
-use crate::operation::Name;
+use crate::operation::{Name, Stop};
 use crate::policy::{StandardRetryPolicy, Usage};
 use crate::strategy::Weighted;
 use crate::time::{BlockingTimer, Timer, Timestamp};
@@ -22,8 +22,9 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
     /// Sets a closure that decides which errors are retried. Use it for error types that don't implement
     /// [`RetryInfo`](trait@crate::RetryInfo).
     ///
-    /// The closure replaces the policy, including the setting of [`idempotent`](Retry::idempotent). Each error has the
-    /// class [`RetryErrorType::Other`](crate::RetryErrorType::Other). To distinguish throttling and timeouts, write a
+    /// The closure replaces the policy and decides alone: `idempotent(false)` prevents a [hedge](Retry::hedge), but no retry of an
+    /// error for which the closure returns `true`. Each error has the class
+    /// [`RetryErrorType::Other`](crate::RetryErrorType::Other). To distinguish throttling and timeouts, write a
     /// [policy](Retry::policy).
     ///
     /// ```
@@ -43,7 +44,18 @@ impl<S, F, T, O, L> Retry<S, F, StandardRetryPolicy, T, O, L> {
         F: Attempts<Outcome = Result<R, E>>,
         W: Fn(&E) -> bool,
     {
-        self.policy(WhenPolicy { when, retry_after: NoRetryAfter })
+        let idempotent = self.policy.stated_idempotent();
+        self.policy(WhenPolicy { when, retry_after: NoRetryAfter, idempotent })
+    }
+}
+
+impl<S, F, W, H, T, O, L> Retry<S, F, WhenPolicy<W, H>, T, O, L> {
+    /// Sets whether the call is idempotent, which means that it may be executed twice. The closure of [`when`](Retry::when) still
+    /// decides alone about errors, so with `false`, let it accept only errors of requests that were not carried out. There is
+    /// no [hedge](Retry::hedge) then.
+    pub fn idempotent(mut self, idempotent: bool) -> Self {
+        self.policy.idempotent = Some(idempotent);
+        self
     }
 }
 
@@ -70,8 +82,8 @@ impl<S, F, W, T, O, L> Retry<S, F, WhenPolicy<W>, T, O, L> {
         F: Attempts<Outcome = Result<R, E>>,
         H: Fn(&E) -> Option<Duration>,
     {
-        let Self { function, policy: WhenPolicy { when, retry_after: _ }, timer, observer, limits } = self;
-        Retry { function, policy: WhenPolicy { when, retry_after }, timer, observer, limits }
+        let Self { function, policy: WhenPolicy { when, retry_after: _, idempotent }, timer, observer, limits } = self;
+        Retry { function, policy: WhenPolicy { when, retry_after, idempotent }, timer, observer, limits }
     }
 }
 
@@ -376,6 +388,29 @@ impl<S, F, P, T, O, L: TimeLimits> Retry<S, F, P, T, O, L> {
     /// ```
     pub fn long_polling(self) -> Retry<S, F, P, T, O, L::WithLongPolling> {
         let limits = self.limits.with_long_polling();
+        self.within(limits)
+    }
+
+    /// Sets a handle that ends the call in a shutdown; see [`Stop`].
+    ///
+    /// The error type must implement `From<TimedOut>`, because the call can be stopped before its first attempt. `io::Error`
+    /// and `anyhow::Error` do. The last outcome is kept while the call waits, so its future is `Send` only if the outcome is.
+    ///
+    /// ```
+    /// use retry_core::{StandardRetryStrategy, Stop, retry_blocking};
+    /// use std::io::ErrorKind;
+    ///
+    /// static SERVER: StandardRetryStrategy = StandardRetryStrategy::new();
+    /// static STOP: Stop = Stop::new();
+    ///
+    /// let call = retry_blocking(&SERVER, || std::net::TcpStream::connect("127.0.0.1:80"))
+    ///     .when(|error| error.kind() == ErrorKind::ConnectionRefused)
+    ///     .stop(&STOP);
+    /// # STOP.stop();
+    /// # let stream = call.run();
+    /// ```
+    pub fn stop(self, stop: &Stop) -> Retry<S, F, P, T, O, L::WithStop<'_>> {
+        let limits = self.limits.with_stop(stop);
         self.within(limits)
     }
 }

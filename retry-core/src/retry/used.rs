@@ -30,6 +30,10 @@ impl<R, W: Into<Usage>, P: RetryPolicy<R>, U: Fn(&R) -> W> RetryPolicy<R> for Us
         Some((self.used)(outcome).into())
     }
 
+    fn is_idempotent(&self) -> Option<bool> {
+        self.policy.is_idempotent()
+    }
+
     fn __no_answer(&self, failure: NoAnswer) -> Unanswered<R> {
         self.policy.__no_answer(failure)
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 pub struct WhenPolicy<W, H = NoRetryAfter> {
     pub(super) when: W,
     pub(super) retry_after: H,
+    pub(super) idempotent: Option<bool>,
 }
 
 /// The absence of a closure for [`Retry::retry_after`](crate::Retry::retry_after).
@@ -19,6 +20,10 @@ impl<O, E, W: Fn(&E) -> bool> RetryPolicy<Result<O, E>> for WhenPolicy<W> {
     fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
         judge(outcome, &self.when, |_| None)
     }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        self.idempotent
+    }
 }
 
 impl<O, E, W, H> RetryPolicy<Result<O, E>> for WhenPolicy<W, H>
@@ -28,6 +33,10 @@ where
 {
     fn evaluate(&self, outcome: &Result<O, E>) -> RetryDirective {
         judge(outcome, &self.when, &self.retry_after)
+    }
+
+    fn is_idempotent(&self) -> Option<bool> {
+        self.idempotent
     }
 }
 

@@ -23,6 +23,8 @@ pub enum RetryError {
     /// [`Failure::remaining`](crate::Failure::remaining). Or the `max_throttled_time` of a
     /// [`PacedRetryStrategy`](crate::PacedRetryStrategy) is over.
     MaxTime,
+    /// The operation was stopped by its [`Stop`](crate::Stop).
+    Stopped,
     /// The retry quota can't pay for the retry, because of too many recent retries.
     QuotaExhausted,
     /// The token was issued by another strategy.
@@ -41,6 +43,7 @@ impl RetryError {
             Self::MaxAttempts => "max_attempts",
             Self::RetryAfterTooLong => "retry_after_too_long",
             Self::MaxTime => "max_time",
+            Self::Stopped => "stopped",
             Self::QuotaExhausted => "quota_exhausted",
             Self::ForeignToken => "foreign_token",
             Self::Refused => "refused",
@@ -59,6 +62,7 @@ impl fmt::Display for RetryError {
             Self::MaxTime => {
                 "`max_time`, `deadline` or `max_throttled_time` is over, or would be before the next attempt"
             }
+            Self::Stopped => "the operation was stopped",
             Self::QuotaExhausted => "the retry quota can't pay for the retry",
             Self::ForeignToken => "the token was issued by another strategy",
             Self::Refused => "the strategy refused",

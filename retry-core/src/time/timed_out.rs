@@ -45,6 +45,8 @@ pub enum TimeLimit {
     Operation,
     /// The point in time at which the whole operation must be over: `deadline`.
     Deadline,
+    /// The operation was stopped before its first attempt: [`Stop`](crate::Stop).
+    Stop,
 }
 
 impl TimedOut {
@@ -65,7 +67,7 @@ impl TimedOut {
     }
 
     /// Returns the duration of the limit. For a deadline, it is the time from the start of the operation to the
-    /// deadline.
+    /// deadline, and for a stop zero.
     pub const fn time(&self) -> Duration {
         self.time
     }
@@ -77,6 +79,7 @@ impl fmt::Display for TimedOut {
             TimeLimit::Attempt => ("the attempt", "attempt_timeout"),
             TimeLimit::Operation => ("the operation", "max_time"),
             TimeLimit::Deadline => ("the operation", "deadline"),
+            TimeLimit::Stop => return f.write_str("the operation was stopped before its first attempt"),
         };
         write!(f, "{what} had no outcome within {:?} (`{option}`)", self.time)
     }
@@ -85,6 +88,13 @@ impl fmt::Display for TimedOut {
 impl Error for TimedOut {}
 
 impl ErrorInfo for TimedOut {}
+
+/// An error of the kind [`TimedOut`](std::io::ErrorKind::TimedOut).
+impl From<TimedOut> for std::io::Error {
+    fn from(error: TimedOut) -> Self {
+        Self::new(std::io::ErrorKind::TimedOut, error)
+    }
+}
 
 impl RetryInfo for TimedOut {
     fn is_timeout(&self) -> bool {

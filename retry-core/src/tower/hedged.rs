@@ -33,8 +33,8 @@ impl<S, P, C, A, T, O, L> RetryLayer<S, P, C, A, T, O, L> {
     /// Adds a hedge to each request: if the first attempt has no answer after the delay, a second attempt runs beside it,
     /// and the first success wins. Call this after all other methods.
     ///
-    /// The requests must be idempotent: they may be executed twice, even at the same time. If only some are, use
-    /// [`hedge_with`](Self::hedge_with). What applies to hedges of closures applies here; see
+    /// The requests must be idempotent: they may be executed twice, even at the same time. One whose policy says
+    /// `idempotent(false)` has no hedge. For other choices, and for several hedges, use [`hedge_with`](Self::hedge_with). What applies to hedges of closures applies here; see
     /// [`Retry::hedge`](crate::Retry::hedge). Besides, a hedge is sent only if the request can be cloned, and a clone of the
     /// service is ready immediately.
     ///

@@ -4,7 +4,7 @@ use super::future::Sent;
 use super::{ChangeRequest, CloneRequest, Settings};
 use crate::hedge::Hedge;
 use crate::observe::NoHedge;
-use crate::operation::{LimitsOn, OperationOf, OptionalObserver, Race, Step, TimeLimits};
+use crate::operation::{LimitsOn, OperationOf, OptionalObserver, Race, Step, TimeLimits, permit};
 use crate::policy::RetryPolicy;
 use crate::strategy::RetryStrategy;
 use crate::time::{Clock, Timer};
@@ -104,20 +104,15 @@ where
         });
         let settled = loop {
             let raced = (&mut race).await;
-            let step = if raced.is_due() {
-                let permit = if next.is_none() {
-                    Err(NoHedge::NotRepeatable)
-                } else {
-                    prepare(spare.clone()).await.map(|ready| prepared = Some(ready))
-                };
-                let step = held.settings.call().due(&mut held.operation, &mut race, permit);
-                if step != Step::Hedge {
-                    prepared = None;
-                }
-                step
-            } else {
-                held.settings.call().step(&mut held.operation, &mut race, &mut last, raced)
+            let permit = match permit(&held.settings.policy) {
+                Ok(()) if raced.is_due() && next.is_none() => Err(NoHedge::NotRepeatable),
+                Ok(()) if raced.is_due() => prepare(spare.clone()).await.map(|ready| prepared = Some(ready)),
+                permit => permit,
             };
+            let step = held.settings.call().step(&mut held.operation, &mut race, &mut last, raced, || permit);
+            if step != Step::Hedge {
+                prepared = None;
+            }
             match step {
                 Step::Wait => {}
                 Step::Hedge => break None,

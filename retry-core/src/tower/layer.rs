@@ -5,7 +5,7 @@ use super::{
     WeightWith,
 };
 use crate::observe::Observer;
-use crate::operation::{AttemptContext, Name, TimeLimits, Unlimited, Unobserved};
+use crate::operation::{AttemptContext, Name, Stop, TimeLimits, Unlimited, Unobserved};
 use crate::policy::StandardRetryPolicy;
 use crate::strategy::{Operations, RetryStrategy, Share};
 use crate::time::{DEFAULT_TIMER, DefaultTimer, Timer};
@@ -239,6 +239,14 @@ impl<S, P, C, A, T, O, L: TimeLimits> RetryLayer<S, P, C, A, T, O, L> {
     #[must_use]
     pub fn long_polling(self) -> RetryLayer<S, P, C, A, T, O, L::WithLongPolling> {
         self.within(TimeLimits::with_long_polling)
+    }
+
+    /// Sets a handle that ends the requests in a shutdown; see [`Stop`].
+    ///
+    /// The error type of the service must implement `From<TimedOut>`, as `Box<dyn Error + Send + Sync>` does.
+    #[must_use]
+    pub fn stop(self, stop: &'static Stop) -> RetryLayer<S, P, C, A, T, O, L::WithStop<'static>> {
+        self.within(|limits| limits.with_stop(stop))
     }
 }
 

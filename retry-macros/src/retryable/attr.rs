@@ -26,6 +26,7 @@ enum RetryableOption {
     Deadline,
     AttemptTimeout,
     LongPolling,
+    Stop,
     Context,
     Clone,
     Observer,
@@ -57,6 +58,7 @@ const OPTIONS: OptionTable<RetryableOption> = OptionTable {
         ("deadline", RetryableOption::Deadline),
         ("attempt_timeout", RetryableOption::AttemptTimeout),
         ("long_polling", RetryableOption::LongPolling),
+        ("stop", RetryableOption::Stop),
         ("context", RetryableOption::Context),
         ("clone", RetryableOption::Clone),
         ("observer", RetryableOption::Observer),
@@ -220,6 +222,7 @@ pub(super) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option
                 option.flag(diagnostics);
                 read.limits.long_polling = true;
             }
+            RetryableOption::Stop => read.limits.stop = option.expr("STOP", diagnostics),
             RetryableOption::Context => read.context = read_name(&option, diagnostics),
             RetryableOption::Clone => read.clone = read_names(&option, diagnostics),
             RetryableOption::Observer => read.observer = option.expr("OBSERVER", diagnostics),

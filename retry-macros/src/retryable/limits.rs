@@ -16,6 +16,8 @@ pub(super) struct Limits {
     pub(super) attempt_timeout: Option<Limit>,
     /// Whether the function waits before it returns if the quota refuses a retry.
     pub(super) long_polling: bool,
+    /// The handle that stops the operation.
+    pub(super) stop: Option<Expr>,
 }
 
 impl Limits {
@@ -25,12 +27,13 @@ impl Limits {
             Limit::Expr(expr) => Limit::Expr(map(expr)),
             constant @ Limit::Constant(_) => constant,
         };
-        let Self { max_time, deadline, attempt_timeout, long_polling } = self;
+        let Self { max_time, deadline, attempt_timeout, long_polling, stop } = self;
         Self {
             max_time: max_time.map(limit),
             deadline: deadline.map(&map),
             attempt_timeout: attempt_timeout.map(limit),
             long_polling,
+            stop: stop.map(&map),
         }
     }
 }
@@ -94,12 +97,12 @@ pub(super) struct Limited {
 }
 
 pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
-    let Limits { max_time, deadline, attempt_timeout, long_polling } = limits;
+    let Limits { max_time, deadline, attempt_timeout, long_polling, stop } = limits;
     let each = attempt_timeout.as_ref().map(duration);
     let limits = match (max_time, deadline) {
         (None, None) => {
             let limits = each.map(|each| quote!(#private::attempt_timeout(#each)));
-            if !long_polling {
+            if !long_polling && stop.is_none() {
                 return Limited { limits, last: quote!(&mut ()), setup: TokenStream::new() };
             }
             limits.unwrap_or_else(|| quote!(#private::unlimited()))
@@ -114,6 +117,10 @@ pub(super) fn limited(limits: &Limits, private: &TokenStream) -> Limited {
         }
     };
     let limits = if *long_polling { quote!(#private::long_polling(#limits)) } else { limits };
+    let limits = match stop {
+        Some(stop) => quote!(#private::stop(#limits, &#stop)),
+        None => limits,
+    };
     let last = local("last");
     Limited {
         limits: Some(limits),

@@ -113,8 +113,14 @@ fn the_reasons_have_names() {
         NoHedge::MaxTime,
         NoHedge::Disabled,
         NoHedge::NotSold,
+        NoHedge::Stopped,
+        NoHedge::NotIdempotent,
+        NoHedge::NotRepeatable,
+        NoHedge::NotReady,
     ];
     let names: Vec<_> = reasons.iter().map(|reason| reason.as_str()).collect();
-    assert_eq!(names, ["all_slow", "quota_low", "limited", "max_attempts", "max_time", "disabled", "not_sold"]);
+    let known = ["all_slow", "quota_low", "limited", "max_attempts", "max_time", "disabled", "not_sold"];
+    assert_eq!(names[..7], known);
+    assert_eq!(names[7..], ["stopped", "not_idempotent", "not_repeatable", "not_ready"]);
     assert!(reasons.iter().all(|reason| !reason.to_string().is_empty()));
 }

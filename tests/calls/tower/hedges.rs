@@ -147,6 +147,19 @@ async fn only_the_requests_that_the_function_chooses_have_a_hedge() {
     }
 }
 
+// Rules W9, V13.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_may_not_be_executed_twice_has_no_hedge() {
+    for (request, calls) in [(1, 2), (2, 1)] {
+        let (server, not_sent) = (Server::new([(500, Ok(1)), (10, Ok(2))]), NotSent::default());
+        let policy = |request: &u32| StandardRetryPolicy::new().idempotent(*request == 1);
+        let layer = RetryLayer::new(Arc::new(standard())).policy_with(policy).observer(not_sent.clone());
+        layer.hedge(&AFTER).layer(server.clone()).ready().await.unwrap().call(request).await.unwrap();
+        assert_eq!(server.calls(), calls);
+        assert_eq!(not_sent.0.lock().unwrap().first().copied(), (request == 2).then_some("not_idempotent"));
+    }
+}
+
 /// The reasons why hedges were not sent.
 #[derive(Clone, Default)]
 struct NotSent(Arc<Mutex<Vec<&'static str>>>);

@@ -2,7 +2,9 @@
 
 use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
+use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use crate::operation::Stop;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -63,6 +65,12 @@ impl TimeLimits for AttemptTimeout {
 
     fn with_long_polling(self) -> LongPolling<Self> {
         LongPolling::new(self)
+    }
+
+    type WithStop<'s> = Stoppable<'s, Self>;
+
+    fn with_stop(self, stop: &Stop) -> Stoppable<'_, Self> {
+        Stoppable::new(self, stop)
     }
 }
 

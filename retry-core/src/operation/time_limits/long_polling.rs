@@ -1,6 +1,7 @@
 //! Long polling: an operation whose retry the quota refuses waits before it returns.
 
 use super::{LimitsOn, RefusedPoll, TimeLimits, sealed};
+use crate::operation::Stop;
 use crate::operation::timed_attempt::{Deadline, RunAttempt, run_limited};
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
@@ -86,6 +87,10 @@ impl<L: TimeLimits> TimeLimits for LongPolling<L> {
         self.refused.map(|refused| (refused, PollCut::Refused))
     }
 
+    fn stop(&self) -> Option<&Stop> {
+        self.limits.stop()
+    }
+
     fn end(&self) -> (RetryError, Option<RetryErrorType>) {
         match self.refused {
             Some(RefusedPoll { error_type, .. }) => (RetryError::QuotaExhausted, error_type),
@@ -113,6 +118,12 @@ impl<L: TimeLimits> TimeLimits for LongPolling<L> {
 
     fn with_long_polling(self) -> Self {
         self
+    }
+
+    type WithStop<'s> = LongPolling<L::WithStop<'s>>;
+
+    fn with_stop(self, stop: &Stop) -> Self::WithStop<'_> {
+        self.with(|limits| limits.with_stop(stop))
     }
 }
 

@@ -1,7 +1,9 @@
 //! A time limit or a deadline of the whole operation.
 
 use super::long_polling::LongPolling;
+use super::stoppable::Stoppable;
 use super::{LimitsOn, OutOfTime, TimeLimits, sealed};
+use crate::operation::Stop;
 use crate::time::{Clock, TimeLimit, TimedOut, Timer, Timestamp};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -125,6 +127,12 @@ impl TimeLimits for MaxTime {
     fn with_long_polling(self) -> LongPolling<Self> {
         LongPolling::new(self)
     }
+
+    type WithStop<'s> = Stoppable<'s, Self>;
+
+    fn with_stop(self, stop: &Stop) -> Stoppable<'_, Self> {
+        Stoppable::new(self, stop)
+    }
 }
 
 impl<R: OutOfTime> LimitsOn<R> for MaxTime {
@@ -141,7 +149,7 @@ impl<R: OutOfTime> LimitsOn<R> for MaxTime {
     fn cut(cut: TimedOut, last: impl FnOnce() -> Option<R>) -> ControlFlow<R, R> {
         match cut.limit() {
             TimeLimit::Attempt => ControlFlow::Continue(R::out_of_time(cut)),
-            TimeLimit::Operation | TimeLimit::Deadline => {
+            TimeLimit::Operation | TimeLimit::Deadline | TimeLimit::Stop => {
                 ControlFlow::Break(last().unwrap_or_else(|| R::out_of_time(cut)))
             }
         }

@@ -3,13 +3,16 @@
 mod attempt_timeout;
 mod long_polling;
 mod max_time;
+mod stoppable;
 mod unlimited;
 
 pub use attempt_timeout::AttemptTimeout;
 pub use long_polling::{LongPolling, PollCut};
 pub use max_time::MaxTime;
+pub use stoppable::{StopCut, Stoppable};
 pub use unlimited::{NoSleep, Unlimited};
 
+use super::Stop;
 use super::timed_attempt::RunAttempt;
 use crate::policy::RetryErrorType;
 use crate::strategy::RetryError;
@@ -116,6 +119,13 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
         None
     }
 
+    /// Returns the handle that can stop the operation, if there is one.
+    #[doc(hidden)]
+    #[inline]
+    fn stop(&self) -> Option<&Stop> {
+        None
+    }
+
     /// Returns the reason of an operation whose next attempt was cut or prevented, and the class of its last failure, if
     /// that is the reason.
     #[doc(hidden)]
@@ -158,6 +168,16 @@ pub trait TimeLimits: Copy + RunAttempt<CutBy = Self::Cut> + sealed::Sealed {
     /// Adds long polling.
     #[doc(hidden)]
     fn with_long_polling(self) -> Self::WithLongPolling;
+
+    /// The type of these limits after [`Retry::stop`](crate::Retry::stop): [`Stoppable`], or [`LongPolling`] with it.
+    ///
+    /// [`LongPolling`]: super::LongPolling
+    /// [`Stoppable`]: super::Stoppable
+    type WithStop<'s>: TimeLimits;
+
+    /// Sets the handle that can stop the operation.
+    #[doc(hidden)]
+    fn with_stop(self, stop: &Stop) -> Self::WithStop<'_>;
 }
 
 /// Time limits of an operation with outcomes of type `R`. This trait is sealed.

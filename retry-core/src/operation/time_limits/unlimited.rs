@@ -3,7 +3,9 @@
 use super::attempt_timeout::AttemptTimeout;
 use super::long_polling::LongPolling;
 use super::max_time::MaxTime;
+use super::stoppable::Stoppable;
 use super::{LimitsOn, TimeLimits, sealed};
+use crate::operation::Stop;
 use crate::time::{Clock, Timer, Timestamp};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -72,6 +74,12 @@ impl TimeLimits for Unlimited {
 
     fn with_long_polling(self) -> LongPolling<Self> {
         LongPolling::new(self)
+    }
+
+    type WithStop<'s> = Stoppable<'s, Self>;
+
+    fn with_stop(self, stop: &Stop) -> Stoppable<'_, Self> {
+        Stoppable::new(self, stop)
     }
 }
 
