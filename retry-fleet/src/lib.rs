@@ -33,6 +33,9 @@
 //! # }
 //! ```
 //!
+//! A service that is ended by SIGTERM, as by Kubernetes or systemd, gets to `leave` only if it handles the signal: the example
+//! `service` of this crate does.
+//!
 //! The functions are retried as before, with `#[retryable(strategy = ORDERS)]`. Strategies that call the same service can
 //! have one quota, as `&EvidenceQuota`. With a limit and a switch:
 //!

@@ -5,6 +5,8 @@ mod cluster;
 mod connection;
 mod contents;
 mod differential;
+#[cfg(unix)]
+mod end;
 mod errors;
 mod fake;
 #[cfg(unix)]
