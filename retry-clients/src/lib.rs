@@ -14,19 +14,21 @@
 //! }
 //! ```
 //!
-//! | client | feature and module | error |
-//! |---|---|---|
-//! | hyper 1 | [`hyper1`] | `hyper::Error` |
-//! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` |
-//! | `object_store` 0.14 | [`object_store014`] | `object_store::client::HttpError` |
-//! | redis 1 | [`redis1`] | `redis::RedisError` |
-//! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` |
-//! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` |
-//! | reqwest-middleware 0.5 | [`reqwest_middleware05`] | `reqwest_middleware::Error` |
-//! | sqlx 0.9 | [`sqlx09`] | `sqlx::Error` |
-//! | tokio-postgres 0.7 | [`tokio_postgres07`] | `tokio_postgres::Error` |
-//! | tonic 0.14 | [`tonic014`] | `tonic::Status` |
-//! | ureq 3 | [`ureq3`] | `ureq::Error` |
+//! | client | feature and module | error | needs Rust |
+//! |---|---|---|---|
+//! | hyper 1 | [`hyper1`] | `hyper::Error` | 1.88 |
+//! | hyper-util 0.1 | [`hyper_util01`] | `hyper_util::client::legacy::Error` | 1.88 |
+//! | `object_store` 0.14 | [`object_store014`] | `object_store::client::HttpError` | 1.88 |
+//! | redis 1 | [`redis1`] | `redis::RedisError` | 1.88 |
+//! | reqwest 0.12 | [`reqwest012`] | `reqwest::Error` | 1.88 |
+//! | reqwest 0.13 | [`reqwest013`] | `reqwest::Error` | 1.88 |
+//! | reqwest-middleware 0.5 | [`reqwest_middleware05`] | `reqwest_middleware::Error` | 1.88 |
+//! | sqlx 0.9 | [`sqlx09`] | `sqlx::Error` | 1.94 |
+//! | tokio-postgres 0.7 | [`tokio_postgres07`] | `tokio_postgres::Error` | 1.88 |
+//! | tonic 0.14 | [`tonic014`] | `tonic::Status` | 1.88 |
+//! | ureq 3 | [`ureq3`] | `ureq::Error` | 1.88 |
+//!
+//! The Rust that a feature needs is that of its dependencies, as `Cargo.lock` of the repository has them.
 //!
 //! No feature is on by default. Each names a client together with its major version, so a new major version of a client
 //! is a new feature, and the old one stays. The features of the clients themselves are left to you: this crate turns on

@@ -132,6 +132,17 @@
 //! | `tower` | no | `tower::RetryLayer`, which retries the requests of a `tower` service |
 //! | `tracing` | no | the events of an [`Observer`] as events of the crate `tracing` |
 //!
+//! The defaults are what most programs use. A debug build of a program that depends on nothing else takes:
+//!
+//! | features | crates | seconds of CPU |
+//! |---|---|---|
+//! | none | 3 | 4.9 |
+//! | `tokio` | 5 | 6.4 |
+//! | the defaults | 15 | 17.0 |
+//!
+//! Most of it is `syn` and `darling`, which programs with other derive macros build anyway. Each further feature adds up to 4
+//! crates. (Rust 1.95, one run; the seconds depend on the machine. tokio alone took 5.6.)
+//!
 #![cfg_attr(not(feature = "metrics"), doc = "[`observe::metrics::install`]: #features")]
 #![cfg_attr(not(feature = "test"), doc = "[`test::begin`]: #features\n[`test::explore`]: #features")]
 #![cfg_attr(not(feature = "tower"), doc = "[`tower::RetryLayer`]: #features")]

@@ -103,7 +103,7 @@ fn retries(off: Option<&SwitchedOff>) -> String {
 }
 
 /// A longer time stands for no end.
-const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Returns a time in the two largest units.
 fn time(time: Duration) -> String {

@@ -25,7 +25,7 @@ const HASH: &str = "retry-fleet:1:{load}";
 /// The time between two failures of a process whose attempts fail.
 const BETWEEN_FAILURES: Duration = Duration::from_millis(100);
 /// The time within which all processes have to join.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the processes do.
 #[derive(Clone, Copy, PartialEq, Eq)]

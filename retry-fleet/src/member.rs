@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_INTERVALS: f64 = 2.5;
 
 /// The time after which a process that has seen no other one says so.
-const ALONE: Duration = Duration::from_mins(1);
+const ALONE: Duration = Duration::from_secs(60);
 
 /// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for a runtime of your own, or
 /// in simulations.

@@ -58,7 +58,8 @@ pub(crate) const SHORTEST_OFF: Duration = Duration::from_millis(1);
 /// Returns the reason of a turn: who did it, and why. Both are cut to the length of a name.
 #[cfg(feature = "tokio")]
 pub(crate) fn reason_of(by: &str, reason: &str) -> String {
-    let cut = |text: &str| text[..text.floor_char_boundary(crate::names::LONGEST)].to_owned();
+    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= crate::names::LONGEST;
+    let cut = |text: &str| text.char_indices().take_while(fits).map(|(_, letter)| letter).collect::<String>();
     format!("{}: {}", cut(by), cut(reason))
 }
 

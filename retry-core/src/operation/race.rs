@@ -243,7 +243,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 race.is_polled = true;
                 Step::Wait
             }
-            Happened::Due => self.due(operation, race, permit()),
+            Happened::Due => self.due(operation, race, permit),
         }
     }
 
@@ -348,7 +348,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
         self,
         operation: &mut OperationOf<S, L, O>,
         race: &mut RaceOf<'_, F, S, L, T>,
-        permit: Result<(), NoHedge>,
+        permit: impl FnOnce() -> Result<(), NoHedge>,
     ) -> Step {
         let waited = race.delay;
         race.due.set(None);
@@ -360,7 +360,7 @@ impl<S: RetryStrategy, T: Timer + Copy, O: OptionalObserver + Copy> Call<'_, S, 
                 race.due.set(Some(self.timer().sleep(rest)));
             }
             Due::AllSlow => self.tell_not_sent(operation, NoHedge::AllSlow),
-            Due::Now => match permit.and_then(|()| self.buy_hedge(operation)) {
+            Due::Now => match permit().and_then(|()| self.buy_hedge(operation)) {
                 Ok(other) => race.other = Some(other),
                 Err(reason) => self.tell_not_sent(operation, reason),
             },

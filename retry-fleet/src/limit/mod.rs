@@ -20,7 +20,7 @@ const WAITING: Duration = Duration::from_secs(1);
 /// The number of sends in that time, if the share is small.
 const SENDS: f64 = 4.0;
 /// The longest such time.
-const LONGEST: Duration = Duration::from_mins(1);
+const LONGEST: Duration = Duration::from_secs(60);
 /// The shortest time over which a demand is measured.
 const MEASURED: Duration = Duration::from_millis(100);
 /// A process that waits for sends uses its rate, up to this factor.

@@ -280,7 +280,7 @@ mod tests {
         let mut store = MemoryStore::new();
         let call = |store: &mut MemoryStore, now, member: &str, demand| {
             let mut call = Call::new(member, "fresh");
-            call.ttl = Duration::from_hours(1);
+            call.ttl = Duration::from_secs(3600);
             call.quota = Some(Knowledge { missing: -100, capacity: 1_000, timeout_age: None });
             call.limit = Some(LimitCall { demand, ..LimitCall::default() });
             store.call(now, &call);

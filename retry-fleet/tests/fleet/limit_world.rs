@@ -154,7 +154,9 @@ impl Process {
     }
 
     fn take_answers(&mut self, now: u64) {
-        while let Some((_, token, is_good)) = self.sent.pop_front_if(|(time, ..)| *time <= now) {
+        while self.sent.front().is_some_and(|(time, ..)| *time <= now)
+            && let Some((_, token, is_good)) = self.sent.pop_front()
+        {
             if is_good {
                 self.strategy.record_success(token, &Success::default(), &At(at(now))).unwrap();
             } else {

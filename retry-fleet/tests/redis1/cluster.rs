@@ -47,7 +47,7 @@ async fn fleets_lie_in_the_slots_of_a_cluster_and_come_back_with_their_node() {
     let names: Vec<String> = (0..10).map(|number| format!("fleet {number}")).collect();
     for name in &names {
         let mut turn = Call::new("p1", "fresh");
-        turn.turn = Some(retry_fleet::protocol::Turn { off_for: Duration::from_hours(1), ..Default::default() });
+        turn.turn = Some(retry_fleet::protocol::Turn { off_for: Duration::from_secs(3600), ..Default::default() });
         // Both keys are in the slot, or else the node would refuse the script.
         let reply = timeout(PATIENCE, store.call(name, &turn)).await.unwrap().unwrap();
         assert!(!reply.retries_enabled());

@@ -196,7 +196,7 @@ async fn a_user_with_the_documented_permissions_suffices() {
     command.query_async::<()>(&mut direct).await.unwrap();
     let mut store = RedisStore::open(&format!("redis://fleet:PASSWORD@127.0.0.1:{}", server.port)).unwrap();
     let mut turn = whole_call();
-    for off_for in [Duration::from_mins(1), Duration::ZERO] {
+    for off_for in [Duration::from_secs(60), Duration::ZERO] {
         turn.turn = Some(retry_fleet::protocol::Turn { off_for, ..Default::default() });
         store.call("orders", &turn).await.unwrap();
         turn.is_leaving = true;

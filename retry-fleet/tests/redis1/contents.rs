@@ -153,7 +153,7 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
     let mut store = RedisStore::from(server.client());
     let process = |member: &str, missing, demand| {
         let mut call = Call::new(member, "fresh");
-        call.ttl = Duration::from_hours(24);
+        call.ttl = Duration::from_secs(86400);
         call.quota = Some(Knowledge { missing, capacity: 1_000, timeout_age: None });
         call.limit = Some(LimitCall { demand, ..LimitCall::default() });
         call

@@ -84,7 +84,7 @@ impl Calls {
     }
 
     fn turn(&mut self, number: u64) -> Turn {
-        let off_for = Duration::from_mins(self.random.below(3).into());
+        let off_for = 60 * Duration::from_secs(self.random.below(3).into());
         let reason = ["", "ada: why", "a\u{e9}:: b"][self.random.below(3) as usize];
         Turn { number, off_for, reason: reason.to_owned() }
     }
