@@ -14,7 +14,7 @@ pub(crate) struct Faults {
     begin: Duration,
     end: Duration,
     phase: Phase,
-    /// How often the store lost its memory.
+    /// How often the store lost its data.
     pub(crate) emptied: usize,
 }
 

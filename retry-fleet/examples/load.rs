@@ -1,6 +1,6 @@
 //! Measures what fleets cost their store: calls per second, and the share of one core.
 //!
-//! It starts a redis-server of its own on the loopback interface. All processes of a fleet are connections of this program.
+//! It starts a redis-server on the loopback interface. All processes of a fleet are connections of this program.
 //!
 //! ```sh
 //! cargo run --release -p retry-fleet --example load        # 5 s for each row
@@ -127,7 +127,7 @@ async fn longest_call(processes: u32) -> Result<f64, Box<dyn Error>> {
     for number in 1..processes {
         store.call("load", &call(number)).await?;
     }
-    // Half a minute later for the store, all are gone but those that call again.
+    // Half a minute later for the store, all but those that call again are removed.
     for round in 0..2 {
         redis::cmd("HINCRBY").arg(HASH).arg("now").arg(31_000).exec(&mut direct)?;
         for number in 0..processes / 2 {

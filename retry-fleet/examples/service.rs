@@ -1,4 +1,4 @@
-//! A service that leaves its fleet when it is told to end, as Kubernetes and systemd do by SIGTERM, and Ctrl-C by SIGINT.
+//! A service that leaves its fleet when it is asked to end: by SIGTERM, as from Kubernetes and systemd, or by SIGINT, as from Ctrl-C.
 //!
 //! It takes no new operations then, finishes those that run, and leaves. A process that ends without leaving is counted for 3 s.
 //!
@@ -56,7 +56,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let finished = timeout(GRACE, running.join_all()).await;
     done += finished.map_or(0, |orders| orders.iter().filter(|order| order.is_ok()).count());
     membership.leave().await;
-    println!("{left} operations ran when the service was told to end; {done} operations succeeded");
+    println!("{left} operations ran when the service was asked to end; {done} operations succeeded");
     Ok(())
 }
 

@@ -19,11 +19,11 @@ macro_rules! events {
 
 events! {
     /// Once, until the store answers again.
-    warn store_lost(fleet: &str, error: &str): "the store of the fleet does not answer, so the process goes on alone";
+    warn store_lost(fleet: &str, error: &str): "the store of the fleet does not answer, so the process continues alone";
     /// Once after `store_lost`.
     warn store_back(fleet: &str): "the store of the fleet answers again";
     /// Once for each new epoch after the first.
-    warn store_emptied(fleet: &str): "the store of the fleet has lost its memory";
+    warn store_emptied(fleet: &str): "the store of the fleet has lost its data";
     /// For each membership that is dropped within a second.
     #[cfg(feature = "tokio")]
     warn membership_dropped(fleet: &str): "the membership was dropped, so the process left the fleet: keep it, as in `let membership = ..`";

@@ -1,7 +1,7 @@
 //! Many processes that share what their retry quotas have learned, one limit and one switch, kept in Redis or Valkey.
 //!
-//! A retry quota protects a server from one process. The quotas of a thousand processes know little each, because each sees
-//! little traffic. With this crate, the processes of a fleet share:
+//! A retry quota protects a server from one process. With a thousand processes, each quota sees little traffic, and so learns
+//! little. With this crate, the processes of a fleet share:
 //!
 //! | what | how | effect |
 //! |---|---|---|
@@ -56,9 +56,9 @@
 //! # What sharing a quota does
 //!
 //! A process reports what its quota has learned: how much was spent on retries and not given back, its own traffic, and when
-//! an attempt last timed out. It hears the sums over the others. Nothing is owed to the store: a report that is lost, late or
-//! doubled changes little, and what was heard counts for half after five seconds. Whatever it hears, a process spends at most
-//! twice its own capacity between two reports.
+//! an attempt last timed out. It receives the sums over the other processes. A report that is lost, late or repeated changes
+//! little, and the weight of the received sums halves every five seconds. Whatever it receives, a process spends at most twice
+//! its own capacity between two reports.
 //!
 //! For a fixed bound on the retries of all processes together, divide a capacity among their own quotas.
 //!
@@ -67,10 +67,10 @@
 //! | what happens | what the process does |
 //! |---|---|
 //! | the store has not answered yet | the quota decides alone; with a limit, the process sends 10 requests per second |
-//! | the store does not answer for 3 s, or longer in fleets of more than 2,400 | the quota forgets what it heard, half of it in each five seconds, and then decides alone. From the first call without an answer on, the process sends its share of the estimated limit. It goes on asking, and comes back by itself |
+//! | the store does not answer for 3 s, or longer in fleets of more than 2,400 | the quota forgets what it received, half of it every five seconds, and then decides alone. From the first call without an answer on, the process sends its share of the estimated limit. It continues to call, and returns to the fleet by itself |
 //! | the store was not reached for 3 s after joining | the limit is that of a single process |
-//! | the store was emptied | the processes tell it what they know, with their next calls |
-//! | a stale replica took over | the same, but the limit goes on with what the replica knows of it |
+//! | the store was emptied | the processes restore it with their next calls |
+//! | a stale replica took over | the same, but the limit continues from the values of the replica |
 //! | the process crashes | its report counts until the store removes it, after 3 s |
 //! | the process stops for a while | after 3 s, or longer in fleets of more than 3,400, the store removes it, and takes it back with its next call |
 //! | the tokio runtime ends | as if the store were lost |
@@ -87,7 +87,7 @@
 //! redis-cli SET 'retry-fleet:{orders}:switch' on EX 60
 //! ```
 //!
-//! The state and all processes carry the switch with its end and its reason, so it survives the store, and the key.
+//! The state and all processes carry the switch with its end and its reason, so it survives the loss of the store and of the key.
 //!
 //! # What it reports
 //!
@@ -106,8 +106,8 @@
 //!
 //! | event | when |
 //! |---|---|
-//! | `store_lost`, `store_back` | once each, in turns |
-//! | `store_emptied` | each time the store has lost its memory |
+//! | `store_lost`, `store_back` | once each, alternately |
+//! | `store_emptied` | each time the store has lost its data |
 //! | `switched` | each time the switch has another value |
 //! | `membership_dropped` | a membership was dropped within a second, as by `let _ = fleet.join()` |
 //! | `stays_alone` | once, if no other process was seen in the first minute, as in a fleet with a misspelled name |
@@ -115,18 +115,18 @@
 //! # Features
 //!
 //! `redis1` is on by default: the store in Redis, and the task on tokio (`tokio`). `redis1-cluster` and `redis1-sentinel` add
-//! their connections, `metrics`, `tracing` and `test` what is said here. TLS is a feature of the crate redis, as the docs of
+//! their connections, `metrics`, `tracing` and `test` what this page says. TLS is a feature of the crate redis, as the docs of
 //! `RedisStore` show.
 //!
 //! # Without Redis or without tokio
 //!
-//! A [`Store`] of your own can keep the state elsewhere, if it can make a call in one atomic step, as
-//! [`MemoryStore`](store::MemoryStore) does. A [`Member`] is one process without I/O and without a runtime, for a runtime
-//! of your own and for simulations.
+//! Your own [`Store`] can keep the state elsewhere, if it can make a call in one atomic step, as
+//! [`MemoryStore`](store::MemoryStore) does. A [`Member`] is one process without I/O and without a runtime, for other
+//! runtimes and for simulations.
 //!
 //! # Tests
 //!
-//! Under a test guard of `retry_core::test` (feature `test`), each test has a quota of its own. A member that runs in the test shares nothing.
+//! Under a test guard of `retry_core::test` (feature `test`), each test has a separate quota. A member that runs in the test shares nothing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod events;

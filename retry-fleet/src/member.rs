@@ -1,4 +1,4 @@
-//! One process of a fleet, without I/O: what it tells the store, when, and what it makes of the answers.
+//! One process of a fleet, without I/O: when it calls the store, what it reports, and what it does with the replies.
 
 use crate::events;
 use crate::limit::LimitPart;
@@ -18,29 +18,29 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two calls with a limit, on average.
 const LIMIT_INTERVAL: Duration = Duration::from_millis(250);
 /// The time between two calls with a quota, on average. With a second, a thousand processes behind three services in a row make
-/// 1.11 attempts for each arrival instead of 1.08, because each second of not knowing lets all of them retry.
+/// 1.11 attempts for each arrival instead of 1.08, because in each second without knowledge all of them retry.
 const QUOTA_INTERVAL: Duration = Duration::from_millis(500);
-/// The part by which an interval is longer or shorter, by chance.
+/// The largest part by which an interval is longer or shorter, at random.
 const SPREAD: f64 = 0.25;
 /// The number of calls per second that all processes together make at most, on average.
 const CALLS_PER_SECOND: f64 = 2_000.0;
 /// The longest time between two calls, on average, whatever the number of processes. It is far below the time after which the
 /// store forgets a process.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(10);
-/// The time without a call after which the store removes a process, and the least number of intervals. A removed process comes
-/// back with its next call.
+/// The time without a call after which the store removes a process, and the least number of intervals. A removed process joins
+/// again with its next call.
 const SILENCE: Duration = Duration::from_secs(3);
 const SILENCE_INTERVALS: f64 = 1.75;
-/// The time without an answer, and the number of intervals, after which other processes may not be back yet, either.
+/// The time without an answer after which the other processes may have been cut off, too, and may not be back yet.
 const AWAY: Duration = Duration::from_millis(1_500);
-/// The time without an answer after which the store counts as lost, and the least number of intervals.
+/// The time without an answer after which the store is treated as lost, and the least number of intervals.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE_INTERVALS: f64 = 2.5;
 
-/// The time after which a process that has seen no other one says so.
+/// The time after which a process that has seen no other process reports it.
 const ALONE: Duration = Duration::from_secs(60);
 
-/// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for a runtime of your own, or
+/// One process of a fleet, without I/O. A [`Fleet`](crate::Fleet) runs it; use it directly for another runtime, or
 /// in simulations.
 ///
 /// Make the [`call`](Member::call) at [`next_call_at`](Member::next_call_at), hand the reply to
@@ -87,7 +87,7 @@ pub struct FleetStatus {
 }
 
 impl Member {
-    /// Creates a process with a unique name, for the named fleet. It calls at once.
+    /// Creates a process with a unique name, for the named fleet. Its first call is due immediately.
     pub fn new(fleet: impl Into<String>, id: impl Into<String>, now: Timestamp) -> Self {
         let id = id.into();
         Self {
@@ -132,7 +132,7 @@ impl Member {
         self
     }
 
-    /// Turns the retries of the fleet off for so long, or on if the time is zero, with the next call, which is now. The reason
+    /// Turns the retries of the fleet off for this time, or on if it is zero, with the next call, which is due immediately. The reason
     /// says who turned them off, and why.
     pub fn turn_retries_off(&mut self, off_for: Duration, reason: impl Into<String>, now: Timestamp) {
         self.turn = Some(Turn { number: 0, off_for, reason: reason.into() });
@@ -171,7 +171,7 @@ impl Member {
         call
     }
 
-    /// Takes the reply to the last call.
+    /// Notes the reply to the last call.
     pub fn answered(&mut self, now: Timestamp, reply: &Reply) {
         let was_away = now.saturating_since(self.answered_at) >= AWAY.max(self.interval().mul_f64(1.5));
         self.answered_at = now;
@@ -220,7 +220,7 @@ impl Member {
         }
     }
 
-    /// Notes that a call was not answered, for this reason. If there was no answer for 3 s, the process goes on alone.
+    /// Notes that a call was not answered, for this reason. If there was no answer for 3 s, the process continues alone.
     pub fn unanswered(&mut self, now: Timestamp, reason: &dyn fmt::Display) {
         let patience = PATIENCE.max(self.interval().mul_f64(PATIENCE_INTERVALS));
         if !self.is_lost && now.saturating_since(self.answered_at) >= patience {
@@ -231,7 +231,7 @@ impl Member {
         if self.is_lost {
             self.go_alone(now);
         } else if let Some(part) = self.limit.as_mut().filter(|_| self.epoch.is_some() && !is_under_test()) {
-            // The rate of the moment may be far above the estimate, and nobody corrects it now.
+            // The current rate may be far above the estimate, and is not corrected now.
             part.go_alone(true, now);
         }
         self.schedule(now);
@@ -254,7 +254,7 @@ impl Member {
         }
     }
 
-    /// Goes on without the store, because it is lost or nobody will ask it any more.
+    /// Continues without the store, because it is lost, or because no more calls will be made.
     pub(crate) fn go_alone(&mut self, now: Timestamp) {
         let members = self.epoch.as_ref().filter(|_| !self.has_left).map(|_| self.members);
         if let Some(part) = self.limit.as_mut().filter(|_| !is_under_test()) {
@@ -312,7 +312,7 @@ impl Member {
     }
 }
 
-/// Returns whether this thread is under a test guard, which has state of its own that the fleet must not change.
+/// Returns whether this thread is under a test guard, whose separate state the fleet must not change.
 fn is_under_test() -> bool {
     #[cfg(feature = "test")]
     return retry_core::test::is_active();

@@ -1,7 +1,7 @@
-//! What a process and the store tell each other. All of it is plain data.
+//! The messages between a process and the store, as plain data.
 //!
-//! Numbers that grow are told in all, since the process began. The store keeps the larger of its own number and that of
-//! the process. So calls and replies may be lost, late or repeated, and a replica that missed some of them catches up.
+//! Counts are totals since the process started. The store keeps the larger of its number and the reported one. So calls and
+//! replies may be lost, late or repeated, and a replica that missed some of them catches up.
 //!
 //! ```
 //! use retry_fleet::protocol::Call;
@@ -13,7 +13,7 @@
 use retry_core::quota::QuotaKnowledge;
 use std::time::Duration;
 
-/// What a process tells the store.
+/// A call of a process to the store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Call {
@@ -21,17 +21,17 @@ pub struct Call {
     pub member: String,
     /// The epoch that the process knows. `None` before its first answer.
     pub epoch: Option<String>,
-    /// The name of a new epoch, for a store that knows none.
+    /// The name for a new epoch, for a store without a state.
     pub fresh: String,
-    /// The time after which the process counts as gone if it does not call again.
+    /// The time after which the store removes the process if it does not call again.
     pub ttl: Duration,
-    /// Whether the process leaves.
+    /// Whether the process leaves the fleet.
     pub is_leaving: bool,
-    /// The number of processes, at most, that the call removes because their time is over. More than 1,000 are treated as 1,000.
+    /// The largest number of processes that the call removes because their time is over. Above 1,000, it is 1,000.
     pub look_at: u32,
-    /// What the process knows about retries, without what it was told, if it has a quota.
+    /// What the process has learned about retries itself, if it has a quota.
     pub quota: Option<Knowledge>,
-    /// The part of the limit.
+    /// The part about the limit, if the process has one.
     pub limit: Option<LimitCall>,
     /// The last turn of the switch that the process knows. A store that was emptied takes it over.
     pub known_turn: Option<Turn>,
@@ -40,7 +40,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Creates a call that only says that the process is there.
+    /// Creates a call without a quota, a limit or a switch.
     pub fn new(member: impl Into<String>, fresh: impl Into<String>) -> Self {
         Self {
             member: member.into(),
@@ -68,12 +68,12 @@ pub struct Turn {
     pub reason: String,
 }
 
-/// What quotas by evidence know about retries, in thousandths of a retry.
+/// The knowledge of quotas by evidence about retries, in thousandths of a retry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
-    /// What was spent on retries and not given back. Below zero if successes have given back more.
+    /// The amount that was spent on retries and not refunded. Below zero if successes have refunded more.
     pub missing: i64,
-    /// What may be missing.
+    /// The amount that may be missing.
     pub capacity: u64,
     /// The time since the latest timeout of an attempt, if there was one.
     pub timeout_age: Option<Duration>,
@@ -92,25 +92,25 @@ impl From<QuotaKnowledge> for Knowledge {
 
 impl From<Knowledge> for QuotaKnowledge {
     #[expect(clippy::cast_precision_loss, reason = "more than 53 bits do not matter")]
-    fn from(told: Knowledge) -> Self {
-        Self::new(told.missing as f64 / 1e3, told.capacity as f64 / 1e3, told.timeout_age)
+    fn from(knowledge: Knowledge) -> Self {
+        Self::new(knowledge.missing as f64 / 1e3, knowledge.capacity as f64 / 1e3, knowledge.timeout_age)
     }
 }
 
-/// What a process tells about the limit.
+/// The part of a call about the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitCall {
     /// The number of the step whose rate the process knew when it sent these requests. Rejections of requests that were sent
     /// before the last cut was known do not count.
     pub version: u64,
-    /// The requests that were accepted in all.
+    /// The total number of accepted requests.
     pub accepted: u64,
-    /// The requests that were rejected in all.
+    /// The total number of rejected requests.
     pub rejected: u64,
-    /// What the process would send without the limit, in thousandths of a send per second. `None` if it waits for sends.
+    /// The rate at which the process would send without the limit, in thousandths of a send per second. `None` if it waits for sends.
     pub demand: Option<u32>,
     /// The rate of the whole fleet without the store, and the estimate, if the process knows one. A store that was emptied
-    /// goes on with those of the first process that knows some, within its first 40 steps.
+    /// takes those of the first process that knows them, within its first 40 steps.
     pub known: Option<(f64, f64)>,
     /// The outcome of a step.
     pub posted: Option<Post>,
@@ -135,19 +135,19 @@ pub struct Post {
     pub state: String,
 }
 
-/// What the store answers.
+/// The reply of the store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reply {
-    /// The epoch. It is another one after the store lost its memory.
+    /// The epoch. It changes when the store loses its data.
     pub epoch: String,
     /// The number of processes.
     pub members: u32,
-    /// The latest turn of the switch. `None` if nobody has turned it.
+    /// The latest turn of the switch. `None` if it was never turned.
     pub turn: Option<Turn>,
-    /// What the other processes know about retries, if the process told what it knows.
+    /// What the other processes know about retries, if the call had a quota.
     pub quota: Option<Knowledge>,
-    /// The part of the limit, if the process asked for it.
+    /// The part about the limit, if the call had one.
     pub limit: Option<LimitReply>,
 }
 
@@ -163,17 +163,17 @@ impl Reply {
     }
 }
 
-/// What the store answers about the limit.
+/// The part of a reply about the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitReply {
     /// The number of the next step.
     pub version: u64,
     /// The number of the step that followed the last cut.
     pub cut: u64,
-    /// The rate for the whole fleet, in sends per second, and the estimate of the server's limit. `None` if nobody has
-    /// posted them.
+    /// The rate for the whole fleet, in sends per second, and the estimate of the server's limit. `None` if no process
+    /// has posted them.
     pub rate: Option<(f64, f64)>,
-    /// What the processes want that do not wait for sends, in thousandths of a send per second.
+    /// The demand of the processes that do not wait for sends, in thousandths of a send per second.
     pub satisfied: u64,
     /// The number of processes that wait for sends.
     pub waiting: u32,
@@ -181,7 +181,7 @@ pub struct LimitReply {
     pub step: Option<Step>,
 }
 
-/// What the next rate is computed from.
+/// The input for the next rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The number of the step.

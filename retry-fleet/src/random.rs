@@ -1,4 +1,4 @@
-//! Random numbers for the spread of calls and for names.
+//! Random numbers for the times of calls and for names.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -27,7 +27,7 @@ impl Random {
 /// Returns a name that no other process has: 128 random bits from the operating system.
 #[cfg(feature = "tokio")]
 pub(crate) fn unique_name() -> String {
-    // Each state has keys of its own.
+    // Each `RandomState` has new random keys.
     let half = || RandomState::new().hash_one(std::process::id());
     format!("{:016x}{:016x}", half(), half())
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 /// A switch for the retries of a whole fleet, for example during an incident.
 ///
 /// Any process can turn it, by [`Membership::turn_retries_off`](crate::Membership::turn_retries_off), and so can an
-/// operator with the client of the store; the [crate documentation](crate) shows the key. The other processes see it with
-/// their next call to the store, that is within 1.5 s. All of them carry it, so a store that was emptied has it again. If the
-/// store is lost, the last value stays until its end.
+/// operator with the command `retry-fleet` or the client of the store; the [crate documentation](crate) shows the key. The
+/// other processes see it with their next call to the store, within 1.5 s. Each process keeps it and restores it in a store
+/// that was emptied. If the store is lost, the last value stays until its end.
 ///
-/// The switch calls a function when its value changes. So a process can also be switched by itself, until the value of the
-/// fleet changes again.
+/// The switch calls a function when its value changes. So a process can set its own value in between, until the value of
+/// the fleet changes again.
 ///
 /// ```
 /// use retry_core::StandardRetryStrategy;
@@ -67,9 +67,9 @@ pub(crate) fn reason_of(by: &str, reason: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SwitchedOff {
-    /// Who turned them off, and why, as in `ada: orders are down`. A text of any form, and empty if an operator gave none.
+    /// Who turned them off, and why, as in `ada: orders are down`. Any text, and empty if an operator gave none.
     pub reason: String,
-    /// The time until they are on again by themselves. [`Duration::MAX`] or centuries stand for no end.
+    /// The time until they are on again by themselves. [`Duration::MAX`], or centuries, mean no end.
     pub off_for: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The task that keeps a process in touch with its fleet.
+//! The task that makes the calls of a process to the store of its fleet.
 
 use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
@@ -24,8 +24,8 @@ use tokio::time::{sleep, timeout};
 
 /// The time within which the store has to answer a call.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// The time within which a membership that is dropped was hardly meant to be.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// A membership that is dropped within this time was probably dropped by mistake.
+const BY_MISTAKE: Duration = Duration::from_secs(1);
 
 /// What a process shares with its fleet, and where the fleet's state is kept.
 ///
@@ -59,7 +59,7 @@ impl<S: Store> Fleet<S> {
     }
 
     /// Shares what a quota by evidence, a static or an `Arc`, knows about retries. Each process pays for its own retries, and
-    /// decides nearly as if all processes had one quota. There is no capacity to set.
+    /// decides nearly as if all processes had one quota. No capacity needs to be set.
     #[must_use]
     pub fn quota(mut self, quota: impl Deref<Target = EvidenceQuota> + Send + Sync + 'static) -> Self {
         self.is_given_twice |= self.member.has()[0];
@@ -87,7 +87,7 @@ impl<S: Store> Fleet<S> {
 
     /// Joins the fleet, by a task on the current tokio runtime. It does not wait for the store.
     ///
-    /// If the runtime ends, or the process can't reach the store, the process goes on alone.
+    /// If the runtime ends, or the process can't reach the store, the process continues alone.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ impl<S: Store> Fleet<S> {
     ///
     /// # Panics
     ///
-    /// The task panics, and the process goes on alone, on a runtime whose timer is not enabled. Processes that fork must join
-    /// after it, because a child has no task.
+    /// The task panics, and the process continues alone, on a runtime whose timer is not enabled. Processes that fork must join
+    /// after the fork, because a child has no task.
     pub fn join(self) -> Result<Membership, JoinError> {
         if !is_name(self.member.fleet()) {
             return Err(JoinError::InvalidName);
@@ -175,7 +175,7 @@ impl Known {
     }
 }
 
-/// What the task is told to do, and where it tells the outcome.
+/// A command to the task, and the channel for its outcome.
 enum Command {
     Turn(Duration, String, oneshot::Sender<Result<(), StoreError>>),
     Leave(oneshot::Sender<()>),
@@ -201,7 +201,7 @@ impl Membership {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
+    /// Returns an error if the store does not answer. Then it is unknown whether the switch was turned.
     pub async fn turn_retries_off(&self, off_for: Duration, by: &str, reason: &str) -> Result<(), StoreError> {
         self.turn(off_for.max(SHORTEST_OFF), reason_of(by, reason)).await
     }
@@ -210,7 +210,7 @@ impl Membership {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store does not answer. Then nobody knows whether the switch was turned.
+    /// Returns an error if the store does not answer. Then it is unknown whether the switch was turned.
     pub async fn turn_retries_on(&self) -> Result<(), StoreError> {
         self.turn(Duration::ZERO, String::new()).await
     }
@@ -231,7 +231,7 @@ impl Membership {
     }
 }
 
-/// The task. When it is dropped, with its runtime, the process goes on alone.
+/// The task. When it is dropped, with its runtime, the process continues alone.
 struct Task<S> {
     /// Dropped before the member, whose parts it names, and after `drop` has used them.
     _joined: Joined,
@@ -256,7 +256,7 @@ impl<S: Store> Task<S> {
                     return;
                 }
                 Next::Leave => {
-                    if TokioTimer.now().saturating_since(self.joined_at) < AT_ONCE {
+                    if TokioTimer.now().saturating_since(self.joined_at) < BY_MISTAKE {
                         crate::events::membership_dropped(self.member.fleet());
                     }
                     let _ = self.call(true).await;
@@ -270,7 +270,7 @@ impl<S: Store> Task<S> {
         }
     }
 
-    /// Waits until there is something to do.
+    /// Waits for the time of the next call, or a command.
     async fn wait(&mut self, commands: &mut mpsc::Receiver<Command>) -> Next {
         let pause = self.member.next_call_at().saturating_since(TokioTimer.now());
         if pause.is_zero() {

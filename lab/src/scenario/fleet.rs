@@ -103,7 +103,7 @@ enum StoreFault {
     None,
     /// It is away for some time from the begin of the server's fault.
     Away,
-    /// It is away, and has lost its memory when it comes back.
+    /// It is down, and has lost its data when it returns.
     Emptied,
     /// It loses messages.
     Loses,

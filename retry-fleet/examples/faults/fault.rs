@@ -72,7 +72,7 @@ impl Fault {
     }
 }
 
-/// All processes start at the same time, and nobody knows the limit.
+/// All processes start at the same time, and none knows the limit.
 fn start(world: &mut World) -> Result<Instant, Box<dyn Error>> {
     world.start(PROCESSES)?;
     Ok(Instant::now())
@@ -119,7 +119,7 @@ fn short_lives(world: &mut World) -> Result<Instant, Box<dyn Error>> {
     Ok(since)
 }
 
-/// Half of the processes are stopped for longer than a silent process counts as living.
+/// Half of the processes are stopped for longer than a silent process stays in the fleet.
 fn stopped(world: &mut World) -> Result<Instant, Box<dyn Error>> {
     world.settle()?;
     world.signal(PROCESSES / 2, "STOP")?;
@@ -152,7 +152,7 @@ fn lost(world: &mut World) -> Result<Instant, Box<dyn Error>> {
     Ok(Instant::now())
 }
 
-/// The store was away for 10 s, and comes back without its state.
+/// The store was away for 10 s, and returns without its state.
 fn back(world: &mut World) -> Result<Instant, Box<dyn Error>> {
     world.settle()?;
     world.store.kill();

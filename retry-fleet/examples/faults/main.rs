@@ -1,7 +1,7 @@
 //! Twenty processes that share a limit, and what can happen to them and to their store: how long until they use the limit again?
 //!
-//! It starts a redis-server and a service of its own on the loopback interface. The service accepts 200 requests per second, with a
-//! burst of 20. Nobody tells the processes.
+//! It starts a redis-server and a service on the loopback interface. The service accepts 200 requests per second, with a
+//! burst of 20. The processes do not know it.
 //!
 //! ```sh
 //! cargo run --release -p retry-fleet --example faults                  # all faults, about five minutes

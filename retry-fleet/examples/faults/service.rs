@@ -62,7 +62,7 @@ fn serve(socket: &UdpSocket, requests: &Mutex<Vec<(Instant, bool)>>) {
             bucket -= 1.0;
         }
         requests.lock().unwrap_or_else(PoisonError::into_inner).push((now, is_accepted));
-        // A process that was killed does not hear it.
+        // A process that was killed does not receive it.
         let _ = socket.send_to(&[if is_accepted { ACCEPTED } else { 0 }], from);
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The number of processes.
 pub(crate) const PROCESSES: usize = 20;
-/// The part of the limit from which it counts as used.
+/// The part of the limit from which it is treated as used.
 const USED: f64 = 0.9;
 /// The period in which that part must be used: the time from one cut of the rate to the next one.
 const PERIOD: Duration = Duration::from_secs(5);

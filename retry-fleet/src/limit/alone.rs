@@ -1,11 +1,11 @@
-//! The share of a process that goes on without the store.
+//! The share of a process while the store is lost.
 
 use super::LimitPart;
 use retry_core::time::Timestamp;
 
 /// The part of the estimate below which a rate is that of probes, because the server rejects all.
 const PROBING: f64 = 0.8;
-/// The part of the estimate that is used while the store is lost, because nobody measures then.
+/// The part of the estimate that is used while the store is lost, because nothing is measured then.
 const ALONE: f64 = 0.97;
 
 /// What a process that waits for sends adds to its share while the store is lost: a part of it with each accepted request, and a part
@@ -15,14 +15,14 @@ const PROBE: (f64, f64) = (0.001, 0.01);
 const PROBE_CUT: f64 = 0.9;
 
 impl LimitPart {
-    /// Goes on without the store: with the share of the estimate, which does not depend on the moment, and from there carefully by
-    /// its own answers. A process that is not in the fleet has an estimate of its own. So has one that was rejected before the
+    /// Continues without the store: first with the share of the estimate, which changes slowly, and from there carefully by its
+    /// own answers. A process outside the fleet uses its own estimate, and so does one that was rejected before the
     /// fleet had an estimate.
     pub(crate) fn go_alone(&mut self, is_member: bool, now: Timestamp) {
         self.posted = None;
         let is_shared = is_member && (self.is_measured || self.answers.rejected == 0);
         let factor = self.probe(now);
-        // Before the first rate, a newcomer goes on as one.
+        // Before the first rate, the process keeps the rate of a newcomer.
         let share = self.rate.map(|share| factor * self.fleet.map_or(share, |fleet| share * alone(fleet) / fleet.0));
         // The share stays if the store is lost for longer.
         self.fleet = self.fleet.map(|fleet| (alone(fleet), fleet.1));
@@ -44,7 +44,7 @@ impl LimitPart {
     }
 }
 
-/// Returns the rate of a fleet while nobody measures, from its rate and the estimate.
+/// Returns the rate of a fleet while nothing is measured, from its last rate and the estimate.
 pub(super) fn alone((rate, estimate): (f64, f64)) -> f64 {
     // After rejections in a row, the rate is far below the estimate, and stays there. After a cut it is a little below.
     if rate < PROBING * estimate { rate } else { ALONE * estimate }

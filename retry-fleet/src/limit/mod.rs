@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The rate of a process before its first answer, in sends per second: about one request at a time.
 const NEWCOMER: f64 = 10.0;
-/// The time for which a process counts as waiting after an operation had to wait, if its share is not small.
+/// The time for which a process is treated as waiting after an operation had to wait, if its share is not small.
 const WAITING: Duration = Duration::from_secs(1);
 /// The number of sends in that time, if the share is small.
 const SENDS: f64 = 4.0;
@@ -23,9 +23,9 @@ const SENDS: f64 = 4.0;
 const LONGEST: Duration = Duration::from_secs(60);
 /// The shortest time over which a demand is measured.
 const MEASURED: Duration = Duration::from_millis(100);
-/// A process that waits for sends uses its rate, up to this factor.
+/// A process is treated as waiting only if it sends at least its rate divided by this.
 const BUSY: f64 = 1.5;
-/// What a process may soon send more than it does now, as a factor.
+/// The factor by which the demand is above what the process sends, so that it can grow.
 const GROWTH: f64 = 1.25;
 /// The largest factor by which a share above the even one is larger than what the process had or wanted at its last call, and the
 /// fleet's rate than what it knew.
@@ -34,7 +34,7 @@ const FASTEST: f64 = 4.0;
 /// If fewer than this part of the processes are left after a call, some of them have died.
 const LIVING: f64 = 0.9;
 
-/// The longest time after the store was emptied in which its processes come back. The longest pause before a new connection
+/// The longest time that the processes need to return after the store was emptied. The longest pause before a new connection
 /// is half of it.
 const GATHERING: Duration = Duration::from_secs(10);
 
@@ -66,7 +66,7 @@ impl<S: Deref<Target: PacedStrategy>> Paced for Strategy<S> {
     }
 }
 
-/// What the process knew when the store was emptied or away.
+/// What the process knew before the store was emptied or silent.
 #[derive(Clone, Copy, Debug)]
 struct Former {
     /// The part of this process, from 0 to 1.
@@ -80,9 +80,9 @@ pub(crate) struct LimitPart {
     strategy: Box<dyn Paced + Send + Sync>,
     /// The rate of this process. `None` for its own estimate.
     rate: Option<f64>,
-    /// The rate of the fleet and the estimate, as they were last told.
+    /// The latest rate of the fleet and estimate in a reply.
     fleet: Option<(f64, f64)>,
-    /// Whether the fleet has measured its estimate. Before its first cut, it has none, and its rate is told in its place.
+    /// Whether the fleet has measured its estimate. Before its first cut, it has none, and replies contain its rate in place of it.
     is_measured: bool,
     members: u32,
     /// `None` if all are back.
@@ -96,7 +96,7 @@ pub(crate) struct LimitPart {
     sent: f64,
     /// What its rate was in the same time. While the rate grows, both lag behind it.
     allowed: f64,
-    /// What the process wants, in sends per second. `None` if it waits for sends.
+    /// The demand of the process, in sends per second. `None` if it waits for sends.
     demand: Option<f64>,
     posted: Option<Post>,
     /// The answers at the last call and its time, if it failed.
@@ -194,7 +194,7 @@ impl LimitPart {
         self.former = known.map(|(share, (rate, _))| Former { part: share / rate, members, until });
     }
 
-    /// Takes a reply. Returns whether there is a new rate to post at once.
+    /// Takes a reply. Returns whether there is a new rate to post immediately.
     pub(crate) fn answered(&mut self, reply: &LimitReply, members: u32, now: Timestamp) -> bool {
         let has_fewer = f64::from(members) < LIVING * f64::from(self.members);
         (self.members, self.alone) = (members, None);
@@ -216,15 +216,15 @@ impl LimitPart {
         self.posted.is_some()
     }
 
-    /// Returns a rate and an estimate of the fleet, bounded by those that the process knows: somebody may have written others into
-    /// the store.
+    /// Returns a rate and an estimate of the fleet, bounded by those that the process knows: another program may have written to the
+    /// store.
     fn bounded(&self, (rate, estimate): (f64, f64)) -> (f64, f64) {
         let most = self.fleet.map_or(f64::INFINITY, |(rate, estimate)| FASTEST * rate.max(estimate));
         (rate.min(most), estimate.min(most))
     }
 
-    /// Returns the fair share of a rate: what everyone gets who waits for sends, after those who want less.
-    #[expect(clippy::cast_precision_loss, reason = "such demands are no limit")]
+    /// Returns the fair share of a rate: the equal part of each process that waits for sends, after the demand of the others is met.
+    #[expect(clippy::cast_precision_loss, reason = "demands this large are not limited")]
     fn share(&self, rate: f64, reply: &LimitReply, members: u32) -> f64 {
         let satisfied = reply.satisfied as f64 / 1_000.0 - self.demand.unwrap_or(0.0);
         let waiting = reply.waiting.saturating_add(u32::from(self.demand.is_some()));

@@ -1,4 +1,4 @@
-//! The next rate of a fleet, which one process at a time computes from what all of them were answered.
+//! The next rate of a fleet, which one process at a time computes from the answers to all processes.
 
 use super::LimitPart;
 use crate::protocol::{LimitReply, Post, Step};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// The time without a step, in milliseconds, after which the store was lost or the fleet idle.
 const LONGEST_STEP: u64 = 2_000;
-/// If at least one of so many requests is rejected, the limit has fallen meanwhile.
+/// If at least one request in this many is rejected, the limit has fallen meanwhile.
 const FALLEN: u64 = 10;
 /// The number of first steps in which few rejections cut nothing.
 const TOGETHER: u64 = 3;
@@ -16,7 +16,7 @@ const TOGETHER: u64 = 3;
 /// The factor of the estimate from which on a rate is one of a search for a higher limit.
 const SEARCHING: f64 = 1.3;
 /// The part of what a rate allows that is answered at least if all processes send, and the number of requests by which it can be
-/// less by chance.
+/// fewer at random.
 const UNUSED: f64 = 0.6;
 const FEW: f64 = 2.0;
 /// The number of steps since a cut, a second, after which no rejections are reported any more.
@@ -27,17 +27,17 @@ impl LimitPart {
     pub(super) fn step(&self, step: &Step, reply: &LimitReply, has_fewer: bool) -> Post {
         let now = Timestamp::from_origin(Duration::from_millis(step.now));
         let known = step.state.as_ref().and_then(|state| state.parse::<GoodputEstimator>().ok());
-        // With a state that somebody has damaged, the estimate is that which the process knows.
-        let told = if known.is_none() && step.state.is_some() { self.fleet.or(reply.rate) } else { reply.rate };
-        let estimate = known.as_ref().map_or(told.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
-        // After a gap, nobody knows what was sent in it at which rate, so only the estimate goes on.
+        // If the state was damaged, the estimate of the process is used.
+        let latest = if known.is_none() && step.state.is_some() { self.fleet.or(reply.rate) } else { reply.rate };
+        let estimate = known.as_ref().map_or(latest.map(|(_, estimate)| estimate), GoodputEstimator::estimate);
+        // After a gap, it is unknown what was sent at which rate, so only the estimate is kept.
         let known = known.filter(|_| step.elapsed < LONGEST_STEP);
         let mut estimator = known.unwrap_or_else(|| match estimate {
             Some(estimate) => GoodputEstimator::for_all_at(estimate, now),
             None => GoodputEstimator::for_all(now),
         });
         estimator.accept(now, u32::try_from(step.accepted).unwrap_or(u32::MAX));
-        // Of processes that are not back yet, nobody knows what was accepted.
+        // It is unknown how many requests of the missing processes were accepted.
         if self.former.is_some() && step.rejected.saturating_mul(FALLEN) < step.accepted.saturating_add(step.rejected) {
             estimator.pause(now);
         }
@@ -48,7 +48,7 @@ impl LimitPart {
         } else if estimator.estimate().is_some() && has_fewer || Self::is_unused(step, reply) {
             estimator.pause(now);
         } else if reply.waiting == 0 {
-            // What was accepted says nothing about the limit then. The rate does not grow, either: an idle fleet that came back
+            // Then the number of accepted requests is not a measure of the limit. The rate does not grow, either: an idle fleet that starts again
             // with a rate far above the estimate would learn of the rejections too late.
             match estimator.estimate() {
                 Some(estimate) => estimator = GoodputEstimator::for_all_at(estimate, now),
@@ -67,11 +67,11 @@ impl LimitPart {
         }
     }
 
-    /// Returns whether the fleet was answered far less than its rate allows, although processes wait: some of them are gone with their
-    /// shares, and the store does not know it yet. Then what was accepted says nothing about the limit.
-    #[expect(clippy::cast_precision_loss, reason = "such numbers are no rates")]
+    /// Returns whether the fleet was answered far less than its rate allows, although processes wait: some of them have died with their
+    /// shares, and the store does not know it yet. Then the number of accepted requests is not a measure of the limit.
+    #[expect(clippy::cast_precision_loss, reason = "rates are far smaller")]
     fn is_unused(step: &Step, reply: &LimitReply) -> bool {
-        // While the rate doubles, answers come far behind it.
+        // While the rate doubles, the answers are far behind it.
         let Some((rate, _)) = reply.rate.filter(|(rate, estimate)| *rate < SEARCHING * estimate) else { return false };
         let (allowed, accepted) = (rate * step.elapsed as f64 / 1_000.0, step.accepted as f64);
         // A limit that has fallen shows in rejections, not all of which are reported.

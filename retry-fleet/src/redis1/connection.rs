@@ -1,7 +1,7 @@
-//! A connection that is replaced when it no longer serves.
+//! A connection that is replaced when it fails.
 //!
-//! redis-rs's own connection manager stays on a node that was demoted, and goes on with a peer that is silent. So this is
-//! ours, over the connections that redis-rs does not manage.
+//! The connection manager of redis-rs stays on a node that was demoted, and keeps a connection whose peer is silent. So this
+//! module manages plain connections of redis-rs itself.
 
 use super::source::{Connection, Source};
 use crate::random::{Random, unique_name};
@@ -16,10 +16,10 @@ use tokio::task::JoinHandle;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The number of calls in a row without an answer after which the peer counts as silent.
+/// The number of calls in a row without an answer after which the peer is treated as silent.
 const SILENT: u32 = 2;
 
-/// What is told of a panic in redis-rs, instead of its own message, which could contain anything.
+/// The reason that is reported for a panic in redis-rs, whose own message could contain anything.
 const PANICKED: &str = "the client panicked: build the runtime with `enable_all`, and, for TLS, choose a crypto provider of \
                         rustls, by its feature `ring` or `aws_lc_rs`, or by `CryptoProvider::install_default`";
 
@@ -43,7 +43,7 @@ enum State {
         reason: String,
         not_before: Instant,
     },
-    /// A task connects. It goes on when the call that waits for it is given up, and ends by itself.
+    /// A task connects. It continues if the call that waits for it is dropped, and ends by itself.
     Connecting(JoinHandle<RedisResult<Connection>>),
     Connected(Connection),
 }
@@ -67,10 +67,10 @@ impl Link {
         matches!(self.state, State::Connected(_))
     }
 
-    /// Returns the connection. While the pause before the next attempt to connect lasts, it returns an error at once.
+    /// Returns the connection. While the pause before the next attempt to connect lasts, it returns an error immediately.
     ///
-    /// The caller sends one call, and tells the outcome to [`answered`](Self::answered). If it is given up before that, the
-    /// call counts as not answered.
+    /// The caller sends one call, and reports the outcome to [`answered`](Self::answered). If the caller is dropped before
+    /// that, the call is treated as not answered.
     pub(super) async fn connection(&mut self) -> Result<Connection, StoreError> {
         if self.unanswered >= SILENT {
             self.lose(format!("{} calls in a row were not answered", self.unanswered));
@@ -133,14 +133,14 @@ impl Link {
     }
 }
 
-/// Returns the pause before the next attempt to connect. It has full jitter, so that the processes of a fleet do not come back
-/// at the same moment.
+/// Returns the pause before the next attempt to connect. It has full jitter, so that the processes of a fleet do not connect
+/// again at the same moment.
 fn pause(failures: u32, random: &mut Random) -> Duration {
     let longest = FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE);
     longest.mul_f64(random.uniform())
 }
 
-/// Whether a call failed in a way that another connection can mend: this one is broken, or the node no longer takes writes.
+/// Returns whether a new connection can help: this one is broken, or the node does not accept writes any more.
 fn wants_another_connection(error: &RedisError) -> bool {
     error.is_io_error()
         || error.is_unrecoverable_error()
@@ -154,8 +154,8 @@ pub(super) fn has_code(error: &RedisError, code: &str) -> bool {
     error.code() == Some(code) || is_wrapped(&error.to_string())
 }
 
-/// Describes why a connection was not made. Of an answer, only the code is told, because a server or a proxy may repeat the
-/// words of the command that it refuses, and one of them is the password.
+/// Describes why a connection was not made. Only the code of an answer is reported, because a server or a proxy may repeat
+/// the command that it refuses, which contains the password.
 fn describe_setup(error: &RedisError) -> String {
     error.code().map_or_else(|| error.to_string(), |code| format!("{code} ({})", error.category()))
 }

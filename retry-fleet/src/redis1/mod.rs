@@ -25,7 +25,7 @@ use wire::Keys;
 /// One call of a process, as one atomic step.
 const SCRIPT: &str = include_str!("script.lua");
 
-/// What is added to the error of a URL with TLS, because redis-rs does not tell a missing feature from other mistakes.
+/// Is added to the error of a URL with TLS, because redis-rs reports a missing feature like other mistakes.
 const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls-comp`";
 
 /// The state of fleets in Redis 6.2 or later, or in Valkey.
@@ -40,15 +40,15 @@ const TLS: &str = "TLS needs a feature of the crate redis, such as `tokio-rustls
 ///
 /// - after an I/O error,
 /// - after two calls in a row that were not answered,
-/// - if the node no longer takes writes, for example because it became a replica.
+/// - if the node does not accept writes any more, for example because it became a replica.
 ///
 /// Between the attempts to connect, there are pauses of random length, at first up to 0.5 s and never above 5 s. During a
-/// pause, a call fails at once. TCP keepalive is set unless the client sets it, and so is the user timeout of Linux.
+/// pause, a call fails immediately. TCP keepalive is set unless the client sets it, and so is the user timeout of Linux.
 ///
 /// # Servers, sentinels, clusters, TLS
 ///
 /// [`open`](RedisStore::open) takes the URL of a server, with user, password and database. Further settings are those of a
-/// [`redis::Client`], for example with the certificate authority of your own for TLS:
+/// [`redis::Client`], for example with your certificate authority for TLS:
 ///
 /// ```no_run
 /// use redis::{Client, TlsCertificates};
@@ -87,7 +87,7 @@ let store = RedisStore::from(client);
 #[cfg_attr(
     feature = "redis1-cluster",
     doc = r#"
-In a cluster (feature `redis1-cluster`), the keys of a fleet lie in one slot. The store sets the timeouts and the TCP settings of
+In a cluster (feature `redis1-cluster`), the keys of a fleet are in one slot. The store sets the timeouts and the TCP settings of
 the builder:
 
 ```no_run

@@ -1,4 +1,4 @@
-//! What operators see and do in the store, without a process of the fleet.
+//! The methods of the store for operators, who need no process of the fleet.
 
 use super::RedisStore;
 use super::wire::{Keys, fleet_of};

@@ -1,9 +1,9 @@
 -- One call of a process. The twin of this script is store/memory.rs with store/memory/limit.rs, step by step.
 --
 -- KEYS: the hash of the fleet, the switch of the fleet, the members by the end of their time
--- ARGV: these, in this order. Times are milliseconds. What a process does not tell is ''.
+-- ARGV: these, in this order. Times are milliseconds. Values that a process does not report are ''.
 local arguments = {
-  -- The process: its name, the epoch that it knows, the name of a new epoch, the time after which it is gone without another
+  -- The process: its name, the epoch that it knows, the name of a new epoch, the time after which it is removed without another
   -- call, 1 if it leaves, the number of members to remove at most whose time is over.
   'member', 'epoch', 'fresh', 'ttl', 'leaving', 'look_at',
   -- The quota: 1 if it has one, then `Knowledge`.
@@ -30,11 +30,11 @@ local fields = {
 local A = {}
 for i, name in ipairs(arguments) do A[name] = ARGV[i] end
 local key, switch, deadlines = KEYS[1], KEYS[2], KEYS[3]
--- Numbers are doubles here. Whole numbers up to this one, and sums of two of them, are exact. What a process tells is cut
+-- Numbers are doubles here. Whole numbers up to this one, and sums of two of them, are exact. Reported numbers are cut
 -- to it.
 local most = 2 ^ 52
 local function number_of(name) return math.min(tonumber(A[name]) or 0, most) end
--- What somebody else wrote into the hash and is not such a number counts as missing, "inf" and "nan" included.
+-- Other programs may write into the hash. A field that is not such a number is treated as missing, also "inf" and "nan".
 local function number(text, least)
   local x = tonumber(text or '')
   if x and x >= least and x <= 2 * most then return x end
@@ -58,16 +58,16 @@ local has_quota, has_limit = A.has_quota == '1', A.has_limit == '1'
 if h.epoch ~= '' and (h.members or 0) > 0 and redis.call('EXISTS', deadlines) == 0 then h.epoch = '' end
 local is_fresh = h.epoch == ''
 if is_fresh then
-  -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written anew.
+  -- After its first write, a script may use more memory than the store has. So a state that was evicted is not written again.
   if redis.call('EXISTS', key, deadlines) > 0 then redis.call('DEL', key, deadlines) end
   read = {}
   h = {epoch = A.fresh, rate = '', estimate = '', state = '', reason = ''}
 end
--- The time of the store goes on with its clock. If that was set back, no time has passed since the last call.
+-- The time of the store advances with its clock. If the clock was set back, no time has passed since the last call.
 local time = redis.call('TIME')
 local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local now = (h.now or clock) + math.max(0, clock - (h.clock or clock))
--- The year 2248. Later times are no times.
+-- The year 2248. Later times are invalid.
 if now > 2 ^ 43 then now = clock end
 h.now, h.clock, h.count, h.counted, h.timed_out = now, clock, h.count or 1, h.counted or now, h.timed_out or 0
 for _, name in ipairs({'missing', 'capacity', 'satisfied', 'waiting'}) do
@@ -75,14 +75,14 @@ for _, name in ipairs({'missing', 'capacity', 'satisfied', 'waiting'}) do
 end
 h.version, h.cut, h.stepped, h.offered_until = h.version or 0, h.cut or 0, h.stepped or now, h.offered_until or 0
 h.accepted, h.rejected = h.accepted or 0, h.rejected or 0
--- Numbers that do not fit to each other were not written by a call. With them, nothing would be measured any more.
+-- Numbers that contradict each other were not written by a call. With them, nothing would be measured again.
 if h.version > 2 ^ 51 then h.version = 0 end
 if h.cut > h.version then h.cut = 0 end
 if h.count > 2 ^ 51 then h.count = 1 end
 if h.counted > now then h.counted = now end
 if h.stepped > now then h.stepped = now end
 if h.offered_until > now + 1000 then h.offered_until = 0 end
--- A time that is to come is not one that a process told.
+-- A time in the future was not reported by a process.
 if h.timed_out > now then h.timed_out = 0 end
 h.waiting = math.min(h.waiting, 4294967295)
 h.turned, h.off_until = math.min(h.turned or 0, most), math.min(h.off_until or 0, most)
@@ -95,8 +95,8 @@ local function parse(text)
 end
 local function format(m) return string.format('%.0f %.0f %.0f %.0f %.0f %.0f', unpack(m)) end
 
--- The sums over all members change with each call. In case that somebody else writes into the hash, they are counted anew in each
--- half a minute, in which all members call, and so no call has to look at all members.
+-- The sums over all members change with each call. Because other programs may write into the hash, they are counted again every
+-- half a minute, in which all members call. So no call has to look at all members.
 local function change(prefix, m, by)
   local missing, capacity, satisfied, waiting =
     prefix .. 'missing', prefix .. 'capacity', prefix .. 'satisfied', prefix .. 'waiting'
@@ -122,37 +122,36 @@ if now - h.counted >= 30000 then
   is_fresh = true
 end
 
--- Members whose time is over leave.
--- They are removed at the end, because the first write must be one that a store without memory refuses.
-local gone, gone_entries = {}, {}
+-- Members whose time is over are removed, at the end, because the first write must be one that a store without memory refuses.
+local expired, expired_entries = {}, {}
 local over = {}
 if number_of('look_at') > 0 then
   over = redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, math.min(number_of('look_at'), 1000))
 end
 for _, name in ipairs(over) do
   if name ~= A.member then
-    gone[#gone + 1] = name
-    gone_entries[#gone_entries + 1] = 'm:' .. name
+    expired[#expired + 1] = name
+    expired_entries[#expired_entries + 1] = 'm:' .. name
   end
 end
-if #gone > 0 then
-  for _, entry in ipairs(redis.call('HMGET', key, unpack(gone_entries))) do
+if #expired > 0 then
+  for _, entry in ipairs(redis.call('HMGET', key, unpack(expired_entries))) do
     local m = parse(entry)
     if m then subtract(m) end
   end
 end
 local until_now = tonumber(redis.call('ZSCORE', deadlines, A.member) or nil)
 
--- What this process knows belongs to a state that was lost.
+-- The process last saw another state, which was lost.
 local is_of_another_state = known and A.epoch ~= h.epoch
 local text = redis.call('HGET', key, id)
 local m = parse(text)
 if m then subtract(m) end
 if until_now and until_now <= now then m, until_now = nil, nil end
--- What was answered before its first call, or while it was removed, does not count.
+-- Answers before its first call, or while it was removed, do not count.
 m = m or {0, number_of('accepted'), number_of('rejected'), 0, 0, 0}
 
--- What the others know, because this process was subtracted.
+-- The knowledge of the others: this process is subtracted already.
 local others = {h.missing, h.capacity, ''}
 if has_quota then
   local largest = 2 ^ 34
@@ -170,7 +169,7 @@ if has_limit then
   if knows_cut then h.rejected = math.min(h.rejected + math.max(0, number_of('rejected') - m[3]), most) end
   m[2], m[3] = math.max(m[2], number_of('accepted')), math.max(m[3], number_of('rejected'))
   m[4] = number_of('demand')
-  -- In its first 40 steps, which take ten seconds, this state takes over what was measured before another one was lost.
+  -- In its first 40 steps, which take ten seconds, this state takes over the rate and the estimate of a state that was lost.
   local rate, estimate = number(A.known_rate, 0), number(A.known_estimate, 0)
   if is_of_another_state and rate and estimate and not h.restored and h.version < 40 then
     h.rate, h.estimate, h.state = A.known_rate, A.known_estimate, ''
@@ -189,8 +188,8 @@ if has_limit then
   end
 end
 
--- The switch. While its key exists, the key decides. Otherwise the latest turn counts that the state or a process knows.
-local told = number_of('turned')
+-- The switch. While its key exists, the key decides. Otherwise it is the latest turn that the state or a process knows.
+local reported = number_of('turned')
 local function turn(number, off_until, reason)
   h.turned, h.off_until, h.reason = math.min(number, most), off_until, reason
 end
@@ -203,15 +202,15 @@ if text then
   local reason = not is_on and string.match(text, '^off (.*)$') or ''
   local is_same = h.turned > 0 and (h.off_until > 0) ~= is_on and h.reason == reason
     and math.abs(h.off_until - off_until) <= 1000
-  if not is_same then turn(math.max(now, h.turned + 1, told + 1), off_until, reason) end
-elseif told > h.turned then
+  if not is_same then turn(math.max(now, h.turned + 1, reported + 1), off_until, reason) end
+elseif reported > h.turned then
   local off_for = number_of('known_off_for')
-  turn(told, off_for > 0 and math.min(now + off_for, most) or 0, A.known_reason)
+  turn(reported, off_for > 0 and math.min(now + off_for, most) or 0, A.known_reason)
 end
 if A.off_for ~= '' then
   local off_for = number_of('off_for')
   local is_on = off_for <= 0
-  turn(math.max(now, h.turned + 1, told + 1), is_on and 0 or math.min(now + off_for, most), is_on and '' or A.reason)
+  turn(math.max(now, h.turned + 1, reported + 1), is_on and 0 or math.min(now + off_for, most), is_on and '' or A.reason)
   -- Processes with other versions of the protocol see it, too.
   redis.call('SET', switch, is_on and 'on' or 'off ' .. A.reason, 'PX',
     is_on and 60000 or string.format('%.0f', off_for))
@@ -222,14 +221,14 @@ local write = {}
 local deadline
 h.members = redis.call('ZCOUNT', deadlines, string.format('(%.0f', now), '+inf')
 if leaving then
-  gone[#gone + 1] = A.member
-  gone_entries[#gone_entries + 1] = id
+  expired[#expired + 1] = A.member
+  expired_entries[#expired_entries + 1] = id
   if until_now then h.members = h.members - 1 end
 else
   add(m)
   deadline = math.min(now + ttl, most)
   if until_now and math.abs(deadline - until_now) < 500 then deadline = nil end
-  -- A time of zero is over at once.
+  -- A lifetime of zero is over immediately.
   if not until_now and deadline > now then h.members = h.members + 1 end
   if until_now and deadline and deadline <= now then h.members = h.members - 1 end
   if format(m) ~= text then write = {id, format(m)} end
@@ -243,12 +242,12 @@ for i, name in ipairs(names) do
 end
 if #write > 0 then redis.call('HSET', key, unpack(write)) end
 if deadline then redis.call('ZADD', deadlines, deadline, A.member) end
-if #gone > 0 then
-  redis.call('HDEL', key, unpack(gone_entries))
-  redis.call('ZREM', deadlines, unpack(gone))
+if #expired > 0 then
+  redis.call('HDEL', key, unpack(expired_entries))
+  redis.call('ZREM', deadlines, unpack(expired))
 end
 if is_fresh then
-  -- Nobody has a time that long.
+  -- No process has such a long lifetime.
   redis.call('ZREMRANGEBYSCORE', deadlines, string.format('(%.0f', now + 86400000), '+inf')
   redis.call('PEXPIRE', key, 3600000)
   redis.call('PEXPIRE', deadlines, 3600000)

@@ -6,13 +6,13 @@ use redis::{AsyncConnectionConfig, Client, Cmd, RedisResult, Value};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::time::Duration;
 
-/// The time within which a connection has to be made, with all of its handshakes.
+/// The time limit of a connection attempt, with all handshakes.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time after which a call counts as not answered, if it is not given up before.
+/// The time after which a call is treated as not answered, unless the caller has dropped it before.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time after which the operating system asks a silent peer whether it is there, and the time between two such questions.
+/// TCP keepalive: the idle time before the first probe, and the time between probes.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
-/// The time after which the operating system gives up a connection whose peer confirms nothing.
+/// TCP user timeout: the time after which the operating system closes a connection whose peer acknowledges nothing.
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
 const USER_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -25,7 +25,7 @@ pub(super) enum Source {
     Cluster(Box<redis::cluster::ClusterClient>),
 }
 
-/// A connection. Clones share it.
+/// A connection. Clones share the same connection.
 #[derive(Clone)]
 pub(super) enum Connection {
     Server(MultiplexedConnection),
@@ -65,7 +65,7 @@ async fn connect(client: &Client) -> RedisResult<Connection> {
     client.get_multiplexed_async_connection_with_config(&config).await.map(Connection::Server)
 }
 
-/// Adds what lets the operating system notice a dead peer, unless it is set.
+/// Sets TCP keepalive and the TCP user timeout, unless the client has set them, so that the operating system notices a dead peer.
 fn tcp_settings(settings: TcpSettings) -> TcpSettings {
     let keepalive = TcpKeepalive::new().with_time(KEEPALIVE.0).with_interval(KEEPALIVE.1);
     let keepalive = settings.keepalive().cloned().unwrap_or(keepalive);

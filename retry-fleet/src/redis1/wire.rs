@@ -1,4 +1,4 @@
-//! What goes to the script, and what comes back.
+//! The arguments and the reply of the script.
 
 use crate::protocol::{Call, Knowledge, LimitCall, LimitReply, Reply, Step, Turn};
 use crate::store::StoreError;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 #[rustfmt::skip]
-/// The names of the arguments, by subject. The script says what they are.
+/// The names of the arguments, by subject. The script describes them.
 const ARGUMENTS: [&str; 29] = [
     "member", "epoch", "fresh", "ttl", "leaving", "look_at",
     "has_quota", "missing", "capacity", "timeout_age",
@@ -196,7 +196,7 @@ fn shown(value: &Value) -> String {
     format!("{value:?}").chars().take(100).collect()
 }
 
-/// Returns whole milliseconds, rounded up, because 0 can have a meaning of its own.
+/// Returns whole milliseconds, rounded up, because 0 can have a special meaning.
 fn millis(duration: Duration) -> u64 {
     let millis = duration.as_nanos().div_ceil(1_000_000);
     u64::try_from(millis).unwrap_or(u64::MAX).min(LONGEST)

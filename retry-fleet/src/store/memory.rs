@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use switch::Switch;
 
-/// The time for which all processes are counted anew, in milliseconds.
+/// The time between two counts of all processes, in milliseconds.
 const RECOUNT: u64 = 30_000;
-/// A later end of a process' time by less than this is not written, in milliseconds.
+/// If the end of a process's time moves by less than this, it is not written, in milliseconds.
 const SMALL: u64 = 500;
-/// The number of members at most that one call removes.
+/// The largest number of members that one call removes.
 const MOST_REMOVED: usize = 1_000;
-/// The largest number that counts. The script calculates with floats, in which sums of two such numbers are exact.
+/// Larger numbers are treated as this one. The script calculates with floats, in which sums of two such numbers are exact.
 const MOST: i64 = 1 << 52;
 
 /// The largest amount that a process can report, in thousandths of a retry: 17 million retries. So the sums over many
@@ -24,8 +24,7 @@ const MOST_KNOWN: i64 = 1 << 34;
 
 /// The state of one fleet, in memory.
 ///
-/// It does what the script of the other stores does, step by step. Use it in simulations, and in tests of a [`Store`] of
-/// your own.
+/// It does what the script in Redis does, step by step. Use it in simulations, and in tests of your own [`Store`].
 ///
 /// [`Store`]: super::Store
 #[derive(Clone, Debug, Default)]
@@ -37,7 +36,7 @@ pub struct MemoryStore {
 /// What the store knows of a fleet.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// The time of the store, which goes on with its clock and never back.
+    /// The time of the store, which advances with its clock and never goes back.
     now: u64,
     /// What the clock showed at the last call.
     clock: u64,
@@ -47,7 +46,7 @@ struct State {
     deadlines: BTreeSet<(u64, String)>,
     sums: Sums,
     /// The sums over the members that have called since the last count, which replace the others half a minute after it. The script
-    /// needs it, because somebody else may write into its state.
+    /// needs it, because other programs may write into its state.
     new_sums: Sums,
     /// The number of counts, and the time of the last one.
     count: u64,
@@ -89,14 +88,14 @@ impl Sums {
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// The end of its time.
+    /// When its time is over, unless it calls again.
     until: u64,
     /// The last count that it was part of.
     count: u64,
     accepted: u64,
     rejected: u64,
     demand: Option<u32>,
-    /// What its quota knows.
+    /// The knowledge of its quota.
     missing: i64,
     capacity: i64,
 }
@@ -114,19 +113,19 @@ impl MemoryStore {
         state.now = state.now.saturating_add(now.saturating_sub(state.clock));
         state.clock = now;
         state.recount();
-        state.remove_gone(call.look_at, &call.member);
+        state.remove_expired(call.look_at, &call.member);
         let mut reply = state.call(call);
         self.switch.take_if(|(_, until)| *until <= state.now);
         reply.turn = state.switch.call(state.now, call, &mut self.switch);
         reply
     }
 
-    /// Forgets everything, as a store that was emptied.
+    /// Forgets everything, as if the store was emptied.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Forgets the state, but not what was written by [`write_switch`](MemoryStore::write_switch), as a store that has evicted it.
+    /// Forgets the state, but not what was written by [`write_switch`](MemoryStore::write_switch), as if the store has evicted it.
     pub fn forget_state(&mut self) {
         self.state = None;
     }
@@ -148,7 +147,7 @@ impl State {
         Self { now, clock: now, epoch, count: 1, counted: now, limit: Limit::new(now), ..Self::default() }
     }
 
-    /// Takes the sums over the members that have called in the last half a minute. So no call has to look at all of them.
+    /// Every half a minute, replaces the sums by those over the members that have called in it. So no call has to look at all members.
     fn recount(&mut self) {
         if self.now.saturating_sub(self.counted) < RECOUNT {
             return;
@@ -174,10 +173,10 @@ impl State {
     }
 
     /// Removes members whose time is over.
-    fn remove_gone(&mut self, most: u32, caller: &str) {
+    fn remove_expired(&mut self, most: u32, caller: &str) {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(MOST_REMOVED);
-        let gone = self.deadlines.iter().take_while(|(until, _)| *until <= self.now).take(most);
-        for id in gone.map(|(_, id)| id.clone()).collect::<Vec<_>>() {
+        let expired = self.deadlines.iter().take_while(|(until, _)| *until <= self.now).take(most);
+        for id in expired.map(|(_, id)| id.clone()).collect::<Vec<_>>() {
             self.remove(&id);
         }
         if self.members.get(caller).is_some_and(|member| member.until <= self.now) {
@@ -194,14 +193,14 @@ impl State {
 
     /// Returns the number of members whose time is not over.
     fn living(&self) -> usize {
-        let gone = self.deadlines.iter().take_while(|(until, _)| *until <= self.now);
-        self.deadlines.len() - gone.count()
+        let expired = self.deadlines.iter().take_while(|(until, _)| *until <= self.now);
+        self.deadlines.len() - expired.count()
     }
 
     fn call(&mut self, call: &Call) -> Reply {
         let until = (self.now.saturating_add(millis(call.ttl))).min(MOST.unsigned_abs());
         let former = self.members.get(&call.member).copied();
-        // What the process knows belongs to a state that was lost.
+        // The process last saw another state, which was lost.
         let is_of_another_state = call.epoch.as_ref().is_some_and(|epoch| *epoch != self.epoch);
         let limit = call.limit.clone().map(|limit| limit.cleaned(is_of_another_state));
         let limit = limit.as_ref();
@@ -217,7 +216,7 @@ impl State {
             missing: 0,
             capacity: 0,
         });
-        let quota = call.quota.map(|told| self.quota(told, &mut member));
+        let quota = call.quota.map(|reported| self.quota(reported, &mut member));
         let now = self.now;
         let mut limit = limit.map(|limit| self.limit.call(now, limit, &mut member, call.is_leaving));
         if call.is_leaving {
@@ -239,13 +238,13 @@ impl State {
         Reply { epoch: self.epoch.clone(), members, turn: None, quota, limit }
     }
 
-    /// Takes what a process knows, and returns what the others know.
-    fn quota(&mut self, told: Knowledge, member: &mut Member) -> Knowledge {
-        member.missing = told.missing.clamp(-MOST_KNOWN, MOST_KNOWN);
-        member.capacity = amount(told.capacity).min(MOST_KNOWN);
-        // A time that is to come is not one that a process told.
+    /// Stores what a process knows, and returns what the others know.
+    fn quota(&mut self, reported: Knowledge, member: &mut Member) -> Knowledge {
+        member.missing = reported.missing.clamp(-MOST_KNOWN, MOST_KNOWN);
+        member.capacity = amount(reported.capacity).min(MOST_KNOWN);
+        // A time in the future was not reported by a process.
         self.timed_out = Some(self.timed_out).filter(|at| *at <= self.now).unwrap_or(0);
-        if let Some(age) = told.timeout_age {
+        if let Some(age) = reported.timeout_age {
             self.timed_out = self.timed_out.max(self.now.saturating_sub(millis(age)));
         }
         let timed_out = Some(self.timed_out).filter(|at| *at > 0);

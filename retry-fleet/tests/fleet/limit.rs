@@ -133,7 +133,7 @@ fn processes_that_begin_to_send_at_the_same_moment_do_not_all_take_the_rest() {
 
 // Rule F8.
 #[test]
-fn a_fleet_that_was_idle_goes_on_from_its_estimate() {
+fn a_fleet_that_was_idle_continues_from_its_estimate() {
     let wanted = |_, now| if (20_000..35_000).contains(&now) { 0 } else { GREEDY };
     let counts = World::new(8, 100.0).wants(wanted).run(50);
     // The server has saved up a burst.
@@ -154,7 +154,7 @@ fn a_fleet_that_was_idle_before_it_had_measured_the_limit_does_not_take_a_burst_
 
 // Rules F8, F22.
 #[test]
-fn what_a_process_tells_late_is_not_the_goodput_of_a_moment() {
+fn a_late_report_is_not_treated_as_goodput_of_the_last_moment() {
     // One of two is cut off from the store for 20 s.
     let cut_off = |process, second| process == 1 && (30..50).contains(&second);
     let counts = World::new(2, 200.0).cut_off(cut_off).run(70);
@@ -185,7 +185,7 @@ fn after_emptying(world: World<'_>, rate: f64) -> [(f64, f64); 3] {
 
 // Rules F10, F26.
 #[test]
-fn an_emptied_store_goes_on_with_the_estimate_also_if_a_newcomer_calls_it_first() {
+fn an_emptied_store_takes_over_the_estimate_even_if_a_newcomer_calls_first() {
     for (processes, rate) in [(9, 500.0), (100, 500.0), (9, 100.0), (9, 50.0)] {
         for (newcomer, late) in [(None, 0), (Some(0), 0), (None, 5), (Some(0), 5)] {
             let does_not_run = |process, second| Some(process) == newcomer && second < 40;
@@ -203,7 +203,7 @@ fn an_emptied_store_goes_on_with_the_estimate_also_if_a_newcomer_calls_it_first(
 
 // Rules F10, F27.
 #[test]
-fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with_their_number() {
+fn while_processes_return_to_an_emptied_store_the_estimate_does_not_fall_with_their_number() {
     for rate in [100.0, 500.0] {
         let is_away = |process, second| second >= 40 && second < 40 + process as u64 % 5;
         for (used, rejected) in after_emptying(World::new(20, rate).cut_off(is_away), rate) {
@@ -213,7 +213,7 @@ fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with
     // A limit that falls meanwhile is noticed.
     let [_, (used, rejected), _] = after_emptying(World::new(10, 500.0).later(41, 300.0), 300.0);
     assert!(used > 0.95 && rejected < 0.05, "{used} used, {rejected} rejected");
-    // Processes that do not come back within 10 s leave their shares to the others.
+    // Processes that do not return within 10 s leave their shares to the others.
     let has_crashed = |process, second| process % 2 == 0 && second >= 40;
     let [(first, _), _, (later, rejected)] = after_emptying(World::new(20, 200.0).crash(has_crashed), 200.0);
     assert!(first < 0.6 && later > 0.95 && rejected < 0.05, "{first} and {later} used, {rejected} rejected");
@@ -221,11 +221,11 @@ fn while_processes_come_back_to_an_emptied_store_the_estimate_does_not_fall_with
 
 // Rules F10, F26.
 #[test]
-fn a_store_that_is_emptied_before_the_limit_was_measured_begins_anew() {
+fn a_store_that_is_emptied_before_the_limit_was_measured_begins_again() {
     let counts = World::new(25, 5_000.0).empty_the_store_at(500).run(10);
     let (_, _, used) = outcome(&counts, 6..10, 5_000.0);
     assert!(used > 0.9, "{used} used");
-    // What is not measured is no estimate to go on with while the store is lost, either.
+    // Without a measured estimate, there is none to use while the store is lost, either.
     let counts = World::new(25, 100.0).empty_the_store_at(1_500).cut_off(|_, second| (2..10).contains(&second)).run(10);
     let (rejected, _, used) = outcome(&counts, 3..10, 100.0);
     assert!(used > 0.95 && rejected < 0.1, "{used} used, {rejected} rejected");
@@ -294,7 +294,7 @@ fn a_state_takes_over_an_estimate_of_a_former_one_once_and_only_in_its_first_ste
 
 // Rule F8.
 #[test]
-fn what_a_process_was_told_by_a_state_that_was_lost_says_nothing_about_this_one() {
+fn the_step_numbers_of_a_lost_state_are_ignored() {
     let mut store = MemoryStore::new();
     let mut call = |now, member: &str, epoch: Option<&str>, limit: LimitCall| {
         let mut call = Call::new(member, "new");
@@ -319,7 +319,7 @@ fn what_a_process_was_told_by_a_state_that_was_lost_says_nothing_about_this_one(
 fn before_its_first_answer_a_process_sends_ten_requests_per_second() {
     let counts = World::new(3, 1_000.0).cut_off(|_, _| true).run(2).of_each(0..2);
     assert!(counts.iter().all(|(accepted, _)| (18..=20).contains(accepted)), "{counts:?}");
-    // The store is lost after three seconds, and the process has an estimate of its own.
+    // The store is lost after three seconds, and the process has its own estimate.
     let counts = World::new(1, 1_000.0).cut_off(|_, _| true).run(12).of_each(0..12);
     assert!(counts[0].0 > 5_000, "{counts:?}");
 }

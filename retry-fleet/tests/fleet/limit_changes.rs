@@ -36,7 +36,7 @@ fn a_fleet_that_begins_uses_the_limit_after_five_seconds_whatever_the_burst() {
 
 // Rules F35, F37.
 #[test]
-fn what_the_dead_did_not_send_does_not_count_as_what_the_server_accepts() {
+fn requests_that_dead_processes_did_not_send_do_not_lower_the_estimate() {
     for burst in [0.1, 1.0] {
         for dead in [5, 10, 15, 18] {
             let has_crashed = |process, second| process < dead && second >= 30;
@@ -94,7 +94,7 @@ fn a_fleet_whose_store_dies_young_looks_for_the_limit_without_it() {
 
 // Rule F39.
 #[test]
-fn rates_that_somebody_writes_into_the_store_are_bounded_by_what_the_processes_know() {
+fn rates_that_another_program_writes_are_bounded_by_what_the_processes_know() {
     let reply = |rate, step| {
         let mut reply = Reply::new("epoch", 10);
         reply.limit =
@@ -111,7 +111,7 @@ fn rates_that_somebody_writes_into_the_store_are_bounded_by_what_the_processes_k
         Step { version: 50, now: 255, elapsed: 250, accepted: 50, rejected: 0, state: Some("garbage".to_owned()) };
     member.answered(at(255), &reply(4e15, Some(step)));
     assert_eq!(strategy.send_rate(), Some(80.0));
-    // The process that computes the next rate goes on with the estimate that it knows.
+    // The process that computes the next rate continues with the estimate that it knows.
     let posted = member.call(at(256), false).limit.unwrap().posted.unwrap();
     assert!((150.0..=200.0).contains(&posted.estimate) && posted.rate <= 200.0, "{posted:?}");
 }

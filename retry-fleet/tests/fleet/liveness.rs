@@ -156,7 +156,7 @@ fn the_living_use_the_limit_within_five_seconds_or_three_intervals_after_deaths(
         let used = world.used_from(begin + (3 * interval).max(5_000));
         // While there were fewer senders, the server has saved up.
         assert!(used > 0.9 && used < 1.6, "{dead} of {processes} died: {used} of the limit are used");
-        // The entries of the dead are gone, too.
+        // The entries of the dead are removed, too.
         assert_eq!(world.store.members(), processes - dead);
     }
 }

@@ -20,7 +20,7 @@ fn others(store: &mut MemoryStore, now: u64, member: &str, reported: Knowledge) 
 
 // Rule F1.
 #[test]
-fn a_process_hears_of_the_failures_of_the_others_before_its_first_one() {
+fn a_process_knows_of_the_failures_of_the_others_before_its_first_one() {
     let (mut store, mut now) = (MemoryStore::new(), 10_000);
     let (mut busy, mut quiet) = (Process::new("busy", now), Process::new("quiet", now));
     for _ in 0..200 {

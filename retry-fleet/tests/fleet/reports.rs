@@ -90,7 +90,7 @@ fn each_warning_comes_once_until_its_opposite() {
 
 // Rule F31.
 #[test]
-fn a_membership_that_is_dropped_at_once_and_a_fleet_of_one_are_said() {
+fn a_membership_that_is_dropped_immediately_and_a_fleet_of_one_are_reported() {
     let warnings = Warnings::default();
     let _subscribed = warnings.listen();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -183,7 +183,7 @@ impl Store for Answering {
 
 // Rule F14.
 #[test]
-fn the_gauges_tell_what_the_process_knows() {
+fn the_gauges_show_what_the_process_knows() {
     let (gauges, answers) = (Gauges::default(), Arc::new(Mutex::new(true)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     with_local_recorder(&gauges, || {

@@ -18,14 +18,14 @@ fn call(store: &mut MemoryStore, now: u64, member: &str) -> Reply {
 
 // Rule F11.
 #[test]
-fn time_goes_on_after_the_clock_of_the_store_was_set_back() {
+fn time_advances_after_the_clock_of_the_store_was_set_back() {
     let mut store = MemoryStore::new();
     for member in ["a", "b"] {
         call(&mut store, FIRST, member);
     }
     assert_eq!(call(&mut store, NEXT, "a").members, 2, "nobody is gone because of a clock");
 
-    // A step that nobody answers is offered again, and a silent process is gone in time.
+    // A step without an answer is offered again, and a silent process is removed in time.
     assert!(call(&mut store, NEXT + 500, "a").limit.unwrap().step.is_none());
     assert!(call(&mut store, NEXT + 1_100, "a").limit.unwrap().step.is_some());
     assert_eq!(call(&mut store, NEXT + 29_000, "a").members, 2);

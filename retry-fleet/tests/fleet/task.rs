@@ -92,7 +92,7 @@ fn pay(quota: &EvidenceQuota) -> bool {
 
 // Rules F1, F4.
 #[tokio::test(start_paused = true)]
-async fn a_process_joins_at_once_and_hears_of_the_others_twice_a_second() {
+async fn a_process_joins_immediately_and_receives_the_knowledge_of_the_others_twice_a_second() {
     let (store, busy, quiet) = (Shared::default(), quota(), quota());
     let join =
         |quota: &Arc<EvidenceQuota>| Fleet::new("orders", store.clone()).quota(Arc::clone(quota)).join().unwrap();
@@ -195,7 +195,7 @@ fn without_a_runtime_joining_is_an_error() {
 
 // Rule F3.
 #[tokio::test(start_paused = true)]
-async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itself() {
+async fn a_process_returns_by_itself_to_a_store_that_refused_or_was_silent() {
     for away in [Away::Refuses, Away::Silent] {
         let (store, quota) = (Shared::default(), quota());
         let membership = Fleet::new("orders", store.clone()).quota(Arc::clone(&quota)).join().unwrap();
@@ -215,7 +215,7 @@ async fn a_store_that_refuses_or_is_silent_is_asked_again_and_comes_back_by_itse
 
 // Rule F3.
 #[test]
-fn a_process_whose_runtime_has_ended_goes_on_alone_and_can_join_again() {
+fn a_process_whose_runtime_has_ended_continues_alone_and_can_join_again() {
     let (store, quota) = (Shared::default(), quota());
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     for members in [1, 2] {
@@ -304,7 +304,7 @@ async fn a_switch_survives_a_store_that_is_emptied_with_its_end_and_its_reason()
     sleep(Duration::from_secs(9)).await;
     assert!(switches.iter().all(|switch| switch.is_on()), "its time is over");
 
-    // A process that did not hear of a later turn does not undo it, after the store was emptied, either.
+    // A process that did not see a later turn does not undo it, not even after the store was emptied.
     second.turn_retries_off(Duration::from_secs(3600), "bob", "again").await.unwrap();
     sleep(Duration::from_secs(2)).await;
     let mut late = Call::new("late", "e");

@@ -31,7 +31,7 @@ fn wait_for_cluster(servers: &[RedisServer; 2]) {
 
 // Rule F12.
 #[tokio::test]
-async fn fleets_lie_in_the_slots_of_a_cluster_and_come_back_with_their_node() {
+async fn fleets_are_in_slots_of_a_cluster_and_return_with_their_node() {
     let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "500"];
     let mut servers = [RedisServer::start(&options), RedisServer::start(&options)];
     let mut nodes = [0, 1].map(|index: usize| servers[index].client().get_connection().unwrap());

@@ -124,7 +124,7 @@ async fn a_connection_that_is_cut_is_replaced_also_after_a_restart() {
 
 // Rules F12, F30.
 #[tokio::test]
-async fn between_attempts_to_connect_a_call_fails_at_once() {
+async fn between_attempts_to_connect_a_call_fails_immediately() {
     // Each connection is closed before it is set up.
     let nowhere = Proxy::start(free_port());
     let mut store = RedisStore::open(&nowhere.url()).unwrap();

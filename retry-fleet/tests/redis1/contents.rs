@@ -1,4 +1,4 @@
-//! What the store holds, and what somebody else wrote there.
+//! The contents of the store, and contents that another program wrote.
 
 use crate::connection::{HASH, call, whole_call};
 use crate::server::{PATIENCE, RedisServer};
@@ -121,7 +121,7 @@ async fn numbers_that_are_too_large_or_do_not_fit_are_repaired_within_a_minute()
 
 // Rules F11, F28.
 #[tokio::test]
-async fn fields_that_are_no_numbers_count_as_missing() {
+async fn fields_that_are_not_numbers_are_treated_as_missing() {
     let server = RedisServer::start(&[]);
     let mut direct = server.client().get_connection().unwrap();
     let mut store = RedisStore::from(server.client());
@@ -147,7 +147,7 @@ async fn fields_that_are_no_numbers_count_as_missing() {
 
 // Rules F11, F28.
 #[tokio::test]
-async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a_minute() {
+async fn sums_and_entries_that_another_program_has_overwritten_are_repaired_within_a_minute() {
     let server = RedisServer::start(&[]);
     let mut direct = server.client().get_connection().unwrap();
     let mut store = RedisStore::from(server.client());
@@ -171,7 +171,7 @@ async fn what_somebody_else_wrote_into_the_sums_or_entries_is_made_good_within_a
     let damages = [
         vec![("m:p1", "garbage"), ("m:p2", "1 2 3")],
         vec![("m:p3", "")],
-        // An entry that nobody wrote.
+        // An entry that no process wrote.
         vec![("m:p4", "1 2 3 4 5")],
         vec![("m:p4", entry.as_str())],
         vec![("missing", "7")],

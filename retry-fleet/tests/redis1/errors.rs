@@ -1,4 +1,4 @@
-//! What the errors of the store tell, and what they keep to themselves.
+//! What the errors of the store contain, and which secrets they do not.
 
 use crate::connection::call;
 use crate::fake::FakeServer;
@@ -8,7 +8,7 @@ use retry_fleet::redis1::RedisStore;
 use std::error::Error;
 use std::fmt::Write;
 
-/// Returns all that an error tells.
+/// Returns the message of an error with those of its sources, and its debug text.
 pub(crate) fn told(error: &StoreError) -> String {
     let mut told = format!("{error} {error:?}");
     let mut next = error.source();
@@ -21,7 +21,7 @@ pub(crate) fn told(error: &StoreError) -> String {
 
 // Rule F13.
 #[tokio::test]
-async fn another_type_under_the_key_is_told_by_older_servers_too() {
+async fn older_servers_report_a_key_of_another_type_too() {
     let text = "-ERR Error running script (call to f_0123): @user_script:28: WRONGTYPE Operation against a key holding the \
                 wrong kind of value\r\n";
     let server = FakeServer::start(text).await;
@@ -31,7 +31,7 @@ async fn another_type_under_the_key_is_told_by_older_servers_too() {
 }
 
 #[test]
-fn a_client_that_panics_is_told_from_a_runtime_that_has_ended() {
+fn the_error_of_a_client_that_panics_differs_from_that_of_a_runtime_that_has_ended() {
     // The runtime can't open a socket.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let mut store = RedisStore::open("redis://127.0.0.1").unwrap();

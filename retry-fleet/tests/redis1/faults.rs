@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const PROCESSES: usize = 8;
 const HASH: &str = "retry-fleet:1:{orders}";
 const MEMBERS: &str = "retry-fleet:1:{orders}:members";
-/// Longer than a process waits before it goes on alone.
+/// Longer than a process waits before it continues alone.
 const LONG: Duration = Duration::from_millis(4_500);
 const SHORT: Duration = Duration::from_secs(1);
 
@@ -78,13 +78,13 @@ impl World {
     }
 
     /// Waits until the store has heard of all processes after this moment, and they of it. Then all that it knows about retries is
-    /// the sum of what they have told.
+    /// the sum of their reports.
     fn wait_until_back(&self, server: &mut Connection) {
-        self.wait_until_heard(server);
+        self.wait_until_the_store_knows(server);
         assert_sums(server);
     }
 
-    fn wait_until_heard(&self, server: &mut Connection) {
+    fn wait_until_the_store_knows(&self, server: &mut Connection) {
         let now: Option<u64> = server.hget(HASH, "now").unwrap_or_default();
         let clock: (u64, u64) = command(server, &["TIME"]);
         let since = now.unwrap_or(0).max(clock.0 * 1_000 + clock.1 / 1_000);
@@ -112,21 +112,21 @@ impl World {
 }
 
 /// Returns the numbers in the entries of the processes: what is missing, and the capacity.
-fn told(server: &mut Connection) -> Vec<[i64; 2]> {
+fn reports(server: &mut Connection) -> Vec<[i64; 2]> {
     let state: HashMap<String, String> = server.hgetall(HASH).unwrap();
     let entries = state.iter().filter(|(name, _)| name.starts_with("m:"));
     let numbers = |text: &str| -> Vec<i64> { text.split(' ').map(|word| word.parse().unwrap()).collect() };
     entries.map(|(_, text)| <[i64; 2]>::try_from(&numbers(text)[4..]).unwrap()).collect()
 }
 
-/// Asserts that the sums in the store are those of its entries, at one moment, and that the processes, whose attempts fail, have told
+/// Asserts that the sums in the store are those of its entries, at one moment, and that the processes, whose attempts fail, have reported
 /// something.
 fn assert_sums(server: &mut Connection) {
     let started = Instant::now();
     loop {
         let sums =
             |server: &mut Connection| -> [i64; 3] { server.hmget(HASH, &["missing", "capacity", "now"]).unwrap() };
-        let (before, told, after) = (sums(server), told(server), sums(server));
+        let (before, told, after) = (sums(server), reports(server), sums(server));
         if before == after {
             let all = |index: usize| told.iter().map(|numbers| numbers[index]).sum::<i64>();
             assert_eq!([all(0), all(1)], [before[0], before[1]], "{told:?}");
@@ -155,7 +155,7 @@ fn connect(server: &RedisServer) -> Connection {
     server.client().get_connection().unwrap()
 }
 
-/// Lets the clock of the store jump by 40 s, after which a silent process counts as gone.
+/// Lets the clock of the store jump by 40 s, after which a silent process is removed.
 fn jump(direct: &mut Connection) {
     let now: u64 = direct.hget(HASH, "now").unwrap();
     let _: () = direct.hset(HASH, "now", now + 40_000).unwrap();
@@ -193,7 +193,7 @@ fn killed_processes_are_forgotten_and_others_take_their_places() {
 
 // Rules F2, F17.
 #[test]
-fn stopped_processes_that_count_as_gone_come_back() {
+fn stopped_processes_that_were_removed_join_again() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let world = World::start(&server);
@@ -251,7 +251,7 @@ fn a_stale_replica_that_is_promoted_knows_all_again() {
     let mut direct = connect(&replica);
     let world = World::start(&master);
     world.wait_until("the replica has the state", |_| direct_has_state(&replica));
-    // The replica hears nothing any more.
+    // The replica receives nothing any more.
     link.silence(true);
     world.pass(SHORT);
     master.kill();
@@ -294,7 +294,7 @@ fn a_slow_silent_or_cut_store_is_used_again() {
     world.end(&mut direct);
 }
 
-/// The timers of a process use the clock of the operating system that only goes forward, and a process tells nobody a time, so
+/// The timers of a process use the clock of the operating system that only goes forward, and a process reports no time, so
 /// its wall clock is never read. Here these clocks are minutes apart, in namespaces of Linux.
 // Rule F2.
 #[test]
@@ -318,7 +318,7 @@ fn clocks_that_are_minutes_apart_make_no_difference() {
 
 // Rules F3, F5.
 #[test]
-fn another_type_under_the_key_counts_as_a_lost_store() {
+fn a_key_of_another_type_is_treated_as_a_lost_store() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let world = World::start(&server);
@@ -333,7 +333,7 @@ fn another_type_under_the_key_counts_as_a_lost_store() {
 
 // Rules F11, F28, F29.
 #[test]
-fn entries_that_somebody_damages_or_deletes_soon_leave_nothing_behind() {
+fn damaged_and_deleted_entries_are_soon_repaired() {
     let server = RedisServer::start(&[]);
     let mut direct = connect(&server);
     let world = World::start(&server);
@@ -351,10 +351,10 @@ fn entries_that_somebody_damages_or_deletes_soon_leave_nothing_behind() {
     // More than a minute passes for the store.
     for _ in 0..2 {
         jump(&mut direct);
-        world.wait_until_heard(&mut direct);
+        world.wait_until_the_store_knows(&mut direct);
     }
     assert_sums(&mut direct);
-    assert_eq!((told(&mut direct).len(), members(&mut direct)), (PROCESSES, PROCESSES));
+    assert_eq!((reports(&mut direct).len(), members(&mut direct)), (PROCESSES, PROCESSES));
     world.end(&mut direct);
 }
 

@@ -1,4 +1,4 @@
-//! A process of a fleet: this test binary again, in an operating-system process of its own.
+//! A process of a fleet: this test binary again, in a separate operating-system process.
 //!
 //! Its attempts fail most of the time, and it writes what it does into a file, which survives a kill.
 
@@ -167,7 +167,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns what ends when the program that started this process wants it to end, or is gone itself.
+/// Returns a future that ends when the program that started this process asks for it, or has ended itself.
 pub(crate) fn stopped() -> tokio::sync::oneshot::Receiver<()> {
     let (stop, stopped) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {

@@ -80,7 +80,7 @@ impl Proxy {
         self.shared.silent_below.store(if for_all { u32::MAX } else { self.accepted() }, Ordering::SeqCst);
     }
 
-    /// Lets the connections go on that were silent.
+    /// Resumes the connections that were silent.
     pub(crate) fn go_on(&self) {
         self.shared.silent_below.store(0, Ordering::SeqCst);
     }

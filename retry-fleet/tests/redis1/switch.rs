@@ -59,7 +59,7 @@ async fn processes_and_operators_turn_the_retries_of_the_fleet_off_and_on() {
     assert_eq!(other.switched_off().unwrap().reason, "bob: an incident");
     write(&mut operator, "on", "60");
     wait_until_all_are(both, true).await;
-    // It goes on again by itself.
+    // It is on again by itself.
     write(&mut operator, "1", "3");
     wait_until_all_are(both, false).await;
     wait_until_all_are(both, true).await;

@@ -114,7 +114,7 @@ impl TlsServer {
     }
 }
 
-/// A layer that keeps all that events tell.
+/// A layer that keeps all fields of events.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<Vec<String>>>);
 
@@ -166,7 +166,7 @@ fn join(name: &str, store: RedisStore) -> (Arc<EvidenceQuota>, Membership) {
 // Rules F1, F3, F12.
 #[tokio::test]
 #[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
-async fn processes_share_what_they_know_over_tls_and_come_back_when_the_server_was_restarted() {
+async fn processes_share_what_they_know_over_tls_and_reconnect_to_a_restarted_server() {
     let events = Events::default();
     let _subscribed = events.listen();
     let mut server = TlsServer::start("no");
@@ -196,7 +196,7 @@ async fn processes_share_what_they_know_over_tls_and_come_back_when_the_server_w
 // Rules F3, F13.
 #[tokio::test]
 #[cfg_attr(not(feature = "tracing"), ignore = "needs the feature `tracing`, or `--all-features`")]
-async fn without_the_right_certificate_or_password_a_process_goes_on_alone_and_tells_why_without_the_password() {
+async fn without_the_right_certificate_or_password_a_process_continues_alone_and_reports_why_without_the_password() {
     const WRONG: &str = "wr0ng-word";
     let events = Events::default();
     let _subscribed = events.listen();

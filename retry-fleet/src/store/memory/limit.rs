@@ -5,11 +5,11 @@ use crate::protocol::{LimitCall, LimitReply, Step};
 
 /// The shortest time between two steps of a limit, in milliseconds.
 const STEP: u64 = 250;
-/// How long a step is waited for, in milliseconds. After that, another process gets it.
+/// The time for which a step is reserved for one process, in milliseconds. After that, another process gets it.
 const STEP_PATIENCE: u64 = 1_000;
-/// The number of steps, which take ten seconds, in which a limit can still take over what was measured before a state was lost.
+/// The number of steps, which take ten seconds, in which a limit can take over the rate and the estimate of a state that was lost.
 const FIRST_STEPS: u64 = 40;
-/// The largest rate that counts: 2^53.
+/// Larger rates are treated as missing: 2^53.
 const MOST_RATE: f64 = 9_007_199_254_740_992.0;
 
 /// What the store knows of the limit.
@@ -23,7 +23,7 @@ pub(super) struct Limit {
     offered_until: u64,
     accepted: u64,
     rejected: u64,
-    /// Whether it goes on with what was measured before a state was lost.
+    /// Whether it has taken over the rate and the estimate of a state that was lost.
     is_restored: bool,
 }
 
@@ -70,7 +70,7 @@ impl Limit {
 }
 
 impl LimitCall {
-    /// Of a process that knows only a state that was lost, versions say nothing, and only then its rate and estimate matter.
+    /// The versions of a process that knows only a lost state are ignored. Its rate and estimate are used only in this case.
     pub(super) fn cleaned(mut self, is_of_another_state: bool) -> Self {
         self.version = if is_of_another_state { 0 } else { up_to_most(self.version) };
         self.known = self.known.filter(|known| is_of_another_state && are_rates(known));

@@ -4,9 +4,9 @@ use super::{MOST, millis};
 use crate::protocol::{Call, Turn};
 use std::time::Duration;
 
-/// The time for which the text of a switch stays that a process has turned on, in milliseconds.
+/// The lifetime of the text that a process writes when it turns retries on, in milliseconds.
 const ON: u64 = 60_000;
-/// Ends of a switch that differ by at most so many milliseconds are the same.
+/// Ends of a switch that differ by at most this many milliseconds are treated as equal.
 const SAME: u64 = 1_000;
 
 /// What the state knows of the switch.
@@ -20,12 +20,12 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// Makes a call. While somebody's text is there, it decides. Otherwise the latest turn counts that the state or a process
+    /// Makes a call. While an operator's text exists, it decides. Otherwise it is the latest turn that the state or a process
     /// knows.
     pub(super) fn call(&mut self, now: u64, call: &Call, written: &mut Option<(String, u64)>) -> Option<Turn> {
         let now = now.min(MOST.unsigned_abs());
-        let told = call.known_turn.as_ref().map_or(0, |turn| number(turn.number));
-        let next = |turned: u64| number(now.max(turned + 1).max(told + 1));
+        let reported = call.known_turn.as_ref().map_or(0, |turn| number(turn.number));
+        let next = |turned: u64| number(now.max(turned + 1).max(reported + 1));
         if let Some((text, until)) = written {
             let is_on = text == "on";
             let off_until = if is_on { 0 } else { number(*until) };
@@ -37,9 +37,9 @@ impl Switch {
             if !is_same {
                 *self = Self { turned: next(self.turned), off_until, reason: reason.to_owned() };
             }
-        } else if let Some(known) = call.known_turn.as_ref().filter(|_| told > self.turned) {
+        } else if let Some(known) = call.known_turn.as_ref().filter(|_| reported > self.turned) {
             let off_until = if known.off_for.is_zero() { 0 } else { until(now, known.off_for) };
-            *self = Self { turned: told, off_until, reason: known.reason.clone() };
+            *self = Self { turned: reported, off_until, reason: known.reason.clone() };
         }
         if let Some(turn) = &call.turn {
             let turned = next(self.turned);
