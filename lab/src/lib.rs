@@ -22,6 +22,7 @@ pub mod settings;
 pub mod strategies;
 pub mod study;
 pub mod tables;
+pub mod timeline;
 pub mod world;
 
 pub use world::World;

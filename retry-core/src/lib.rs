@@ -27,6 +27,10 @@
 //!
 #![doc = include_str!("../docs/recovery.svg")]
 //!
+//! Each retried function becomes this loop, and [`RetryError`] has the reasons to stop:
+//!
+#![doc = include_str!("../docs/loop.svg")]
+//!
 //! # Overview
 //!
 //! Say what errors mean:

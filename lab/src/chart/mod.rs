@@ -15,17 +15,21 @@ pub(crate) mod parts;
 mod peers;
 mod pictures;
 mod recovery;
+mod retry_loop;
 mod rows;
 pub(crate) mod scale;
 mod svg;
 mod tail;
+mod timeline;
 pub(crate) mod worlds;
 
 pub use parts::Missing;
 pub use peers::{PEERS, peers};
 pub use pictures::{TABLES_ONLY, picture, schedule};
 pub use recovery::recovery;
+pub use retry_loop::retry_loop;
 pub use svg::inlined;
+pub use timeline::timeline;
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,13 @@
 mod peers;
 mod worlds;
 
-use super::{Missing, inlined, picture, recovery, schedule};
+use super::{Missing, inlined, picture, recovery, retry_loop, schedule, timeline};
+use crate::call::CallError;
 use crate::report::{Report, Row, Spread};
-use retry_core::RetryConfig;
+use crate::timeline::{Planned, record};
+use retry_core::{Jitter, RetryConfig, RetryError, StandardRetryStrategy};
 use serde_json::Value;
+use std::time::Duration;
 
 const NAMES: [&str; 13] = [
     "changing",
@@ -96,8 +99,46 @@ fn no_text_lies_on_another_one_or_outside_of_its_picture() {
         .map(picture)
         .chain([schedule(&settings()), recovery(&reports()[10])])
         .collect::<Result<Vec<_>, Missing>>();
-    for picture in pictures.unwrap() {
-        assert_texts_apart(&picture);
+    let drawn = [retry_loop(), timeline(&crate::timeline::example(), crate::timeline::EXAMPLE)];
+    for picture in pictures.unwrap().iter().chain(&drawn) {
+        assert_texts_apart(picture);
+    }
+}
+
+#[test]
+fn the_loop_shows_each_reason_to_stop() {
+    let drawn = retry_loop();
+    for reason in [
+        RetryError::NotRetryable,
+        RetryError::Disabled,
+        RetryError::MaxAttempts,
+        RetryError::RetryAfterTooLong,
+        RetryError::MaxTime,
+        RetryError::Stopped,
+        RetryError::QuotaExhausted,
+    ] {
+        assert!(drawn.contains(&format!(">{}<", reason.as_str())), "{reason:?}");
+    }
+}
+
+#[test]
+fn the_title_of_an_operation_says_how_it_ended() {
+    let planned = |outcome| vec![Planned { takes: Duration::from_millis(10), outcome }];
+    let strategy = StandardRetryStrategy::new;
+    let failed = Err(CallError::Failed);
+    for (timeline, title) in [
+        (record(strategy(), planned(Ok(())), None), "An operation succeeds after 1 attempt"),
+        (record(strategy(), planned(failed), None), "An operation ends after 5 attempts: all attempts were made"),
+        (
+            record(strategy(), planned(failed), Some(Duration::from_millis(5))),
+            "max_time ends an operation in its attempt 1",
+        ),
+        (
+            record(strategy().jitter(Jitter::None), planned(failed), Some(Duration::from_secs(2))),
+            "An operation ends after 2 attempts, because its next wait would end after max_time",
+        ),
+    ] {
+        assert!(super::timeline(&timeline, "").contains(&format!("<title>{title}</title>")), "{title}");
     }
 }
 

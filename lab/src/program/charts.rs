@@ -1,10 +1,11 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote, and fills the tables of pages with them.
 
 use clap::Args;
-use lab::chart::{PEERS, TABLES_ONLY, inlined, peers, picture, recovery};
+use lab::chart::{PEERS, TABLES_ONLY, inlined, peers, picture, recovery, retry_loop, timeline};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
 use lab::tables::{Results, filled};
+use lab::timeline::{EXAMPLE, example};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub(super) struct Charts {
 }
 
 /// The pictures that pages of rustdoc include.
-const REFERENCE: [&str; 2] = ["copy", "recovery"];
+const REFERENCE: [&str; 4] = ["copy", "loop", "recovery", "timeline"];
 
 pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     let mut differ = false;
@@ -74,7 +75,8 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, and one beside other crates.
+/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, the loop, one operation, and
+/// one beside other crates.
 fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
     let all = SCENARIOS.iter().zip(&results.full);
@@ -85,6 +87,8 @@ fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error
             pictures.push(("recovery", recovery(report).map_err(|error| format!("recovery: {error}"))?));
         }
     }
+    pictures.push(("loop", retry_loop()));
+    pictures.push(("timeline", timeline(&example(), EXAMPLE)));
     pictures.push(("peers", peers(&results.peers).map_err(|error| format!("peers: {error}"))?));
     Ok(pictures)
 }

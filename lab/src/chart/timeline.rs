@@ -1,0 +1,133 @@
+//! The picture of one operation: its attempts, the ranges of its waits, the level of its quota, and its time limit.
+
+use super::looks::{BLUE, INK};
+use super::scale::{Scale, fixed, number};
+use super::svg::{Svg, WIDTH};
+use crate::timeline::{Attempt, Timeline};
+use retry_core::{RetryError, RetryErrorType};
+use std::time::Duration;
+
+const TOP: f64 = 104.0;
+/// The height of the row of an attempt.
+const ROW: f64 = 40.0;
+const BAR: f64 = 14.0;
+/// Where time begins and ends.
+const TIME: (f64, f64) = (236.0, WIDTH - 24.0);
+/// The height of the quota's steps.
+const STEPS: f64 = 44.0;
+
+/// Draws an operation, and says in the subtitle with which settings it ran.
+pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
+    let mut svg = Svg::new(&title(timeline), subtitle);
+    let waits =
+        timeline.attempts.iter().filter_map(|attempt| Some(attempt.time.end + attempt.wait.as_ref()?.range.end));
+    let last = waits.chain([timeline.end()]).chain(timeline.max_time).max().unwrap_or_default();
+    let scale = Scale::linear((0.0, last.as_secs_f64().max(1e-3)), TIME, false);
+    let at = |time: Duration| scale.at(time.as_secs_f64());
+    let rows = timeline.attempts.len();
+    #[expect(clippy::cast_precision_loss, reason = "an operation has few attempts")]
+    let row = |index: usize| TOP + ROW * (index as f64 + 0.5);
+    let (quota, bottom) = (row(rows) - ROW / 2.0 + 16.0, row(rows) - ROW / 2.0 + 26.0 + STEPS);
+    legend(&mut svg);
+    for &tick in &scale.ticks {
+        svg.path("grid", "", &[(scale.at(tick), TOP - 6.0), (scale.at(tick), bottom)]);
+        svg.text("small middle", (scale.at(tick), bottom + 16.0), &format!("{} s", number(tick)));
+    }
+    for (index, attempt) in timeline.attempts.iter().enumerate() {
+        let middle = row(index);
+        svg.text("strong", (16.0, middle - 2.0), &format!("attempt {}", index + 1));
+        svg.text("small", (16.0, middle + 13.0), &meaning(timeline, index));
+        let (from, to) = (at(attempt.time.start), at(attempt.time.end));
+        if let Some(wait) = &attempt.wait {
+            let range = [wait.range.start, wait.range.end].map(|wait| at(attempt.time.end + wait));
+            svg.rectangle("blue bar", (range[0], middle - BAR / 2.0), ((range[1] - range[0]).max(1.0), BAR));
+            if let Some(drawn) = wait.drawn {
+                let end = at(attempt.time.end + drawn);
+                svg.path("blue line", "", &[(to, middle), (end, middle)]);
+                svg.path("axis", "2 3", &[(end, middle), (end, row(index + 1))]);
+                svg.marker(BLUE, (end, middle));
+            }
+        }
+        let colour = if attempt.failure.is_none() && timeline.reason.is_none() { "green" } else { "ink" };
+        svg.rectangle(colour, (from, middle - BAR / 2.0), ((to - from).max(3.0), BAR));
+    }
+    steps(&mut svg, timeline, at, (quota, quota + STEPS));
+    if let Some(max_time) = timeline.max_time {
+        svg.path("red line", "", &[(at(max_time), TOP - 10.0), (at(max_time), bottom)]);
+        svg.text("label red end", (at(max_time) - 6.0, bottom - STEPS - 14.0), "max_time");
+    }
+    svg.finish(bottom + 20.0, &[])
+}
+
+fn title(timeline: &Timeline) -> String {
+    let attempts = match timeline.attempts.len() {
+        1 => "1 attempt".to_owned(),
+        count => format!("{count} attempts"),
+    };
+    let not_begun = timeline.attempts.last().is_some_and(|attempt| attempt.wait.is_some());
+    match timeline.reason {
+        None => format!("An operation succeeds after {attempts}"),
+        Some(RetryError::MaxTime) if not_begun => {
+            format!("An operation ends after {attempts}, because its next wait would end after max_time")
+        }
+        Some(RetryError::MaxTime) => format!("max_time ends an operation in its attempt {}", timeline.attempts.len()),
+        Some(reason) => format!("An operation ends after {attempts}: {reason}"),
+    }
+}
+
+fn legend(svg: &mut Svg) {
+    let y = TOP - 26.0;
+    svg.rectangle("ink", (TIME.0, y - 9.0), (22.0, 10.0));
+    svg.text("small", (TIME.0 + 28.0, y), "attempt");
+    svg.rectangle("blue bar", (TIME.0 + 92.0, y - 9.0), (22.0, 10.0));
+    svg.text("small", (TIME.0 + 120.0, y), "range of the wait, by jitter");
+    svg.path("blue line", "", &[(TIME.0 + 300.0, y - 4.0), (TIME.0 + 322.0, y - 4.0)]);
+    svg.marker(BLUE, (TIME.0 + 322.0, y - 4.0));
+    svg.text("small", (TIME.0 + 334.0, y), "the wait of this operation");
+}
+
+/// Says how an attempt ended, and what followed.
+fn meaning(timeline: &Timeline, index: usize) -> String {
+    let Attempt { failure, wait, .. } = &timeline.attempts[index];
+    let ended = match failure {
+        Some(RetryErrorType::Throttling) => "throttled",
+        Some(RetryErrorType::Timeout) => "timed out",
+        Some(RetryErrorType::Conflict) => "lost a race",
+        Some(RetryErrorType::ServerSide) => "server fault",
+        Some(_) => "failed",
+        None if timeline.reason.is_some() => "cut",
+        None => "succeeded",
+    };
+    match wait.as_ref().and_then(|wait| wait.drawn) {
+        Some(drawn) => format!("{ended}, retry after {} s", fixed(drawn.as_secs_f64(), 1)),
+        None => match timeline.reason {
+            Some(reason) => format!("{ended}: {}", reason.as_str()),
+            None => ended.to_owned(),
+        },
+    }
+}
+
+/// Draws the level of the quota as steps, with the level at each step.
+fn steps(svg: &mut Svg, timeline: &Timeline, at: impl Fn(Duration) -> f64, (top, bottom): (f64, f64)) {
+    svg.text("strong", (16.0, top + STEPS / 2.0 - 2.0), "quota");
+    svg.text("small", (16.0, top + STEPS / 2.0 + 13.0), "each retry is paid for");
+    let levels: Vec<f64> = timeline.levels.iter().map(|&(_, level)| f64::from(level)).collect();
+    let (low, high) = levels.iter().fold((f64::MAX, 0.0_f64), |(low, high), &level| (low.min(level), high.max(level)));
+    let height = |level: f64| bottom - (level - low) / (high - low).max(1.0) * (bottom - top - 18.0);
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut labelled = f64::MIN;
+    for (&(time, _), &level) in timeline.levels.iter().zip(&levels) {
+        let (x, y) = (at(time), height(level));
+        if let Some(&(_, before)) = points.last() {
+            points.push((x, before));
+        }
+        points.push((x, y));
+        // Labels that would lie on each other are left out.
+        if x > labelled + 26.0 {
+            svg.text("label", (x + 4.0, y - 5.0), &number(level));
+            labelled = x;
+        }
+    }
+    points.push((at(timeline.end()), points.last().map_or(bottom, |point| point.1)));
+    svg.path(&INK.line(), "", &points);
+}
