@@ -57,7 +57,7 @@ pub struct Wait {
 }
 
 /// Runs an operation whose attempts end as planned; after the last planned one, all others end as it did. Without a plan, the
-/// first attempt succeeds at once.
+/// first attempt succeeds immediately.
 pub fn record(strategy: StandardRetryStrategy, planned: Vec<Planned>, max_time: Option<Duration>) -> Timeline {
     let strategy = Arc::new(strategy);
     let recorder = Recorder::default();

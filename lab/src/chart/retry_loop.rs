@@ -15,7 +15,7 @@ pub(super) struct Step {
 pub(super) enum Exit {
     /// The operation returns its last outcome, for this reason.
     Stops(RetryError, &'static str),
-    /// The operation succeeds, or goes on in another way.
+    /// The operation succeeds, or continues in another way.
     Other(&'static str, &'static str),
 }
 
