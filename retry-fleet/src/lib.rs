@@ -91,16 +91,25 @@
 //!
 //! # What it reports
 //!
-//! [`Membership::status`] returns what the process knows. With the feature `metrics`, it is published as gauges with the
-//! label `fleet`:
+//! [`Membership::status`] returns what the process knows. With the feature `metrics`, each process publishes:
 //!
-//! | gauge | meaning |
-//! |---|---|
-//! | `retry_fleet_store_up` | 1 while the store answers, else 0 |
-//! | `retry_fleet_members` | the number of processes |
-//! | `retry_fleet_rate` | the limit of the fleet, in sends per second |
-//! | `retry_fleet_share` | the share of this process, in sends per second |
-//! | `retry_fleet_retries_enabled` | 1 while retries are on, else 0 |
+//! | name | type | unit | labels | meaning |
+//! |---|---|---|---|---|
+//! | `retry_fleet_store_up` | gauge | `count` | `fleet` | 1 while the store answers, else 0 |
+//! | `retry_fleet_members` | gauge | `count` | `fleet` | the number of processes |
+//! | `retry_fleet_rate` | gauge | `count_per_second` | `fleet` | the limit of the fleet |
+//! | `retry_fleet_share` | gauge | `count_per_second` | `fleet` | the share of this process |
+//! | `retry_fleet_retries_enabled` | gauge | `count` | `fleet` | 1 while retries are on, else 0 |
+//! | `retry_fleet_store_calls_total` | counter | `count` | `fleet`, `outcome` | calls to the store; the outcome is `ok`, `error`, or `timeout` after a second |
+//! | `retry_fleet_store_call_seconds` | histogram | `seconds` | `fleet` | the time until the store answered, for the calls that it answered |
+//! | `retry_fleet_switches_total` | counter | `count` | `fleet`, `to`, `by` | changes of the switch that this process saw |
+//!
+//! `to` is `off` or `on`. `by` is who turned the retries off: the text before the first `: ` of the reason. It is empty if the
+//! reason names nobody, and for `on`, since then the retries are on also because the time is over.
+//!
+//! The retries that were granted and refused are counted by the metrics of retry-core, not again here:
+//! `retry_retries_total`, and `retry_operations_total` with the outcome `quota_exhausted`. Name the strategy as the fleet, and
+//! its label `strategy` is that name.
 //!
 //! With the feature `tracing`, there are warnings with the target `retry_fleet`:
 //!
@@ -131,13 +140,12 @@
 
 mod events;
 #[cfg(feature = "tokio")]
-mod gauges;
-#[cfg(feature = "tokio")]
 mod joined;
 mod limit;
 mod member;
 #[cfg(feature = "tokio")]
 mod names;
+mod numbers;
 pub mod protocol;
 mod quota;
 mod random;

@@ -46,6 +46,7 @@ impl FleetSwitch {
         let is_on = off.is_none();
         if self.is_on.swap(is_on, Ordering::Relaxed) != is_on {
             (self.turn)(is_on);
+            crate::numbers::switched(fleet, off);
             crate::events::switched(fleet, is_on, off.map_or("", |off| &off.reason));
         }
     }

@@ -3,6 +3,7 @@
 use crate::joined::Joined;
 use crate::member::{FleetStatus, Member};
 use crate::names::is_name;
+use crate::numbers;
 use crate::protocol::Turn;
 use crate::random::unique_name;
 use crate::store::{Store, StoreError};
@@ -243,6 +244,7 @@ struct Task<S> {
 
 impl<S: Store> Task<S> {
     async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        numbers::describe(self.member.fleet());
         loop {
             let turned = match self.wait(&mut commands).await {
                 Next::Call => None,
@@ -286,9 +288,18 @@ impl<S: Store> Task<S> {
 
     async fn call(&mut self, is_leaving: bool) -> Result<(), StoreError> {
         let call = self.member.call(TokioTimer.now(), is_leaving);
+        let called_at = TokioTimer.now();
         let outcome = timeout(DEADLINE, self.store.call(self.member.fleet(), &call)).await;
-        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::new("no answer within a second")));
         let now = TokioTimer.now();
+        numbers::called(
+            self.member.fleet(),
+            match &outcome {
+                Ok(Ok(_)) => numbers::Outcome::Ok(now.saturating_since(called_at)),
+                Ok(Err(_)) => numbers::Outcome::Error,
+                Err(_) => numbers::Outcome::Timeout,
+            },
+        );
+        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::new("no answer within a second")));
         let outcome = match outcome {
             Ok(reply) => {
                 self.member.answered(now, &reply);
@@ -308,7 +319,7 @@ impl<S> Task<S> {
     /// Publishes what the process knows about its fleet.
     fn publish(&self) {
         let known = Known::of(&self.member);
-        crate::gauges::set(self.member.fleet(), &known.status);
+        numbers::known(self.member.fleet(), &known.status);
         self.status.send_replace(known);
     }
 }

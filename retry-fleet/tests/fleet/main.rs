@@ -4,8 +4,10 @@ mod limit;
 mod limit_changes;
 mod limit_world;
 mod liveness;
+#[cfg(all(feature = "metrics", feature = "tokio"))]
+mod numbers;
 mod quota;
-#[cfg(all(feature = "metrics", feature = "tokio", feature = "tracing"))]
+#[cfg(all(feature = "tokio", feature = "tracing"))]
 mod reports;
 mod store_clock;
 mod support;

@@ -1,15 +1,10 @@
-//! What a process reports: events for `tracing`, and gauges for `metrics`.
+//! What a process reports by events for `tracing`.
 
 use crate::support::{Process, at};
-use metrics::{
-    Counter, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit, with_local_recorder,
-};
-use retry_core::PacedRetryStrategy;
 use retry_core::quota::EvidenceQuota;
 use retry_fleet::protocol::{Call, Reply, Turn};
 use retry_fleet::store::{MemoryStore, Store, StoreError};
 use retry_fleet::{Fleet, FleetSwitch, Member};
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use tracing::subscriber::DefaultGuard;
@@ -134,44 +129,6 @@ fn a_membership_that_is_dropped_immediately_and_a_fleet_of_one_are_reported() {
     assert_eq!(warnings.take(), [""; 0]);
 }
 
-/// A recorder that keeps the last value of each gauge of the fleet `orders`.
-#[derive(Clone, Default)]
-struct Gauges(Arc<Mutex<BTreeMap<String, f64>>>);
-
-struct Named(String, Gauges);
-
-impl GaugeFn for Named {
-    fn increment(&self, _: f64) {}
-
-    fn decrement(&self, _: f64) {}
-
-    fn set(&self, value: f64) {
-        self.1.0.lock().unwrap().insert(self.0.clone(), value);
-    }
-}
-
-impl Recorder for Gauges {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
-        Counter::noop()
-    }
-
-    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-        let labels: Vec<_> = key.labels().map(|label| (label.key(), label.value())).collect();
-        assert_eq!(labels, [("fleet", "orders")]);
-        Gauge::from_arc(Arc::new(Named(key.name().to_owned(), self.clone())))
-    }
-
-    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
-        Histogram::noop()
-    }
-}
-
 /// A store that answers until it is turned off.
 struct Answering(MemoryStore, Arc<Mutex<bool>>);
 
@@ -179,31 +136,4 @@ impl Store for Answering {
     async fn call(&mut self, _: &str, call: &Call) -> Result<Reply, StoreError> {
         if *self.1.lock().unwrap() { Ok(self.0.call(1_000, call)) } else { Err(StoreError::new("away")) }
     }
-}
-
-// Rule F14.
-#[test]
-fn the_gauges_show_what_the_process_knows() {
-    let (gauges, answers) = (Gauges::default(), Arc::new(Mutex::new(true)));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    with_local_recorder(&gauges, || {
-        runtime.block_on(async {
-            let store = Answering(MemoryStore::new(), Arc::clone(&answers));
-            let (quota, strategy) = (Arc::new(EvidenceQuota::new()), Arc::new(PacedRetryStrategy::new()));
-            let membership = Fleet::new("orders", store).quota(quota).limit(strategy).join().unwrap();
-            tokio::time::sleep(Duration::from_secs(5)).await;
-            let expected = [
-                ("retry_fleet_members", 1.0),
-                ("retry_fleet_rate", 100.0),
-                ("retry_fleet_retries_enabled", 1.0),
-                ("retry_fleet_share", 100.0),
-                ("retry_fleet_store_up", 1.0),
-            ];
-            assert_eq!(*gauges.0.lock().unwrap(), expected.map(|(name, value)| (name.to_owned(), value)).into());
-            *answers.lock().unwrap() = false;
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            assert!(gauges.0.lock().unwrap()["retry_fleet_store_up"] < 0.5, "the store is lost");
-            drop(membership);
-        });
-    });
 }
