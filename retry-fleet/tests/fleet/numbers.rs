@@ -69,7 +69,7 @@ fn scrape(handle: &PrometheusHandle) -> BTreeMap<String, f64> {
 }
 
 /// Runs a fleet of one process in virtual time, with a quota, a limit and a switch.
-fn run<F: Future>(store: &Slow, story: impl FnOnce(PrometheusHandle) -> F) -> F::Output {
+fn run<F: Future>(store: &Slow, scene: impl FnOnce(PrometheusHandle) -> F) -> F::Output {
     let buckets = [0.005, 0.05, 0.5];
     let builder =
         PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &buckets).unwrap();
@@ -82,7 +82,7 @@ fn run<F: Future>(store: &Slow, story: impl FnOnce(PrometheusHandle) -> F) -> F:
             let fleet = Fleet::new("orders", store.clone()).switch(switch);
             let membership =
                 fleet.quota(Arc::new(EvidenceQuota::new())).limit(Arc::new(PacedRetryStrategy::new())).join().unwrap();
-            let outcome = story(handle).await;
+            let outcome = scene(handle).await;
             membership.leave().await;
             outcome
         })
@@ -123,7 +123,10 @@ fn calls_to_the_store_are_counted_by_their_outcome_and_timed_if_they_were_answer
             })
         };
         sleep(Duration::from_millis(1)).await;
-        assert_eq!(outcome(&scrape(&handle)), [0.0; 3], "the counters begin before the first answer");
+        assert!(
+            outcome(&scrape(&handle)).iter().all(|count| close(*count, 0.0)),
+            "the counters begin before the first answer"
+        );
         sleep(Duration::from_secs(5)).await;
         let [ok, errors, timeouts] = outcome(&scrape(&handle));
         assert!(ok > 10.0 && close(errors + timeouts, 0.0), "{ok}, {errors}, {timeouts}");
