@@ -144,7 +144,7 @@ fn a_picture_or_a_table_that_is_not_of_the_results_is_noticed() {
     let charts = |arguments: &[&str]| lab(&[&["charts"], &paths[..], arguments].concat()).status.code();
     assert_eq!(charts(&["--check"]), Some(1), "there are none yet");
     assert_eq!((charts(&[]), charts(&["--check"])), (Some(0), Some(0)));
-    for name in ["copy.svg", "peers.svg", "page.md"] {
+    for name in ["copy.svg", "timeline.svg", "page.md"] {
         let drawn = fs::read(pictures.join(name)).unwrap();
         let changed = if name == "page.md" { "<!-- lab: copy -->\n| a |\n<!-- lab end -->\n" } else { "<svg/>" };
         fs::write(pictures.join(name), changed).unwrap();

@@ -26,23 +26,16 @@ pub(super) struct Panel<'a> {
     /// The measure, with its unit.
     pub name: String,
     /// The values by row and lane.
-    pub values: Vec<Vec<Dot>>,
+    pub values: Vec<Vec<Spread>>,
     /// The ends of the axis.
     pub bounds: (f64, f64),
-    /// Whether the axis is logarithmic. It then says so, and ends at powers of ten.
-    pub is_logarithmic: bool,
     /// The number of decimals of all values.
     pub decimals: usize,
-    /// Whether a bar leads from the beginning of the axis to each value.
-    pub has_bars: bool,
     /// What is said of a value that is "never".
     pub never: &'a str,
     /// A value to compare with, and its name.
     pub reference: Option<(f64, String)>,
 }
-
-/// A value, and whether its marker is hollow.
-pub(super) struct Dot(pub Spread, pub bool);
 
 const LANE: f64 = 17.0;
 const GAP: f64 = 9.0;
@@ -86,54 +79,31 @@ impl Dots<'_> {
             let left = NAMES + index as f64 * width;
             panel.draw(svg, &self.rows, &tops, (left, left + width - BETWEEN), (top, bottom));
         }
-        let has_texts_below = self.panels.iter().any(|panel| panel.reference.is_some() || panel.is_logarithmic);
+        let has_texts_below = self.panels.iter().any(|panel| panel.reference.is_some());
         bottom + if has_texts_below { 44.0 } else { 24.0 }
     }
 }
 
 impl Panel<'_> {
     /// Creates a panel from zero to `end`, with bars and one decimal.
-    pub(super) fn new(name: &str, values: Vec<Vec<Dot>>, end: f64) -> Self {
+    pub(super) fn new(name: &str, values: Vec<Vec<Spread>>, end: f64) -> Self {
         let (name, bounds) = (name.to_owned(), (0.0, end));
-        Self {
-            section: None,
-            name,
-            values,
-            bounds,
-            is_logarithmic: false,
-            decimals: 1,
-            has_bars: true,
-            never: "",
-            reference: None,
-        }
+        Self { section: None, name, values, bounds, decimals: 1, never: "", reference: None }
     }
 
     fn draw(&self, svg: &mut Svg, rows: &[Row<'_>], tops: &[f64], x: (f64, f64), (top, bottom): (f64, f64)) {
         let (left, right) = x;
         let positions = (left, right - VALUE.max(16.0 + 6.8 * length(self.never)));
-        let scale = if self.is_logarithmic {
-            Scale::logarithmic(self.bounds, positions)
-        } else {
-            Scale::linear(self.bounds, positions, false)
-        };
+        let scale = Scale::linear(self.bounds, positions, false);
         svg.text("strong", (left - 4.0, top - 14.0 - HEADING), self.section.as_deref().unwrap_or(""));
         svg.text("", (left - 4.0, top - 14.0), &self.name);
         for &top in tops {
             svg.path("grid", "", &[(left - 4.0, top - GAP / 2.0), (right, top - GAP / 2.0)]);
         }
-        let mut labelled = f64::NEG_INFINITY;
         for &tick in &scale.ticks {
-            let (x, text) = (scale.at(tick), number(tick));
+            let x = scale.at(tick);
             svg.path("grid", "", &[(x, top - GAP / 2.0), (x, bottom)]);
-            // Numbers of a short logarithmic axis are left out where they would touch.
-            let half = 3.8 * length(&text);
-            if x - half > labelled {
-                svg.text("small middle", (x, bottom + 18.0), &text);
-                labelled = x + half;
-            }
-        }
-        if self.is_logarithmic {
-            svg.text("small middle", (f64::midpoint(positions.0, positions.1), bottom + 36.0), "logarithmic");
+            svg.text("small middle", (x, bottom + 18.0), &number(tick));
         }
         if let Some((value, name)) = &self.reference {
             let x = scale.at(*value);
@@ -142,24 +112,21 @@ impl Panel<'_> {
         }
         for ((values, row), top) in self.values.iter().zip(rows).zip(tops) {
             let mut y = top + LANE / 2.0;
-            for dot in values {
-                self.draw_value(svg, dot, row.look, &scale, y);
+            for value in values {
+                self.draw_value(svg, value, row.look, &scale, y);
                 y += LANE;
             }
         }
     }
 
-    fn draw_value(&self, svg: &mut Svg, Dot(spread, is_hollow): &Dot, look: Look, scale: &Scale, y: f64) {
+    fn draw_value(&self, svg: &mut Svg, spread: &Spread, look: Look, scale: &Scale, y: f64) {
         let at = |value: Option<f64>| scale.at(value.unwrap_or(f64::MAX));
         let (low, mid, high) = (at(spread.low), at(spread.mid), at(spread.high));
-        if self.has_bars {
-            let from = scale.at(self.bounds.0);
-            svg.rectangle(&format!("{} bar", look.colour), (from, y - 6.0), (mid - from, 12.0));
-        }
+        let from = scale.at(self.bounds.0);
+        svg.rectangle(&format!("{} bar", look.colour), (from, y - 6.0), (mid - from, 12.0));
         svg.path(&look.line(), "", &[(low, y), (high, y)]);
         match spread.mid {
             None => svg.marker(Look { marker: Marker::Beyond, ..look }, (mid, y)),
-            Some(_) if *is_hollow => svg.hollow_marker(look, (mid, y)),
             Some(_) => svg.marker(look, (mid, y)),
         }
         let text = spread.mid.map_or_else(|| self.never.to_owned(), |value| fixed(value, self.decimals));

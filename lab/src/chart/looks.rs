@@ -54,8 +54,6 @@ pub(super) fn standard(attempts: Option<u64>) -> String {
 
 pub(super) const AWS: &str = "aws_2_1(), aws_2_0(): the same with the numbers of the AWS SDKs, current and older.";
 
-pub(super) const AWS_NOW: &str = "aws_2_1(): the same with the numbers of the AWS SDKs.";
-
 pub(super) const LIMITERS: &str = "adaptive, paced: new() and a limiter, which learns the rate that the server accepts \
                                    and delays first attempts, too. adaptive does so as the AWS SDKs do. \
                                    Rejected attempts count, as all others do.";

@@ -5,6 +5,8 @@
 //! and markers tell the lines apart, too. A strategy has the same look in all pictures. Other crates share one, and have
 //! their names beside it.
 
+mod bars;
+mod copy;
 mod curves;
 mod dots;
 mod faults;
@@ -12,7 +14,6 @@ mod fleets;
 mod lines;
 mod looks;
 pub(crate) mod parts;
-mod peers;
 mod pictures;
 mod recovery;
 mod retry_loop;
@@ -24,7 +25,6 @@ mod timeline;
 pub(crate) mod worlds;
 
 pub use parts::Missing;
-pub use peers::{PEERS, peers};
 pub use pictures::{TABLES_ONLY, picture, schedule};
 pub use recovery::recovery;
 pub use retry_loop::retry_loop;

@@ -1,6 +1,6 @@
 //! What the pictures share: access to the parts of a report.
 
-use super::dots::{Dot, Row};
+use super::dots::Row;
 use super::lines::{Drawn, Panel};
 use super::looks::{YOURS, look};
 use super::svg::Svg;
@@ -99,16 +99,6 @@ pub(super) fn collect(
     value: impl Fn(&str, &str) -> Result<Spread, Missing>,
 ) -> Result<Vec<Vec<Spread>>, Missing> {
     rows.iter().map(|row| lanes.iter().map(|lane| value(&row.name, lane)).collect()).collect()
-}
-
-/// Returns dots with filled markers.
-pub(super) fn filled(values: Vec<Vec<Spread>>) -> Vec<Vec<Dot>> {
-    values.into_iter().map(|lanes| lanes.into_iter().map(|spread| Dot(spread, false)).collect()).collect()
-}
-
-pub(super) fn scaled(spread: Spread, factor: f64) -> Spread {
-    let scale = |value: Option<f64>| value.map(|value| value * factor);
-    Spread { low: scale(spread.low), mid: scale(spread.mid), high: scale(spread.high) }
 }
 
 pub(super) fn highest(values: &[Vec<Spread>]) -> f64 {

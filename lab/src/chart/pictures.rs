@@ -1,18 +1,19 @@
 //! The picture of each scenario, by its name.
 
+use super::copy::copy;
 use super::curves::{changing, contention, layers, partial, restart};
 use super::faults::faults;
-use super::fleets::{fleet, fleet_limit};
+use super::fleets::fleet_limit;
 use super::lines::{Drawn, Panel};
 use super::looks::{BLUE, GREEN, ORANGE, RED};
 use super::parts::{Missing, drawn, line, panel, plot};
-use super::rows::{copy, many, outage};
+use super::rows::outage;
 use super::tail::tail;
 use super::worlds;
 use crate::report::Report;
 
 /// The scenarios that have tables only.
-pub const TABLES_ONLY: &[&str] = &["weights"];
+pub const TABLES_ONLY: &[&str] = &["fleet", "many", "weights"];
 
 /// Draws the picture of a scenario's results, as the text of an SVG file.
 ///
@@ -26,11 +27,9 @@ pub fn picture(report: &Report) -> Result<String, Missing> {
         "copy" => copy(report),
         "outage" => outage(report),
         "partial" => partial(report),
-        "many" => many(report),
         "changing" => changing(report),
         "layers" => layers(report),
         "faults" => faults(report),
-        "fleet" => fleet(report),
         "fleet_limit" => fleet_limit(report),
         "worlds" => worlds::picture(report),
         "tail" => tail(report),

@@ -1,9 +1,10 @@
 //! The first picture of the README: how soon a server works again after a stall.
 
+use super::bars::{self, Bar};
 use super::looks::look;
 use super::parts::{Missing, table, value};
-use super::scale::{Scale, fixed, number};
-use super::svg::{Look, Marker, Svg, WIDTH};
+use super::scale::{fixed, number};
+use super::svg::Svg;
 use crate::report::Report;
 use crate::scenario::faults::COLUMNS;
 
@@ -13,14 +14,6 @@ const FAILURES: &str = "30 % fail";
 /// The number of processes, each with a quota.
 const PROCESSES: &str = "100";
 
-const TOP: f64 = 70.0;
-const HEIGHT: f64 = 46.0;
-/// The height of a bar.
-const BAR: f64 = 22.0;
-/// Where the bars begin.
-const LEFT: f64 = 268.0;
-/// The room to the right of the longest bar.
-const VALUE: f64 = 190.0;
 /// The end of the axis, as a multiple of the longest time that is not "never".
 const BEYOND: f64 = 2.6;
 
@@ -57,30 +50,16 @@ pub fn recovery(report: &Report) -> Result<String, Missing> {
     );
     let mut svg = Svg::new(&title, &subtitle);
     let end = [none, learning, unlimited].into_iter().flatten().fold(1.0, f64::max) * BEYOND;
-    let scale = Scale::linear((0.0, end), (LEFT, WIDTH - VALUE), false);
-    for (index, (seconds, (name, meaning, strategy, _))) in
-        [none, learning, unlimited].into_iter().zip(BARS).enumerate()
-    {
-        #[expect(clippy::cast_precision_loss, reason = "there are three bars")]
-        let middle = TOP + HEIGHT * (index as f64 + 0.5);
-        svg.text(if strategy == "evidence" { "strong" } else { "" }, (16.0, middle - 3.0), name);
-        svg.text("small", (16.0, middle + 14.0), meaning);
-        let to = scale.at(seconds.unwrap_or(f64::MAX));
-        let look = look(strategy);
-        svg.rectangle(look.colour, (LEFT, middle - BAR / 2.0), (to - LEFT, BAR));
-        let text = if let Some(seconds) = seconds {
-            format!("{} s", number(seconds))
-        } else {
-            svg.marker(Look { marker: Marker::Beyond, ..look }, (to + 6.0, middle));
-            format!("still down after {longest} s")
-        };
-        svg.text(
-            &format!("label {}", look.colour),
-            (to + if seconds.is_some() { 9.0 } else { 19.0 }, middle + 4.5),
-            &text,
-        );
-    }
-    Ok(svg.finish(TOP + 3.0 * HEIGHT, &[successes(report)?]))
+    let bars = [none, learning, unlimited].into_iter().zip(BARS).map(|(seconds, (name, meaning, strategy, _))| Bar {
+        name: name.to_owned(),
+        meaning,
+        look: look(strategy),
+        is_strong: strategy == "evidence",
+        value: seconds,
+        text: seconds.map_or(format!("still down after {longest} s"), |seconds| format!("{} s", number(seconds))),
+    });
+    let bottom = bars::draw(&mut svg, &bars.collect::<Vec<_>>(), end);
+    Ok(svg.finish(bottom, &[successes(report)?]))
 }
 
 /// Says what retries are for: the operations that succeed while requests fail.

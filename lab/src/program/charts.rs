@@ -1,10 +1,10 @@
 //! `lab charts`: draws the pictures of results that an earlier run wrote, and fills the tables of pages with them.
 
 use clap::Args;
-use lab::chart::{PEERS, TABLES_ONLY, inlined, peers, picture, recovery, retry_loop, timeline};
+use lab::chart::{TABLES_ONLY, inlined, picture, recovery, retry_loop, timeline};
 use lab::report::Report;
 use lab::scenario::SCENARIOS;
-use lab::tables::{Results, filled};
+use lab::tables::{PEERS, Results, filled};
 use lab::timeline::{EXAMPLE, example};
 use std::error::Error;
 use std::fs;
@@ -27,7 +27,7 @@ pub(super) struct Charts {
     #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
     reference: PathBuf,
     /// The pages with tables of results, between markers.
-    #[arg(long, default_values = ["docs/choosing.md", "lab/results/README.md"], value_name = "FILE")]
+    #[arg(long, default_values = ["docs/choosing.md", "docs/performance.md", "lab/results/README.md"], value_name = "FILE")]
     pages: Vec<PathBuf>,
     /// Writes nothing, and exits with 1 if the files are not those of the results.
     #[arg(long)]
@@ -75,8 +75,8 @@ pub(super) fn charts(charts: &Charts) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, the loop, one operation, and
-/// one beside other crates.
+/// Draws all pictures, by name: one for each scenario that has one, the first one of the README, the loop, and one
+/// operation.
 fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut pictures = Vec::new();
     let all = SCENARIOS.iter().zip(&results.full);
@@ -89,7 +89,6 @@ fn drawn(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn Error
     }
     pictures.push(("loop", retry_loop()));
     pictures.push(("timeline", timeline(&example(), EXAMPLE)));
-    pictures.push(("peers", peers(&results.peers).map_err(|error| format!("peers: {error}"))?));
     Ok(pictures)
 }
 

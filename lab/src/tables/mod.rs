@@ -22,6 +22,9 @@ pub struct Results {
     pub peers: Vec<Report>,
 }
 
+/// The scenarios of [`Results::peers`].
+pub const PEERS: [&str; 4] = ["outage", "layers", "partial", "copy"];
+
 impl Results {
     fn full(&self, scenario: &str) -> Result<&Report, Missing> {
         found(&self.full, scenario)
@@ -70,6 +73,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "faults" => quotas::faults(results.full("faults")?),
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "fleets" => quotas::fleets(results.full("fleet")?),
+        "fleets in short" => quotas::fleets_in_short(results.full("fleet")?),
         "layers" => servers::layers(results.full("layers")?),
         "many" => many(results.full("many")?),
         "levels" => levels(results.full("layers")?),

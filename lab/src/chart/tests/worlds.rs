@@ -11,7 +11,7 @@ fn row_of_world(report: &Report, world: &str) -> String {
 
 #[test]
 fn a_world_in_which_tasks_are_lost_says_how_many_and_has_a_hollow_marker() {
-    let mut worlds = reports().remove(11);
+    let mut worlds = reports().remove(9);
     let row = |worlds: &Report| row_of_world(worlds, "copy, 64 workers");
     assert!(!row(&worlds).contains("hollow") && !row(&worlds).contains("<text"));
     let of = |strategy: &str| ["copy, 64 workers".to_owned(), strategy.to_owned()];
