@@ -4,18 +4,6 @@ use crate::switch::SwitchedOff;
 #[cfg(feature = "tokio")]
 use {crate::member::FleetStatus, std::time::Duration};
 
-/// What became of a call to the store.
-#[cfg(feature = "tokio")]
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Outcome {
-    /// The store answered, after this time.
-    Ok(Duration),
-    /// The call failed, or there was no connection.
-    Error,
-    /// The store did not answer in time.
-    Timeout,
-}
-
 /// Describes the numbers. Counters of calls begin at zero, so that the first failure is an increase.
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 pub(crate) fn describe(fleet: &str) {
@@ -48,17 +36,13 @@ pub(crate) fn known(fleet: &str, status: &FleetStatus) {
     gauge("retry_fleet_retries_enabled", if status.retries_enabled { 1.0 } else { 0.0 });
 }
 
-/// Counts a call to the store.
+/// Counts a call that the store answered after this time, or that ended otherwise.
 #[cfg(all(feature = "metrics", feature = "tokio"))]
-pub(crate) fn called(fleet: &str, outcome: Outcome) {
-    let name = match outcome {
-        Outcome::Ok(time) => {
-            metrics::histogram!("retry_fleet_store_call_seconds", "fleet" => fleet.to_owned()).record(time);
-            "ok"
-        }
-        Outcome::Error => "error",
-        Outcome::Timeout => "timeout",
-    };
+pub(crate) fn called(fleet: &str, outcome: Result<Duration, &'static str>) {
+    if let Ok(time) = outcome {
+        metrics::histogram!("retry_fleet_store_call_seconds", "fleet" => fleet.to_owned()).record(time);
+    }
+    let name = outcome.err().unwrap_or("ok");
     metrics::counter!("retry_fleet_store_calls_total", "fleet" => fleet.to_owned(), "outcome" => name).increment(1);
 }
 
@@ -81,7 +65,7 @@ pub(crate) const fn known(_: &str, _: &FleetStatus) {}
 
 #[cfg(all(not(feature = "metrics"), feature = "tokio"))]
 #[inline]
-pub(crate) const fn called(_: &str, _: Outcome) {}
+pub(crate) const fn called(_: &str, _: Result<Duration, &'static str>) {}
 
 #[cfg(not(feature = "metrics"))]
 #[inline]

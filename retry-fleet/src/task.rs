@@ -294,9 +294,9 @@ impl<S: Store> Task<S> {
         numbers::called(
             self.member.fleet(),
             match &outcome {
-                Ok(Ok(_)) => numbers::Outcome::Ok(now.saturating_since(called_at)),
-                Ok(Err(_)) => numbers::Outcome::Error,
-                Err(_) => numbers::Outcome::Timeout,
+                Ok(Ok(_)) => Ok(now.saturating_since(called_at)),
+                Ok(Err(_)) => Err("error"),
+                Err(_) => Err("timeout"),
             },
         );
         let outcome = outcome.unwrap_or_else(|_| Err(StoreError::new("no answer within a second")));
