@@ -6,6 +6,8 @@ mod limit_world;
 mod liveness;
 #[cfg(all(feature = "metrics", feature = "tokio"))]
 mod numbers;
+#[cfg(all(feature = "metrics", feature = "tokio"))]
+mod operate;
 mod quota;
 #[cfg(all(feature = "tokio", feature = "tracing"))]
 mod reports;
