@@ -18,7 +18,7 @@ const PAGE: &str = include_str!("../../OPERATING.md");
 /// The page with the installation of the exporter, and queries.
 const INSTALLATION: &str = include_str!("../../../docs/production.md");
 
-/// Words of PromQL and of Grafana that the queries may have.
+/// Words of `PromQL` and of Grafana that the queries may have.
 const WORDS: [&str; 14] = [
     "and",
     "bool",
