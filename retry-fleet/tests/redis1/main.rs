@@ -19,6 +19,7 @@ mod proxy;
 #[path = "../fleet/support.rs"]
 #[expect(dead_code, reason = "only the random numbers are used here")]
 mod random;
+mod rights;
 #[cfg(feature = "redis1-sentinel")]
 mod sentinel;
 #[path = "../../../tests/clients/redis1/server.rs"]

@@ -116,7 +116,7 @@ impl TlsServer {
 
 /// A layer that keeps all fields of events.
 #[derive(Clone, Default)]
-struct Events(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Events(Arc<Mutex<Vec<String>>>);
 
 impl<S: Subscriber> Layer<S> for Events {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
@@ -134,7 +134,7 @@ impl<S: Subscriber> Layer<S> for Events {
 
 impl Events {
     /// Listens to the events of this thread.
-    fn listen(&self) -> DefaultGuard {
+    pub(crate) fn listen(&self) -> DefaultGuard {
         // With a single subscriber in the process, an event that a thread without one is the first to report is noted as one to
         // which nobody listens.
         static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
@@ -142,13 +142,13 @@ impl Events {
         tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
     }
 
-    fn find(&self, name: &str, fleet: &str) -> Option<String> {
+    pub(crate) fn find(&self, name: &str, fleet: &str) -> Option<String> {
         let events = self.0.lock().unwrap();
         events.iter().find(|text| text.starts_with(name) && text.contains(&format!("fleet=\"{fleet}\""))).cloned()
     }
 }
 
-async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "waited in vain: {what}");
