@@ -2,15 +2,19 @@
 
 #![cfg(feature = "http-server")]
 
+mod faulty;
 pub mod postgres;
 mod proxy;
 mod server;
+mod table;
 #[cfg(any(feature = "sqlx09", feature = "tokio_postgres07"))]
 pub mod transfers;
 mod unreachable;
 
+pub use faulty::{Fault, FaultyServer};
 pub use proxy::{Cut, Proxy};
 pub use server::{Reaction, Server};
+pub use table::{assert_table, classification};
 pub use unreachable::{FullBacklog, refused_address};
 
 use retry_clients::ClientError;

@@ -60,15 +60,7 @@ impl Server {
     ///
     /// If no certificate can be made.
     pub fn start_untrusted(reaction: Reaction) -> Self {
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
-        let tls = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.into()], key.into())
-            .unwrap();
-        Self::run("https", vec![reaction], Some(Arc::new(tls)))
+        Self::run("https", vec![reaction], Some(untrusted()))
     }
 
     fn run(scheme: &str, reactions: Vec<Reaction>, tls: Option<Arc<ServerConfig>>) -> Self {
@@ -110,6 +102,19 @@ impl Drop for Server {
     }
 }
 
+/// Returns the settings of TLS with a certificate that no client trusts, because the server signed it itself.
+pub(crate) fn untrusted() -> Arc<ServerConfig> {
+    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
+    let tls = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.into()], key.into())
+        .unwrap();
+    Arc::new(tls)
+}
+
 fn serve(mut connection: TcpStream, state: &State) -> io::Result<()> {
     // Only bounds a failing test.
     connection.set_read_timeout(Some(Duration::from_mins(1)))?;
@@ -149,7 +154,7 @@ fn react(connection: &mut (impl Read + Write), state: &State) -> io::Result<bool
 
 /// Reads a request. Returns false if the client closed the connection first. The whole request is read, because closing
 /// a connection with unread data resets it.
-fn read_request(connection: &mut impl Read) -> io::Result<bool> {
+pub(crate) fn read_request(connection: &mut impl Read) -> io::Result<bool> {
     let mut request = Vec::new();
     while !is_complete(&request) {
         let mut piece = [0; 4096];

@@ -1,0 +1,246 @@
+//! A server that misbehaves in one way at each request, and counts the requests.
+
+use crate::refused_address;
+use crate::server::{read_request, untrusted};
+use rustls::{ServerConnection, StreamOwned};
+use socket2::SockRef;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// The time between two bytes of a head that never ends.
+const SLOW: Duration = Duration::from_millis(20);
+
+/// An answer that leaves the connection open.
+const WELL: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nwell";
+
+/// How a [`FaultyServer`] misbehaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`text` says what each of them is")]
+pub enum Fault {
+    Refused,
+    ResetUnread,
+    ResetRead,
+    Closed,
+    CutInHead,
+    CutInBody,
+    CutInChunk,
+    Stall,
+    StallInBody,
+    SlowHead,
+    TooShort,
+    TooLong,
+    TwoLengths,
+    Garbage,
+    TlsUntrusted,
+    TlsMissing,
+    TlsCut,
+    ReusedClosedBefore,
+    ReusedReset,
+    ReusedClosed,
+}
+
+impl Fault {
+    /// Those of HTTP/1.1, in the order of the table.
+    pub const HTTP1: [Self; 20] = [
+        Self::Refused,
+        Self::ResetUnread,
+        Self::ResetRead,
+        Self::Closed,
+        Self::CutInHead,
+        Self::CutInBody,
+        Self::CutInChunk,
+        Self::Stall,
+        Self::StallInBody,
+        Self::SlowHead,
+        Self::TooShort,
+        Self::TooLong,
+        Self::TwoLengths,
+        Self::Garbage,
+        Self::TlsUntrusted,
+        Self::TlsMissing,
+        Self::TlsCut,
+        Self::ReusedClosedBefore,
+        Self::ReusedReset,
+        Self::ReusedClosed,
+    ];
+
+    /// Returns what the server does, in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Refused => "connection refused",
+            Self::ResetUnread => "reset before the request was read",
+            Self::ResetRead => "reset after the request was read",
+            Self::Closed => "closed after the request was read",
+            Self::CutInHead => "closed in the head",
+            Self::CutInBody => "closed in the body",
+            Self::CutInChunk => "closed in a chunk of the body",
+            Self::Stall => "stall before the head",
+            Self::StallInBody => "stall in the body",
+            Self::SlowHead => "a head that arrives byte by byte and never ends",
+            Self::TooShort => "`content-length` below the length of the body",
+            Self::TooLong => "`content-length` above the length of the body, and the connection stays open",
+            Self::TwoLengths => "two different `content-length`",
+            Self::Garbage => "bytes that are not HTTP",
+            Self::TlsUntrusted => "TLS: a certificate that no client trusts",
+            Self::TlsMissing => "TLS: a server without TLS",
+            Self::TlsCut => "TLS: closed in the handshake",
+            Self::ReusedClosedBefore => "reused connection: closed before the request was sent",
+            Self::ReusedReset => "reused connection: reset before the request was read",
+            Self::ReusedClosed => "reused connection: closed after the request was read",
+        }
+    }
+
+    /// Returns whether only a timeout of the client ends a request.
+    pub fn is_endless(self) -> bool {
+        matches!(self, Self::Stall | Self::StallInBody | Self::SlowHead | Self::TooLong)
+    }
+
+    /// Returns whether a connection serves its first request well.
+    pub fn is_of_reused(self) -> bool {
+        matches!(self, Self::ReusedClosedBefore | Self::ReusedReset | Self::ReusedClosed)
+    }
+
+    fn is_of_tls(self) -> bool {
+        matches!(self, Self::TlsUntrusted | Self::TlsMissing | Self::TlsCut)
+    }
+}
+
+/// A running server on the loopback interface. It stops when this is dropped.
+#[derive(Debug)]
+pub struct FaultyServer {
+    /// The URL of the server.
+    pub url: String,
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    fault: Fault,
+    requests: AtomicUsize,
+    stopped: AtomicBool,
+}
+
+impl FaultyServer {
+    /// Starts a server.
+    ///
+    /// # Panics
+    ///
+    /// If no port can be bound.
+    pub fn start(fault: Fault) -> Self {
+        let state = Arc::new(State { fault, requests: AtomicUsize::new(0), stopped: AtomicBool::new(false) });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut address = listener.local_addr().unwrap();
+        if fault == Fault::Refused {
+            address = refused_address();
+        } else {
+            let state = Arc::clone(&state);
+            thread::spawn(move || {
+                for connection in listener.incoming() {
+                    if state.stopped.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let state = Arc::clone(&state);
+                    // Clients break connections, so errors are expected.
+                    thread::spawn(move || connection.and_then(|connection| serve(connection, &state)));
+                }
+            });
+        }
+        let scheme = if fault.is_of_tls() { "https" } else { "http" };
+        let url = format!("{scheme}://localhost:{}/", address.port());
+        Self { url, address, state }
+    }
+
+    /// Returns the number of requests that the server has read.
+    pub fn requests(&self) -> usize {
+        self.state.requests.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for FaultyServer {
+    fn drop(&mut self) {
+        self.state.stopped.store(true, Ordering::SeqCst);
+        // Wakes the server, which waits for a connection.
+        _ = TcpStream::connect(self.address);
+    }
+}
+
+fn reset(connection: &TcpStream) -> io::Result<()> {
+    SockRef::from(connection).set_linger(Some(Duration::ZERO))
+}
+
+fn serve(mut connection: TcpStream, state: &State) -> io::Result<()> {
+    // Only bounds a failing test.
+    connection.set_read_timeout(Some(Duration::from_mins(1)))?;
+    let fault = state.fault;
+    if fault.is_of_tls() {
+        return shake_hands(connection, fault);
+    }
+    if fault == Fault::ResetUnread {
+        return reset_unread(&connection);
+    }
+    if fault.is_of_reused() {
+        if !read_request(&mut connection)? {
+            return Ok(());
+        }
+        state.requests.fetch_add(1, Ordering::SeqCst);
+        connection.write_all(WELL.as_bytes())?;
+        match fault {
+            Fault::ReusedClosedBefore => return Ok(()),
+            Fault::ReusedReset => return reset_unread(&connection),
+            _ => {}
+        }
+    }
+    if !read_request(&mut connection)? {
+        return Ok(());
+    }
+    state.requests.fetch_add(1, Ordering::SeqCst);
+    connection.write_all(answer(fault).as_bytes())?;
+    match fault {
+        Fault::ResetRead => reset(&connection)?,
+        Fault::SlowHead => loop {
+            connection.write_all(b"x")?;
+            thread::sleep(SLOW);
+        },
+        _ if fault.is_endless() => _ = connection.read_to_end(&mut Vec::new())?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Resets a connection when a request has arrived, without reading it.
+fn reset_unread(connection: &TcpStream) -> io::Result<()> {
+    if connection.peek(&mut [0])? > 0 { reset(connection) } else { Ok(()) }
+}
+
+/// Fails in the handshake of TLS.
+fn shake_hands(mut connection: TcpStream, fault: Fault) -> io::Result<()> {
+    if fault == Fault::TlsUntrusted {
+        let session = ServerConnection::new(untrusted()).map_err(io::Error::other)?;
+        return StreamOwned::new(session, connection).read_to_end(&mut Vec::new()).map(drop);
+    }
+    // What was not read makes the system send a reset.
+    let _ = connection.read(&mut [0; 16 * 1024])?;
+    if fault == Fault::TlsMissing {
+        connection.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")?;
+    }
+    Ok(())
+}
+
+/// Returns what the server answers before the fault.
+fn answer(fault: Fault) -> &'static str {
+    match fault {
+        Fault::CutInHead => "HTTP/1.1 200 OK\r\ncontent-len",
+        Fault::CutInBody | Fault::TooLong => "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf",
+        Fault::CutInChunk | Fault::StallInBody => "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n64\r\nhalf",
+        Fault::SlowHead => "HTTP/1.1 200 OK\r\nx: ",
+        Fault::TooShort => "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nwhole",
+        Fault::TwoLengths => "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 5\r\n\r\nwhole",
+        Fault::Garbage => "SSH-2.0-OpenSSH_9.2\r\n",
+        _ => "",
+    }
+}
