@@ -1,9 +1,8 @@
 //! A server that misbehaves in one way at each request, and counts the requests.
 
-use crate::refused_address;
 use crate::server::{read_request, untrusted};
 use rustls::{ServerConnection, StreamOwned};
-use socket2::SockRef;
+use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -116,6 +115,8 @@ pub struct FaultyServer {
     pub url: String,
     address: SocketAddr,
     state: Arc<State>,
+    /// Refuses connections, and keeps its port from the servers of other tests.
+    _bound: Option<Socket>,
 }
 
 #[derive(Debug)]
@@ -133,26 +134,20 @@ impl FaultyServer {
     /// If no port can be bound.
     pub fn start(fault: Fault) -> Self {
         let state = Arc::new(State { fault, requests: AtomicUsize::new(0), stopped: AtomicBool::new(false) });
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let mut address = listener.local_addr().unwrap();
-        if fault == Fault::Refused {
-            address = refused_address();
+        let bound = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        bound.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+        let address = bound.local_addr().unwrap().as_socket().unwrap();
+        let bound = if fault == Fault::Refused {
+            Some(bound)
         } else {
+            bound.listen(128).unwrap();
             let state = Arc::clone(&state);
-            thread::spawn(move || {
-                for connection in listener.incoming() {
-                    if state.stopped.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    let state = Arc::clone(&state);
-                    // Clients break connections, so errors are expected.
-                    thread::spawn(move || connection.and_then(|connection| serve(connection, &state)));
-                }
-            });
-        }
+            thread::spawn(move || accept(&bound.into(), &state));
+            None
+        };
         let scheme = if fault.is_of_tls() { "https" } else { "http" };
         let url = format!("{scheme}://localhost:{}/", address.port());
-        Self { url, address, state }
+        Self { url, address, state, _bound: bound }
     }
 
     /// Returns the number of requests that the server has read.
@@ -166,6 +161,17 @@ impl Drop for FaultyServer {
         self.state.stopped.store(true, Ordering::SeqCst);
         // Wakes the server, which waits for a connection.
         _ = TcpStream::connect(self.address);
+    }
+}
+
+fn accept(listener: &TcpListener, state: &Arc<State>) {
+    for connection in listener.incoming() {
+        if state.stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        let state = Arc::clone(state);
+        // Clients break connections, so errors are expected.
+        thread::spawn(move || connection.and_then(|connection| serve(connection, &state)));
     }
 }
 
