@@ -49,6 +49,9 @@
 //! that was made by `connect_lazy` connects in the first call, and again after the connection broke, so its errors are
 //! statuses.
 //!
+//! `Endpoint::timeout` ends with the head of the answer, also for a call with a single answer: a server that then stalls is waited for
+//! without end. So set `attempt_timeout` on the operation.
+//!
 //! Attempts that stream a request start the stream again, so make the stream within the attempt.
 
 use crate::{connect, hyper1};

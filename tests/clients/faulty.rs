@@ -1,5 +1,7 @@
 //! A server that misbehaves in one way at each request, and counts the requests.
 
+mod http2;
+
 use crate::server::{read_request, untrusted};
 use rustls::{ServerConnection, StreamOwned};
 use socket2::{Domain, SockRef, Socket, Type};
@@ -40,6 +42,12 @@ pub enum Fault {
     ReusedClosedBefore,
     ReusedReset,
     ReusedClosed,
+    GoAwayBelow,
+    GoAwayAbove,
+    RefusedStream,
+    Cancel,
+    CancelInBody,
+    InternalError,
 }
 
 impl Fault {
@@ -67,6 +75,27 @@ impl Fault {
         Self::ReusedClosed,
     ];
 
+    /// Those of HTTP/2, in the order of the table.
+    pub const HTTP2: [Self; 17] = [
+        Self::Refused,
+        Self::ResetUnread,
+        Self::ResetRead,
+        Self::Closed,
+        Self::CutInBody,
+        Self::Stall,
+        Self::StallInBody,
+        Self::Garbage,
+        Self::TlsUntrusted,
+        Self::TlsMissing,
+        Self::TlsCut,
+        Self::GoAwayBelow,
+        Self::GoAwayAbove,
+        Self::RefusedStream,
+        Self::Cancel,
+        Self::CancelInBody,
+        Self::InternalError,
+    ];
+
     /// Returns what the server does, in words.
     pub fn text(self) -> &'static str {
         match self {
@@ -90,6 +119,12 @@ impl Fault {
             Self::ReusedClosedBefore => "reused connection: closed before the request was sent",
             Self::ReusedReset => "reused connection: reset before the request was read",
             Self::ReusedClosed => "reused connection: closed after the request was read",
+            Self::GoAwayBelow => "GOAWAY with a last stream below that of the request",
+            Self::GoAwayAbove => "GOAWAY with the stream of the request, then closed",
+            Self::RefusedStream => "RST_STREAM with REFUSED_STREAM",
+            Self::Cancel => "RST_STREAM with CANCEL",
+            Self::CancelInBody => "RST_STREAM with CANCEL in the body",
+            Self::InternalError => "RST_STREAM with INTERNAL_ERROR",
         }
     }
 
@@ -101,6 +136,11 @@ impl Fault {
     /// Returns whether a connection serves its first request well.
     pub fn is_of_reused(self) -> bool {
         matches!(self, Self::ReusedClosedBefore | Self::ReusedReset | Self::ReusedClosed)
+    }
+
+    /// Returns whether the protocol says that the request was not processed.
+    fn is_unprocessed(self) -> bool {
+        matches!(self, Self::GoAwayBelow | Self::RefusedStream)
     }
 
     fn is_of_tls(self) -> bool {
@@ -122,18 +162,22 @@ pub struct FaultyServer {
 #[derive(Debug)]
 struct State {
     fault: Fault,
+    http2: bool,
     requests: AtomicUsize,
+    /// Those of the requests that the server refused and did not process.
+    refused: AtomicUsize,
     stopped: AtomicBool,
 }
 
 impl FaultyServer {
-    /// Starts a server.
+    /// Starts a server of HTTP/1.1, or of HTTP/2.
     ///
     /// # Panics
     ///
     /// If no port can be bound.
-    pub fn start(fault: Fault) -> Self {
-        let state = Arc::new(State { fault, requests: AtomicUsize::new(0), stopped: AtomicBool::new(false) });
+    pub fn start(fault: Fault, http2: bool) -> Self {
+        let (requests, refused, stopped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        let state = Arc::new(State { fault, http2, requests, refused, stopped });
         let bound = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         bound.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
         let address = bound.local_addr().unwrap().as_socket().unwrap();
@@ -153,6 +197,11 @@ impl FaultyServer {
     /// Returns the number of requests that the server has read.
     pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of those requests that the server can have carried out.
+    pub fn carried_out(&self) -> usize {
+        self.requests() - self.state.refused.load(Ordering::SeqCst)
     }
 }
 
@@ -188,6 +237,9 @@ fn serve(mut connection: TcpStream, state: &State) -> io::Result<()> {
     }
     if fault == Fault::ResetUnread {
         return reset_unread(&connection);
+    }
+    if state.http2 {
+        return http2::serve(connection, state);
     }
     if fault.is_of_reused() {
         if !read_request(&mut connection)? {
