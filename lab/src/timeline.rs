@@ -2,10 +2,11 @@
 
 use crate::World;
 use crate::call::{CallError, Outcome};
+use retry_core::config::ConfiguredStrategy;
 use retry_core::strategy::DelaySource;
 use retry_core::time::Timer as _;
 use retry_core::{
-    Event, EventKind, ExponentialBackoff, Jitter, Observer, RetryError, RetryErrorType, RetryQuota,
+    Event, EventKind, ExponentialBackoff, Jitter, Observer, RetryError, RetryErrorType, RetryStrategy,
     StandardRetryStrategy, retry,
 };
 use std::cell::RefCell;
@@ -60,10 +61,25 @@ pub struct Wait {
 /// first attempt succeeds immediately.
 pub fn record(strategy: StandardRetryStrategy, planned: Vec<Planned>, max_time: Option<Duration>) -> Timeline {
     let strategy = Arc::new(strategy);
+    recorded(&strategy, strategy.backoff_strategy(), planned, max_time)
+}
+
+/// Runs an operation like [`record`], of a strategy with settings from outside, in any mode.
+pub fn record_configured(strategy: ConfiguredStrategy, planned: Vec<Planned>, max_time: Option<Duration>) -> Timeline {
+    let backoff = strategy.backoff_strategy();
+    recorded(&Arc::new(strategy), &backoff, planned, max_time)
+}
+
+fn recorded<S: RetryStrategy + 'static>(
+    strategy: &Arc<S>,
+    backoff: &ExponentialBackoff,
+    planned: Vec<Planned>,
+    max_time: Option<Duration>,
+) -> Timeline {
     let recorder = Recorder::default();
     let world = World::new();
-    let (called, observer, timer) = (Arc::clone(&strategy), recorder.clone(), world.clone());
-    let before = strategy.quota().available();
+    let (called, observer, timer) = (Arc::clone(strategy), recorder.clone(), world.clone());
+    let before = strategy.quota_level();
     world.spawn(async move {
         let clock = timer.clone();
         let mut planned = planned.into_iter();
@@ -83,31 +99,39 @@ pub fn record(strategy: StandardRetryStrategy, planned: Vec<Planned>, max_time: 
         };
     });
     world.run();
-    let mut timeline = Timeline { levels: vec![(Duration::ZERO, before)], max_time, ..Timeline::default() };
+    let levels = before.map(|level| (Duration::ZERO, level)).into_iter().collect();
+    let mut timeline = Timeline { levels, max_time, ..Timeline::default() };
     for event in recorder.0.take() {
-        timeline.add(&event, strategy.backoff_strategy());
+        timeline.add(&event, backoff);
     }
     timeline
 }
 
-/// Records the operation of the published picture, with the settings that [`EXAMPLE`] names: its fourth wait would be too long.
-pub fn example() -> Timeline {
+/// Returns the attempts of the published picture.
+pub fn example_attempts() -> Vec<Planned> {
     let planned = [
         (800, CallError::Failed),
         (1000, CallError::TimedOut),
         (200, CallError::Throttled { retry_after: None }),
         (500, CallError::Failed),
     ];
-    let planned = planned.map(|(ms, error)| Planned { takes: Duration::from_millis(ms), outcome: Err(error) });
-    record(StandardRetryStrategy::new().seed(SEED), planned.into(), Some(Duration::from_secs(8)))
+    planned.map(|(ms, error)| Planned { takes: Duration::from_millis(ms), outcome: Err(error) }).into()
+}
+
+/// Records the operation of the published picture, with the settings that [`EXAMPLE`] names: its fourth wait would be too long.
+pub fn example() -> Timeline {
+    record(StandardRetryStrategy::new().seed(EXAMPLE_SEED), example_attempts(), Some(EXAMPLE_MAX_TIME))
 }
 
 /// The settings of [`example`].
 pub const EXAMPLE: &str =
     "StandardRetryStrategy::new() with a max_time of 8 s and an attempt_timeout of 1 s; one run (simulation)";
 
-/// A seed whose waits are neither very short nor too long for a fourth attempt.
-const SEED: u64 = 1;
+/// The limit on the time of [`example`].
+pub const EXAMPLE_MAX_TIME: Duration = Duration::from_secs(8);
+
+/// The seed of [`example`]: its waits are neither very short nor too long for a fourth attempt.
+pub const EXAMPLE_SEED: u64 = 1;
 
 impl Timeline {
     /// Returns the time at which the operation returned.

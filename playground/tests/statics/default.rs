@@ -1,0 +1,3 @@
+use retry_core::StandardRetryStrategy;
+
+static STORE: StandardRetryStrategy = StandardRetryStrategy::new();

@@ -1,0 +1,3 @@
+use retry_core::{PacedRetryStrategy, StandardRetryStrategy};
+
+static STORE: PacedRetryStrategy = PacedRetryStrategy::over(StandardRetryStrategy::new());

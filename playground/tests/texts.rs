@@ -1,0 +1,116 @@
+//! The texts mean the settings of the form. The statics of some forms are in files, which are compiled here. After a change of the
+//! texts, `UPDATE_EXPECT=1 cargo test -p playground --test texts` renews them.
+
+use expect_test::expect_file;
+use playground::{Form, rust, toml};
+use retry_core::config::RetryMode;
+use retry_core::strategy::StandardRetrySettings;
+use retry_core::{
+    AdaptiveRetryStrategy, ExponentialBackoff, Jitter, PacedRetryStrategy, RetryConfig, RetryErrorType, RetryQuota,
+    StandardRetryStrategy,
+};
+use serde_json::json;
+use std::time::Duration;
+
+/// What a strategy does.
+#[derive(Debug, PartialEq)]
+struct Meaning {
+    mode: RetryMode,
+    settings: StandardRetrySettings,
+    bases: [Duration; 4],
+    cap: Duration,
+    jitter: Jitter,
+    quota: u32,
+}
+
+impl Meaning {
+    fn new(mode: RetryMode, settings: StandardRetrySettings, backoff: &ExponentialBackoff, quota: u32) -> Self {
+        let classes =
+            [RetryErrorType::Throttling, RetryErrorType::Timeout, RetryErrorType::Conflict, RetryErrorType::Other];
+        let (bases, cap) = (classes.map(|class| backoff.base(class)), backoff.cap());
+        Self { mode, settings, bases, cap, jitter: backoff.jitter_setting(), quota }
+    }
+
+    fn of_config(config: &RetryConfig) -> Self {
+        let strategy = config.build();
+        let quota = strategy.evidence_quota().map_or(strategy.quota().available(), RetryQuota::available);
+        Self::new(strategy.mode(), strategy.settings(), &strategy.backoff_strategy(), quota)
+    }
+
+    fn of_standard<Q: RetryQuota>(store: &StandardRetryStrategy<ExponentialBackoff, Q>, mode: RetryMode) -> Self {
+        Self::new(mode, store.settings(), store.backoff_strategy(), store.quota().available())
+    }
+
+    fn of_adaptive<Q: RetryQuota>(store: &AdaptiveRetryStrategy<ExponentialBackoff, Q>) -> Self {
+        Self::of_standard(store.standard(), RetryMode::Adaptive)
+    }
+
+    fn of_paced<Q: RetryQuota>(store: &PacedRetryStrategy<ExponentialBackoff, Q>) -> Self {
+        Self::of_standard(store.standard(), RetryMode::Paced)
+    }
+}
+
+fn form(strategy: &str, preset: &str, [attempts, base, cap, quota]: [&str; 4]) -> Form {
+    let fields = json!({
+        "strategy": strategy, "preset": preset, "attempts": attempts, "base": base, "cap": cap, "quota": quota,
+        "load": "80", "workers": "64", "limit": "100",
+    });
+    Form::parse(&fields.to_string()).unwrap()
+}
+
+const DEFAULT: [&str; 4] = ["5", "1000", "20", "500"];
+const OTHER: [&str; 4] = ["4", "150", "5", "50"];
+
+#[test]
+fn the_file_means_the_settings() {
+    for strategy in ["standard", "adaptive", "paced"] {
+        for preset in ["evidence", "default", "aws_2_0", "aws_2_1"] {
+            for numbers in [DEFAULT, OTHER, ["1", "1", "1", "0"], ["20", "2500", "3600", "100000"]] {
+                let form = form(strategy, preset, numbers);
+                let text = toml(&form);
+                let read: RetryConfig = toml::from_str(&text).unwrap();
+                assert_eq!(read, form.config(), "{text}");
+                let meaning = Meaning::of_config(&read);
+                assert_eq!((meaning.mode, meaning.settings.max_attempts), (form.strategy, form.attempts), "{text}");
+                assert_eq!((meaning.bases[3], meaning.cap), (form.base, form.cap), "{text}");
+                assert!(preset == "evidence" || meaning.quota == form.quota, "{text}");
+            }
+        }
+    }
+}
+
+/// Compiles the static of a form from a file, and compares what both mean.
+macro_rules! statics {
+    ($($name:ident: $file:literal, $form:expr, $meaning:expr;)+) => {
+        $(
+            mod $name {
+                include!($file);
+
+                pub(super) fn meaning() -> super::Meaning {
+                    $meaning(&STORE)
+                }
+            }
+        )+
+
+        #[test]
+        fn the_static_means_the_settings() {
+            $(expect_file![$file].assert_eq(&rust(&$form));)+
+            $(assert_eq!($name::meaning(), Meaning::of_config(&$form.config()), stringify!($name));)+
+        }
+    };
+}
+
+statics! {
+    default: "statics/default.rs", form("standard", "default", DEFAULT),
+        |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
+    other: "statics/other.rs", form("standard", "default", OTHER),
+        |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
+    aws: "statics/aws.rs", form("standard", "aws_2_1", OTHER),
+        |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
+    evidence: "statics/evidence.rs", form("standard", "evidence", OTHER),
+        |store| super::Meaning::of_standard(store, super::RetryMode::Standard);
+    adaptive: "statics/adaptive.rs", form("adaptive", "aws_2_0", OTHER), super::Meaning::of_adaptive;
+    paced: "statics/paced.rs", form("paced", "default", DEFAULT), super::Meaning::of_paced;
+    paced_evidence: "statics/paced_evidence.rs", form("paced", "evidence", DEFAULT), super::Meaning::of_paced;
+    adaptive_evidence: "statics/adaptive_evidence.rs", form("adaptive", "evidence", OTHER), super::Meaning::of_adaptive;
+}
