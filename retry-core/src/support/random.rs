@@ -1,7 +1,7 @@
 //! Random numbers from sources that are `const`-constructible and shared by threads.
 
 use crate::support::sync::{AtomicU64, Ordering};
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ impl RandomNumbers {
         Self { seed: None, counter: AtomicU64::new(0) }
     }
 
-    /// Creates a stream that is the same in each process.
+    /// Creates a stream that is the same in each process, on each platform.
     pub(crate) const fn seeded(seed: u64) -> Self {
         Self { seed: Some(seed), counter: AtomicU64::new(0) }
     }
@@ -62,7 +62,7 @@ fn next_random(seed: u64, counter: &AtomicU64) -> u64 {
     // The steps are 2^64 divided by the golden ratio. This odd number visits all states before one comes again, and
     // keeps the streams of neighbouring seeds apart.
     let state = seed.wrapping_add(counter.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
-    SmallRng::seed_from_u64(state).random()
+    Xoshiro256PlusPlus::seed_from_u64(state).random()
 }
 
 /// Returns the random seed of the process.

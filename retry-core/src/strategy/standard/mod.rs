@@ -334,7 +334,7 @@ impl<Q> StandardRetryStrategy<ExponentialBackoff, Q> {
         Ok(self)
     }
 
-    /// Sets the seed of the jitter, so that the delays are the same in every run. For tests.
+    /// Sets the seed of the jitter, so that the delays are the same in every run, on every platform. For tests.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.backoff = self.backoff.seed(seed);

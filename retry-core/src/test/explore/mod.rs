@@ -14,7 +14,7 @@ pub use report::{Finding, FindingKind, Findings};
 
 use judge::{Fate, judge};
 use place::{Case, Failing, Makers, Missing, Place, Site};
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use run::{End, Observed, Test, run};
 use std::collections::HashMap;
@@ -300,7 +300,8 @@ impl Explore {
         let mut cases: Vec<_> = all.into_iter().enumerate().collect();
         let number = cases.len();
         if number > self.max_cases {
-            let drawn = |index: usize| SmallRng::seed_from_u64(self.seed ^ ((index as u64) << 32)).random::<u64>();
+            let drawn =
+                |index: usize| Xoshiro256PlusPlus::seed_from_u64(self.seed ^ ((index as u64) << 32)).random::<u64>();
             cases.sort_by_key(|(index, _)| drawn(*index));
             cases.truncate(self.max_cases);
             cases.sort_by_key(|(index, _)| *index);
