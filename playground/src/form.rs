@@ -118,7 +118,7 @@ impl Form {
             limit: fields.number("limit", 10..=300),
         };
         if fields.invalid.is_empty() && form.base > form.cap {
-            fields.refuse("base", "expected at most the longest backoff".to_owned());
+            fields.refuse("base", "expected at most the cap".to_owned());
         }
         if fields.invalid.is_empty() { Ok(form) } else { Err(fields.invalid) }
     }

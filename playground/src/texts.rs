@@ -60,8 +60,11 @@ pub fn rust(form: &Form) -> String {
         Some(limited) => format!("{limited}::over(\n    {},\n)", value("        ")),
     };
     let first = value.lines().next().unwrap_or_default().len();
-    let gap = if name.len() + first + 2 <= WIDTH { " " } else { "\n    " };
-    let _ = writeln!(text, "\n{name}{gap}{value};");
+    let _ = if name.len() + first + 2 <= WIDTH {
+        writeln!(text, "\n{name} {value};")
+    } else {
+        writeln!(text, "\n{name}\n    {};", value.replace('\n', "\n    "))
+    };
     text
 }
 

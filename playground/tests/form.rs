@@ -24,7 +24,7 @@ fn invalid_fields_get_a_message_that_says_what_is_expected() {
         ("attempts", "0", "expected a whole number from 1 to 20"),
         ("attempts", "2.5", "expected a whole number from 1 to 20"),
         ("base", "", "expected a whole number from 1 to 60000"),
-        ("base", "30000", "expected at most the longest backoff"),
+        ("base", "30000", "expected at most the cap"),
         ("cap", "4000000000", "expected a whole number from 1 to 3600"),
         ("quota", "-1", "expected a whole number from 0 to 100000"),
         ("load", "96", "expected a whole number from 1 to 95"),

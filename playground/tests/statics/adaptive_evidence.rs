@@ -4,7 +4,7 @@ use std::time::Duration;
 
 static STORE: AdaptiveRetryStrategy<ExponentialBackoff, EvidenceQuota> =
     AdaptiveRetryStrategy::over(
-    EvidenceRetryStrategy::standard()
-        .max_attempts(4)
-        .backoff(Duration::from_millis(150), Duration::from_secs(5)),
-);
+        EvidenceRetryStrategy::standard()
+            .max_attempts(4)
+            .backoff(Duration::from_millis(150), Duration::from_secs(5)),
+    );

@@ -1,0 +1,120 @@
+//! The page in Chromium, over HTTP: it computes, follows its controls, and shows what the native build computes, digit by digit.
+//! `.ci/playground` builds the page and runs this.
+
+#![cfg(not(target_arch = "wasm32"))]
+
+mod driver;
+mod files;
+
+use driver::Browser;
+use playground::answer;
+use serde_json::{Value, json};
+use std::env;
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// What the page shows, and the fields of its form.
+const SHOWN: &str = "
+const image = (id) => decodeURIComponent(document.getElementById(id).src.replace('data:image/svg+xml,', ''));
+const text = (id) => document.getElementById(id).textContent;
+return {
+    form: Object.fromEntries([...document.forms[0].elements].filter((field) => field.name).map((field) => [field.name, field.value])),
+    texts: { toml: text('toml'), rust: text('rust') },
+    timeline: { svg: image('timeline') },
+    copy: { svg: image('copy'), sentence: text('copy-sentence') },
+    outage: { svg: image('outage'), sentence: text('outage-sentence') },
+};";
+
+const ARROW_UP: &str = "\u{e013}";
+const DELETE_ALL: &str = "\u{e009}a\u{e000}\u{e017}";
+
+/// Waits until the page has computed everything, and returns what it shows.
+fn settled(browser: &Browser) -> Value {
+    let begun = Instant::now();
+    let is_busy = "return document.querySelector('main').getAttribute('aria-busy') !== 'false'";
+    while browser.run(is_busy).as_bool().unwrap() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the page is still busy: {}", browser.run(SHOWN));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    browser.run(SHOWN)
+}
+
+/// Compares what the page shows with the native build. The libraries for `ln`, `cos`, `powf` and `cbrt` are others there, so their last
+/// bits may differ. What is compared is what is displayed: all digits and coordinates of the pictures, and all texts.
+fn assert_is_native(shown: &Value) {
+    let form = shown["form"].to_string();
+    for part in ["texts", "timeline", "copy", "outage"] {
+        let native: Value = serde_json::from_str(&answer(part, &form)).unwrap();
+        assert_eq!(shown[part], native, "{part} of {form}");
+    }
+}
+
+// Rule B8. The browser's build has pointers of 32 bits.
+#[test]
+#[ignore = "needs the built page and Chromium: .ci/playground"]
+fn the_page_shows_what_the_library_does() {
+    let directory = env::var("PLAYGROUND_PAGE").expect("PLAYGROUND_PAGE is the directory of the built page");
+    let browser = Browser::start();
+    let begun = Instant::now();
+    browser.open(&files::serve(directory.into()));
+    let first = settled(&browser);
+    println!("the page is complete {} ms after its address was entered", begun.elapsed().as_millis());
+    assert_eq!(first["form"]["attempts"], "5", "the numbers of the preset are filled in");
+    assert_is_native(&first);
+
+    // The controls, by keyboard.
+    let mut before = first.clone();
+    for (field, keys) in [
+        ("strategy", "paced"),
+        ("attempts", ARROW_UP),
+        ("preset", "aws_2_1"),
+        ("base", ARROW_UP),
+        ("strategy", "adaptive"),
+        ("preset", "default"),
+        ("quota", ARROW_UP),
+        ("load", ARROW_UP),
+        ("workers", ARROW_UP),
+        ("limit", ARROW_UP),
+        ("strategy", "standard"),
+        ("limit", &format!("{DELETE_ALL}300")),
+        ("load", &format!("{DELETE_ALL}95")),
+    ] {
+        let begun = Instant::now();
+        browser.press(field, keys);
+        let shown = settled(&browser);
+        println!("{field}: complete after {} ms", begun.elapsed().as_millis());
+        assert_ne!(shown["form"], before["form"], "{field}");
+        assert_ne!(shown["outage"]["svg"].as_str().map(str::len), Some(0));
+        assert_is_native(&shown);
+        before = shown;
+    }
+
+    // A field that is invalid has a message, and the pictures stay.
+    browser.press("attempts", DELETE_ALL);
+    let invalid = settled(&browser);
+    let message = "return document.getElementById(document.forms[0].elements.attempts.getAttribute('aria-describedby')).textContent";
+    assert_eq!(browser.run(message), "expected a whole number from 1 to 20");
+    assert_eq!(invalid["outage"]["svg"], before["outage"]["svg"]);
+    browser.press("attempts", "3");
+    assert_is_native(&settled(&browser));
+    assert_eq!(browser.run("return document.querySelectorAll('.expected').length"), 0);
+
+    // Of many changes in a row, the last one counts.
+    browser.run(
+        "const load = document.forms[0].elements.load;
+         for (let value = 30; value < 60; value += 1) { load.value = value; load.dispatchEvent(new Event('input', { bubbles: true })); }",
+    );
+    let last = settled(&browser);
+    assert_eq!(last["form"]["load"], "59");
+    assert_is_native(&last);
+
+    if let Ok(directory) = env::var("PLAYGROUND_SCREENSHOTS") {
+        for width in [400, 1400] {
+            for scheme in ["light", "dark"] {
+                let file = format!("{directory}/{width}-{scheme}.png");
+                fs::write(file, browser.screenshot(width, scheme)).unwrap();
+            }
+        }
+    }
+    assert_eq!(browser.console(), json!([]), "the console of the browser");
+}
