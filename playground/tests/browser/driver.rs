@@ -70,16 +70,21 @@ impl Browser {
         self.post(&format!("/element/{element}/value"), &json!({ "text": keys }));
     }
 
-    /// Returns a picture of the whole page as PNG.
-    pub(crate) fn screenshot(&self, width: u32, scheme: &str) -> Vec<u8> {
-        let devtools = |command: &str, parameters: Value| {
-            self.post("/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
-        };
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
+    }
+
+    /// Gives the window a width, and the reader a colour scheme.
+    pub(crate) fn emulate(&self, width: u32, scheme: &str) {
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        devtools("Emulation.setEmulatedMedia", media);
+        self.devtools("Emulation.setEmulatedMedia", &media);
         let size = json!({ "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": false });
-        devtools("Emulation.setDeviceMetricsOverride", size);
-        let taken = devtools("Page.captureScreenshot", json!({ "captureBeyondViewport": true }));
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Returns a picture of the whole page as PNG.
+    pub(crate) fn screenshot(&self) -> Vec<u8> {
+        let taken = self.devtools("Page.captureScreenshot", &json!({ "captureBeyondViewport": true }));
         decoded(taken["data"].as_str().unwrap())
     }
 

@@ -108,12 +108,15 @@ fn the_page_shows_what_the_library_does() {
     assert_eq!(last["form"]["load"], "59");
     assert_is_native(&last);
 
-    if let Ok(directory) = env::var("PLAYGROUND_SCREENSHOTS") {
-        for width in [400, 1400] {
-            for scheme in ["light", "dark"] {
-                let file = format!("{directory}/{width}-{scheme}.png");
-                fs::write(file, browser.screenshot(width, scheme)).unwrap();
-            }
+    // The page fits into narrow windows. Pictures and texts scroll.
+    let screenshots = env::var("PLAYGROUND_SCREENSHOTS");
+    for (width, scheme) in [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")] {
+        browser.emulate(width, scheme);
+        let root = "document.documentElement";
+        let overflow = browser.run(&format!("return {root}.scrollWidth - {root}.clientWidth"));
+        assert_eq!(overflow, 0, "at a width of {width}");
+        if let Ok(directory) = &screenshots {
+            fs::write(format!("{directory}/{width}-{scheme}.png"), browser.screenshot()).unwrap();
         }
     }
     assert_eq!(browser.console(), json!([]), "the console of the browser");
