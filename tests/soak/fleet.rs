@@ -96,6 +96,10 @@ impl Members {
             Ok(last) => last,
             Err(error) => return problem(format!("the last member can't join: {error}")),
         };
+        // From here on, the store knows the last member.
+        if last.turn_retries_on().await.is_err() || !SWITCH.is_on() || !TENANTS.is_enabled() {
+            problem("the switch of the fleet is not on again".to_owned());
+        }
         let began = Instant::now();
         while lock(&self.shared.store).members() != 1 && began.elapsed() < Duration::from_secs(15) {
             sleep(Duration::from_millis(50)).await;
@@ -103,9 +107,6 @@ impl Members {
         let members = lock(&self.shared.store).members();
         if members != 1 {
             problem(format!("{members} members instead of the last one"));
-        }
-        if last.turn_retries_on().await.is_err() || !SWITCH.is_on() || !TENANTS.is_enabled() {
-            problem("the switch of the fleet is not on again".to_owned());
         }
         leave(last).await;
         let members = lock(&self.shared.store).members();
