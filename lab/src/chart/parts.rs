@@ -1,10 +1,8 @@
-//! What the pictures share: access to the parts of a report.
+//! Access to the parts of a report.
 
-use super::dots::Row;
-use super::lines::{Drawn, Panel};
-use super::looks::{YOURS, look};
-use super::svg::Svg;
-use crate::report::{Line, Plot, Report, Spread, Table};
+use super::scale::number;
+use super::style::YOURS;
+use crate::report::{Plot, Point, Report, Spread, Table};
 use std::error::Error;
 use std::fmt;
 
@@ -25,55 +23,14 @@ pub(super) fn option(report: &Report, name: &str) -> f64 {
     report.options[name].as_f64().unwrap_or(0.0)
 }
 
-/// Moves means over spans of time from the beginning of the span to its middle, except those of some lines.
-pub(super) fn centred(plot: &Plot, except: &[&str]) -> Plot {
-    let mut plot = plot.clone();
-    for line in plot.lines.iter_mut().filter(|line| !except.contains(&line.name.as_str())) {
-        if let [first, second, ..] = line.points[..] {
-            line.points.iter_mut().for_each(|point| point.x += (second.x - first.x) / 2.0);
-        }
-    }
-    plot
+/// Returns an option that is a number as text.
+pub(super) fn text(report: &Report, name: &str) -> String {
+    number(option(report, name))
 }
 
-/// Returns an empty panel with the names of its axes.
-pub(super) fn panel<'a>(names: (&str, &str), x: (f64, f64), y: (f64, f64)) -> Panel<'a> {
-    let names = (names.0.to_owned(), names.1.to_owned());
-    Panel { x, y, names, is_logarithmic: false, bounds: None, shade: None, lines: Vec::new(), texts: Vec::new() }
-}
-
-/// Draws panels that end above `bottom`, with notes below.
-pub(super) fn drawn(title: &str, subtitle: &str, panels: &[Panel<'_>], bottom: f64, notes: &[String]) -> String {
-    let mut svg = Svg::new(title, subtitle);
-    for panel in panels {
-        panel.draw(&mut svg);
-    }
-    svg.finish(bottom, notes)
-}
-
-/// Returns lines by strategy with their names, and the user's own line if there is one.
-pub(super) fn lines<'a>(plot: &'a Plot, shown: &[(&str, Option<&str>)]) -> Result<Vec<Drawn<'a>>, Missing> {
-    let drawn = |&(strategy, name): &(&str, Option<&str>)| {
-        Ok(Drawn { line: line(plot, strategy)?, look: look(strategy), name: name.map(str::to_owned) })
-    };
-    let mut lines = shown.iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
-    let yours = line(plot, YOURS).ok();
-    lines.extend(yours.map(|line| Drawn { line, look: look(YOURS), name: Some(YOURS.to_owned()) }));
-    Ok(lines)
-}
-
-/// Returns rows for the strategies of sections, and for the user's own settings if they are there.
-pub(super) fn rows<'a>(table: &Table, sections: &[(&'a str, &[&str])]) -> Vec<Row<'a>> {
-    let mut rows = Vec::new();
-    for (section, names) in sections {
-        for (index, &name) in names.iter().enumerate() {
-            rows.push(Row { name: name.to_owned(), look: look(name), section: (index == 0).then_some(*section) });
-        }
-    }
-    if has_yours(table) {
-        rows.push(Row { name: YOURS.to_owned(), look: look(YOURS), section: Some("your settings") });
-    }
-    rows
+/// Returns what a title claims if the results have it, or else the title of the scenario.
+pub(super) fn claim(report: &Report, is_found: bool, finding: String) -> String {
+    if is_found { finding } else { report.title.clone() }
 }
 
 /// Returns whether a table has the user's own settings.
@@ -92,24 +49,6 @@ pub(crate) fn distinct(table: &Table, key: usize) -> Vec<String> {
     values
 }
 
-/// Returns the values of rows and lanes.
-pub(super) fn collect(
-    rows: &[Row<'_>],
-    lanes: &[String],
-    value: impl Fn(&str, &str) -> Result<Spread, Missing>,
-) -> Result<Vec<Vec<Spread>>, Missing> {
-    rows.iter().map(|row| lanes.iter().map(|lane| value(&row.name, lane)).collect()).collect()
-}
-
-pub(super) fn highest(values: &[Vec<Spread>]) -> f64 {
-    values.iter().flatten().filter_map(|spread| spread.high).fold(0.0, f64::max)
-}
-
-/// Returns the largest median; "never" is infinite.
-pub(super) fn worst<'a>(values: impl IntoIterator<Item = &'a Spread>) -> f64 {
-    values.into_iter().map(|spread| spread.mid.unwrap_or(f64::INFINITY)).fold(0.0, f64::max)
-}
-
 pub(super) fn plot<'a>(report: &'a Report, name: &str) -> Result<&'a Plot, Missing> {
     report.plot(name).ok_or_else(|| Missing(format!("plot {name:?}")))
 }
@@ -118,11 +57,21 @@ pub(crate) fn table<'a>(report: &'a Report, name: &str) -> Result<&'a Table, Mis
     report.table(name).ok_or_else(|| Missing(format!("table {name:?}")))
 }
 
-pub(super) fn line<'a>(plot: &'a Plot, name: &str) -> Result<&'a Line, Missing> {
-    plot.lines
-        .iter()
-        .find(|line| line.name == name)
-        .ok_or_else(|| Missing(format!("line {name:?} in the plot {:?}", plot.name)))
+/// Returns the points of a line.
+pub(super) fn points<'a>(plot: &'a Plot, line: &str) -> Result<&'a [Point], Missing> {
+    let found = plot.lines.iter().find(|each| each.name == line);
+    found.map(|line| &line.points[..]).ok_or_else(|| Missing(format!("line {line:?} in the plot {:?}", plot.name)))
+}
+
+/// Returns the last median of a line.
+pub(super) fn last(plot: &Plot, line: &str) -> Result<f64, Missing> {
+    Ok(points(plot, line)?.last().and_then(|point| point.y.mid).unwrap_or(0.0))
+}
+
+/// Returns the point with the largest median, as numbers.
+pub(super) fn peak(points: &[Point]) -> (f64, f64) {
+    let points = points.iter().map(|point| (point.x, point.y.mid.unwrap_or(0.0)));
+    points.fold((0.0, 0.0), |highest, point| if point.1 > highest.1 { point } else { highest })
 }
 
 pub(crate) fn value(table: &Table, keys: &[&str], measure: &str) -> Result<Spread, Missing> {

@@ -17,15 +17,10 @@ impl Scale {
         // A label needs some room.
         let most = ((positions.1 - positions.0).abs() / 36.0).clamp(2.0, 6.0);
         let step = step(length / most);
-        let first = (from / step).ceil();
-        let count = if is_open {
-            ((from + length) / step - first - 1e-9).ceil()
-        } else {
-            ((from + length) / step - first + 1e-9).floor()
-        };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an axis has few ticks")]
-        let ticks: Vec<f64> =
-            (0..=count.clamp(0.0, 50.0) as u32).map(|number| (first + f64::from(number)) * step).collect();
+        let (first, last) = ((from / step).ceil(), (from + length) / step);
+        let last = if is_open { (last - 1e-9).ceil() } else { (last + 1e-9).floor() };
+        let ticks = (0_u32..50).map(|number| first + f64::from(number)).take_while(|&tick| tick <= last);
+        let ticks: Vec<f64> = ticks.map(|tick| tick * step).collect();
         let end = if is_open { ticks.last().copied().unwrap_or(to) } else { from + length };
         Self { values: (from, end), positions, is_logarithmic: false, ticks }
     }
@@ -88,26 +83,26 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_cover_the_values() {
-        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 300.0), true).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!(Scale::linear((10.0, 190.0), (0.0, 300.0), false).ticks, [50.0, 100.0, 150.0]);
-        assert_eq!(Scale::linear((0.0, 87.0), (0.0, 80.0), true).ticks, [0.0, 50.0, 100.0], "a short axis has few");
+        let linear = |values, end, is_open| Scale::linear(values, (0.0, end), is_open).ticks;
+        assert_eq!(linear((0.0, 87.0), 300.0, true), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(linear((10.0, 190.0), 300.0, false), [50.0, 100.0, 150.0]);
+        assert_eq!(linear((0.0, 87.0), 80.0, true), [0.0, 50.0, 100.0], "a short axis has few");
         assert_eq!(Scale::logarithmic((0.4, 96.0), (0.0, 100.0)).ticks, [0.1, 1.0, 10.0, 100.0]);
-        assert_eq!(number(Scale::linear((0.0, 0.0), (0.0, 100.0), true).at(2.0)), "100");
     }
 
     #[test]
-    fn values_have_positions() {
+    fn values_have_positions_within_the_axis() {
         let scale = Scale::linear((0.0, 100.0), (300.0, 100.0), true);
-        assert_eq!((scale.at(0.0), scale.at(50.0), scale.at(1e9)), (300.0, 200.0, 100.0));
+        assert_eq!([0.0, 50.0, 1e9].map(|value| number(scale.at(value))), ["300", "200", "100"]);
         let scale = Scale::logarithmic((1.0, 100.0), (0.0, 100.0));
-        assert_eq!([1.0, 10.0].map(|value| number(scale.at(value))), ["0", "50"]);
+        assert_eq!([0.0, 1.0, 10.0].map(|value| number(scale.at(value))), ["0", "0", "50"]);
+        assert_eq!(number(Scale::linear((0.0, 0.0), (0.0, 100.0), true).at(2.0)), "100", "no values");
     }
 
     #[test]
     fn numbers_are_short() {
         let texts = [0.0, 0.25, 1.171, 24.0, 46.238, 3776.0, 12_724.5].map(number);
         assert_eq!(texts, ["0", "0.25", "1.17", "24", "46.2", "3,776", "12,724"]);
-        let texts = [0.0, 0.04, 5.0, 1234.56].map(|value| fixed(value, 1));
-        assert_eq!(texts, ["0", "0.0", "5.0", "1,234.6"]);
+        assert_eq!([0.0, 0.04, 5.0, 1234.56].map(|value| fixed(value, 1)), ["0", "0.0", "5.0", "1,234.6"]);
     }
 }

@@ -1,7 +1,8 @@
 //! The picture of one operation: its attempts, the ranges of its waits, the level of its quota, and its time limit.
 
-use super::looks::{BLUE, INK};
+use super::lines::length;
 use super::scale::{Scale, fixed, number};
+use super::style::{BLUE, INK};
 use super::svg::{Svg, WIDTH};
 use crate::timeline::{Attempt, Timeline};
 use retry_core::{RetryError, RetryErrorType};
@@ -25,8 +26,7 @@ pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
     let scale = Scale::linear((0.0, last.as_secs_f64().max(1e-3)), TIME, false);
     let at = |time: Duration| scale.at(time.as_secs_f64());
     let rows = timeline.attempts.len();
-    #[expect(clippy::cast_precision_loss, reason = "an operation has few attempts")]
-    let row = |index: usize| TOP + ROW * (index as f64 + 0.5);
+    let row = |index: usize| TOP + ROW * (length(index) + 0.5);
     let (quota, bottom) = (row(rows) - ROW / 2.0 + 16.0, row(rows) - ROW / 2.0 + 26.0 + STEPS);
     legend(&mut svg);
     for &tick in &scale.ticks {
@@ -45,7 +45,7 @@ pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
                 let end = at(attempt.time.end + drawn);
                 svg.path("blue line", "", &[(to, middle), (end, middle)]);
                 svg.path("axis", "2 3", &[(end, middle), (end, row(index + 1))]);
-                svg.marker(BLUE, (end, middle));
+                svg.marker("mark", BLUE, (end, middle));
             }
         }
         let colour = if attempt.failure.is_none() && timeline.reason.is_none() { "green" } else { "ink" };
@@ -56,21 +56,19 @@ pub fn timeline(timeline: &Timeline, subtitle: &str) -> String {
         svg.path("red line", "", &[(at(max_time), TOP - 10.0), (at(max_time), bottom)]);
         svg.text("label red end", (at(max_time) - 6.0, bottom - STEPS - 14.0), "max_time");
     }
-    svg.finish(bottom + 20.0, &[])
+    svg.finish(bottom + 20.0, "")
 }
 
 fn title(timeline: &Timeline) -> String {
-    let attempts = match timeline.attempts.len() {
-        1 => "1 attempt".to_owned(),
-        count => format!("{count} attempts"),
-    };
+    let count = timeline.attempts.len();
+    let attempts = if count == 1 { "1 attempt".to_owned() } else { format!("{count} attempts") };
     let not_begun = timeline.attempts.last().is_some_and(|attempt| attempt.wait.is_some());
     match timeline.reason {
         None => format!("An operation succeeds after {attempts}"),
         Some(RetryError::MaxTime) if not_begun => {
             format!("An operation ends after {attempts}, because its next wait would end after max_time")
         }
-        Some(RetryError::MaxTime) => format!("max_time ends an operation in its attempt {}", timeline.attempts.len()),
+        Some(RetryError::MaxTime) => format!("max_time ends an operation in its attempt {count}"),
         Some(reason) => format!("An operation ends after {attempts}: {reason}"),
     }
 }
@@ -82,7 +80,7 @@ fn legend(svg: &mut Svg) {
     svg.rectangle("blue bar", (TIME.0 + 92.0, y - 9.0), (22.0, 10.0));
     svg.text("small", (TIME.0 + 120.0, y), "range of the wait, by jitter");
     svg.path("blue line", "", &[(TIME.0 + 300.0, y - 4.0), (TIME.0 + 322.0, y - 4.0)]);
-    svg.marker(BLUE, (TIME.0 + 322.0, y - 4.0));
+    svg.marker("mark", BLUE, (TIME.0 + 322.0, y - 4.0));
     svg.text("small", (TIME.0 + 334.0, y), "the wait of this operation");
 }
 

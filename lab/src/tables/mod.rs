@@ -74,6 +74,7 @@ fn rows(name: &str, results: &Results) -> Result<Rows, Missing> {
         "fleet_limit" => fleet_limit(results.full("fleet_limit")?),
         "fleets" => quotas::fleets(results.full("fleet")?),
         "fleets in short" => quotas::fleets_in_short(results.full("fleet")?),
+        "hedges" => servers::hedges(results.full("tail")?),
         "layers" => servers::layers(results.full("layers")?),
         "many" => many(results.full("many")?),
         "levels" => levels(results.full("layers")?),

@@ -76,3 +76,21 @@ pub(super) fn layers(report: &Report) -> Result<Rows, Missing> {
     }
     Ok(rows)
 }
+
+/// The slowest calls: a row for each delay of hedges, at the load and the part of slow requests that are compared.
+pub(super) fn hedges(report: &Report) -> Result<Rows, Missing> {
+    let (table, compared) = (table(report, "tail")?, &report.options["compared"]);
+    let [load, part] = [0, 1].map(|index| compared[index].as_f64().unwrap_or(0.0));
+    let (slots, part, load) = (report.options["slots"][0].to_string(), fixed(100.0 * part, 0), load.to_string());
+    let mut rows = vec![row(&["hedges", "p99, ms", "p99.9, ms", "extra requests, %"])];
+    let keys = ["slow requests", &slots, &part, &load];
+    for case in table.rows.iter().filter(|row| row.keys[..4] == keys) {
+        let of = |measure| value(table, &[keys[0], keys[1], keys[2], keys[3], &case.keys[4]], measure);
+        let times = ["p99, ms", "p99.9, ms"].map(|time| Ok(median(of(time)?, 1.0, 0)));
+        let mut cells = vec![case.keys[4].clone()];
+        cells.extend(times.into_iter().collect::<Result<Vec<_>, _>>()?);
+        cells.push(median(of("extra requests, %")?, 1.0, 1));
+        rows.push(cells);
+    }
+    Ok(rows)
+}

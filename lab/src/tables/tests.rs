@@ -66,6 +66,8 @@ fn a_table_has_the_numbers_of_the_results() {
         set(&mut results.full, scenario, &keys, 0, 777.0);
         assert!(table(name, &results).contains("777"), "{name}");
     }
+    set(&mut results.full, "tail", &["slow requests", "4", "2", "0.3", "50 ms"], 1, 777.0);
+    assert!(table("hedges", &results).contains("| 50 ms | 777 | 78 | 2.2 |"));
     set(&mut results.full, "layers", &["no quota"], 3, 777.0);
     assert!(table("layers", &results).contains("| 777 |"));
     let name = "failing servers beside other crates";
