@@ -4,7 +4,6 @@ mod adaptive;
 mod builtin_limiters;
 mod concurrency;
 mod custom_limiter;
-mod life;
 mod paced;
 mod pair;
 mod shared_pace;

@@ -5,7 +5,9 @@
 mod model;
 mod rules;
 
+use crate::program::{check, each};
 use model::Life;
+use proptest::collection::vec;
 use proptest::prelude::*;
 use retry_core::config::RetryMode;
 
@@ -58,19 +60,13 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
-
-    // Rules A4, A8, A9, A10, A11, A12, A13, L8, L9, L10, L14, C19, K3.
-    #[test]
-    fn each_answer_is_that_of_the_rules_in_any_course_of_events(
-        has_ramp in any::<bool>(),
-        steps in prop::collection::vec(steps(), 1..120),
-    ) {
+// Rules A4, A8, A9, A10, A11, A12, A13, L8, L9, L10, L14, C19, K3.
+#[test]
+fn each_answer_is_that_of_the_rules_in_any_course_of_events() {
+    let programs = (any::<bool>(), vec(steps(), 1..120));
+    check(file!(), 1000, programs, |(has_ramp, steps)| {
         let mut life = Life::new(has_ramp);
-        for step in steps {
-            life.step(step);
-        }
+        each(steps, |step| life.step(step));
         life.end();
-    }
+    });
 }

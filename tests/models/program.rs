@@ -1,0 +1,43 @@
+//! How programs run: how many, with which seeds, and what a failure prints.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::any::Any;
+use std::env;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Runs this many random programs, or as many as `PROPTEST_CASES` says, and before them those of the seeds in
+/// `proptest-regressions`.
+///
+/// # Panics
+///
+/// Panics if a program fails. The message contains the shortest program that fails, and the seed is added to the file.
+pub(crate) fn check<P: Strategy>(file: &'static str, programs: u32, program: P, run: impl Fn(P::Value)) {
+    let mut config = ProptestConfig { source_file: Some(file), ..ProptestConfig::default() };
+    if env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = programs;
+    }
+    let mut runner = TestRunner::new(config);
+    let result = runner.run(&program, |program| {
+        run(program);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}\n{runner}");
+    }
+}
+
+/// Takes the steps of a program. A failure names the step.
+pub(crate) fn each<S: Copy + Debug>(steps: Vec<S>, mut take: impl FnMut(S)) {
+    for (number, step) in steps.into_iter().enumerate() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| take(step))) {
+            resume_unwind(Box::new(format!("step {number}, {step:?}: {}", message(&*panic))));
+        }
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
+}
