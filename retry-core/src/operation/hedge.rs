@@ -2,7 +2,7 @@
 
 use super::release::{ReleaseGuard, TokenState};
 use super::warned::Warned;
-use super::{Attempt, Call, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
+use super::{Call, Deadline, Operation, OperationOf, OptionalObserver, TimeLimits};
 use crate::limit::Ready;
 use crate::observe::trace::Level;
 use crate::observe::{EventKind, NoHedge};
@@ -141,16 +141,28 @@ impl<'a, F: Future, Z: Future<Output = ()>, C: Copy + Unpin> Runner<'a, F, Z, C>
         self.body.is_some()
     }
 
-    /// Polls the attempt, if it runs, and drops it when it is over.
+    /// Polls the body of the attempt, if it runs, and drops the attempt when it has ended.
     #[inline]
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<F::Output, C>> {
-        let Some(body) = self.body.as_mut().as_pin_mut() else {
-            return self.deadline.over().map_or(Poll::Pending, |cut| Poll::Ready(Err(cut)));
-        };
-        let mut attempt = Attempt::new(self.deadline, self.sleep.as_mut(), body);
-        let attempted = ready!(Pin::new(&mut attempt).poll(context));
+    pub(super) fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<F::Output> {
+        let Some(body) = self.body.as_mut().as_pin_mut() else { return Poll::Pending };
+        let outcome = ready!(body.poll(context));
         self.stop();
-        Poll::Ready(attempted)
+        Poll::Ready(outcome)
+    }
+
+    /// Polls the time limit of the attempt, if it runs or could not begin, and drops the attempt when its time is over. Without a
+    /// sleep, no time was left, and its body was polled once.
+    #[inline]
+    pub(super) fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<C> {
+        if let Some(cut) = self.deadline.over() {
+            return Poll::Ready(cut);
+        }
+        if let Some(sleep) = self.sleep.as_mut().as_pin_mut() {
+            ready!(sleep.poll(context));
+        }
+        let Deadline::Sleep(cut) = self.deadline else { return Poll::Pending };
+        self.stop();
+        Poll::Ready(cut)
     }
 }
 

@@ -105,10 +105,17 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let _entered = this.place.enter();
+        // Both bodies are polled before a time limit: an outcome that is ready when the time is up is used.
         if !mem::take(&mut this.is_polled)
-            && let Poll::Ready(attempted) = this.first.poll(context)
+            && let Poll::Ready(outcome) = this.first.poll_body(context)
         {
-            return Poll::Ready(Raced(this.keep(Lane::First, attempted)));
+            return Poll::Ready(Raced(this.keep(Lane::First, outcome)));
+        }
+        if let Poll::Ready(outcome) = this.second.poll_body(context) {
+            return Poll::Ready(Raced(this.keep(Lane::Hedge, outcome)));
+        }
+        if let Poll::Ready(cut) = this.first.poll_limit(context) {
+            return Poll::Ready(Raced(Happened::Cut(Lane::First, cut)));
         }
         this.poll_others(context).map(Raced)
     }
@@ -117,21 +124,16 @@ impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unp
 impl<F: Future, Z: Future<Output = ()>, D: Future<Output = ()>, K, C: Copy + Unpin> Race<'_, F, Z, D, K, C> {
     /// Keeps the outcome of an attempt.
     #[inline]
-    fn keep(&mut self, lane: Lane, attempted: Result<F::Output, C>) -> Happened<C> {
-        match attempted {
-            Ok(outcome) => {
-                self.outcome = Some(explored::ran(outcome));
-                Happened::Ended(lane)
-            }
-            Err(cut) => Happened::Cut(lane, cut),
-        }
+    fn keep(&mut self, lane: Lane, outcome: F::Output) -> Happened<C> {
+        self.outcome = Some(explored::ran(outcome));
+        Happened::Ended(lane)
     }
 
-    /// Polls the hedge, or the sleep until there is one.
+    /// Polls the time limit of the hedge, or the sleep until there is one.
     #[inline(never)]
     fn poll_others(&mut self, context: &mut Context<'_>) -> Poll<Happened<C>> {
-        if let Poll::Ready(attempted) = self.second.poll(context) {
-            return Poll::Ready(self.keep(Lane::Hedge, attempted));
+        if let Poll::Ready(cut) = self.second.poll_limit(context) {
+            return Poll::Ready(Happened::Cut(Lane::Hedge, cut));
         }
         match self.due.as_mut().as_pin_mut() {
             Some(due) => due.poll(context).map(|()| Happened::Due),

@@ -280,3 +280,18 @@ async fn under_a_test_guard_there_are_no_hedges_unless_the_test_asks() {
     drop(guard);
     assert_eq!(HEDGE.delay(), learned);
 }
+
+// Rules T7, V3.
+#[tokio::test(start_paused = true)]
+async fn an_outcome_of_the_hedge_that_is_ready_when_max_time_is_up_is_used() {
+    let (strategy, hedge, service) = (standard(), after(), Service::new([(1000, Ok(1)), (200, Ok(2))]));
+    let call = retry(&strategy, || service.call()).max_time(millis(300));
+    assert_eq!(call.hedge(&hedge).run().await, Ok(2));
+    let service = Service::new([(1000, Ok(1)), (200, Err(Failed::THROTTLED))]);
+    let report = retry(&strategy, || service.call()).max_time(millis(300)).hedge(&hedge).report().await;
+    assert_eq!((report.outcome, report.reason), (Err(Failed::THROTTLED), Some(RetryError::MaxTime)));
+    // The limit of an attempt: both are cut, one after the other.
+    let service = Service::new([(1000, Ok(1)), (1000, Ok(2)), (0, Ok(3))]);
+    let call = retry(&strategy, || service.call()).idempotent(true).attempt_timeout(millis(300));
+    assert_eq!(call.hedge(&Hedge::after(Duration::ZERO)).run().await, Ok(3));
+}
