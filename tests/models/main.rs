@@ -4,9 +4,10 @@
 //! the rules of docs/semantics.md, written down plainly. After each step, both must agree. A failure prints the seed, which
 //! proptest keeps in `proptest-regressions`, and the shortest program that fails.
 
+mod calls;
 mod life;
 mod program;
 mod readings;
 mod settings;
 
-use tests::support;
+use tests::{script, support};
