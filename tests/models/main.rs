@@ -8,6 +8,7 @@ mod calls;
 mod life;
 mod program;
 mod readings;
+mod scopes;
 mod settings;
 
 use tests::{script, support};

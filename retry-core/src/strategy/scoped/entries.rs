@@ -24,9 +24,9 @@ pub(super) struct Entries<K, S> {
     len: usize,
     /// The next entries to evict, as pairs of last use and hash, in reverse order: the last pair is evicted first.
     ///
-    /// The list has the entries that were not in use when it was created. Entries that were inserted or used since then
-    /// have a later use than all of them, so the order is exact. Creating a list examines all entries, and the list
-    /// then serves one eviction or use for each of its elements.
+    /// The list has the entries that were not in use when it was created. Entries that were inserted, looked up or in use since
+    /// then have a later use than all of them. Creating a list examines all entries, and the list then serves one eviction or use
+    /// for each of its elements.
     candidates: Vec<(u64, u64)>,
     /// The number of new keys to admit without eviction before the next list, because the last list was too short to be
     /// worth its cost.

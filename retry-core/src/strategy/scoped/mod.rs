@@ -52,9 +52,9 @@ use std::sync::{Arc, LazyLock, OnceLock, Weak};
 /// # Bounds
 ///
 /// The map keeps at most [`max_scopes`](ScopedRetryStrategy::max_scopes) keys, by default 1024. Beyond that, a new key
-/// evicts the unused key whose last call of [`scope`](ScopedRetryStrategy::scope) is the oldest. An evicted key that
-/// comes back starts with a new strategy and a full quota, so set the bound well above the number of keys that are busy
-/// at the same time.
+/// evicts the least recently used key: never one for which there is another unused key whose last call of
+/// [`scope`](ScopedRetryStrategy::scope) and whose last handle ended earlier. An evicted key that comes back starts with a new
+/// strategy and a full quota, so set the bound well above the number of keys that are busy at the same time.
 ///
 /// A key is in use while it has a [handle](Scope), as it does during each operation. Keys in use are never evicted. If
 /// all keys are in use, the map grows beyond the bound. It shrinks again when a new key is added while others are
