@@ -5,6 +5,7 @@
 //! proptest keeps in `proptest-regressions`, and the shortest program that fails.
 
 mod calls;
+mod fleet;
 mod life;
 mod program;
 mod readings;
