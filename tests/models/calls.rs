@@ -11,9 +11,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use retry_core::strategy::Refund;
-use retry_core::{
-    Hedge, Jitter, Report, RetryQuota, StandardRetryStrategy, Stop, TokioTimer, policy_fn, retry,
-};
+use retry_core::{Hedge, Jitter, Report, RetryQuota, StandardRetryStrategy, Stop, TokioTimer, policy_fn, retry};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::time::Duration;
@@ -254,7 +252,11 @@ fn steps() -> impl Strategy<Value = Step> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     ((prop_oneof![0..40_u32, Just(500)], 0..20_u32), 1..6_u32, any::<bool>()).prop_map(
-        |((outer, inner), max_attempts, refunds_last_cost)| Settings { capacities: [outer, inner], max_attempts, refunds_last_cost },
+        |((outer, inner), max_attempts, refunds_last_cost)| Settings {
+            capacities: [outer, inner],
+            max_attempts,
+            refunds_last_cost,
+        },
     )
 }
 

@@ -185,7 +185,10 @@ impl World {
         }
         let process = self.places[place].as_mut().unwrap();
         let call = process.member.call(at(self.now), is_leaving);
-        assert_eq!(call.turn.as_ref().map(|turn| u64::try_from(turn.off_for.as_millis()).unwrap()), process.turn.take());
+        assert_eq!(
+            call.turn.as_ref().map(|turn| u64::try_from(turn.off_for.as_millis()).unwrap()),
+            process.turn.take()
+        );
         assert_eq!(call.ttl, Duration::from_secs(3));
         process.last = Some(call.clone());
         let reply = match fate {

@@ -11,5 +11,7 @@ mod program;
 mod readings;
 mod scopes;
 mod settings;
+mod slots;
+mod throttled;
 
 use tests::{script, support};

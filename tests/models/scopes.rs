@@ -236,13 +236,12 @@ impl World {
     }
 
     fn fail(&mut self, hand: usize) {
-        let (Some((scope, token)), Some((id, operation))) = (&mut self.hands[hand], &mut self.held[hand]) else { return };
+        let (Some((scope, token)), Some((id, operation))) = (&mut self.hands[hand], &mut self.held[hand]) else {
+            return;
+        };
         let first = || scope.acquire_initial_token(&TokioTimer).unwrap();
-        let next = scope.refresh_retry_token(
-            token.take().unwrap_or_else(first),
-            &Failure::of(&Failed::SAFE),
-            &TokioTimer,
-        );
+        let next =
+            scope.refresh_retry_token(token.take().unwrap_or_else(first), &Failure::of(&Failed::SAFE), &TokioTimer);
         let known = &mut self.known[*id];
         let Operation { attempt, .. } = operation.take().unwrap_or(Operation { attempt: 1, paid: 0 });
         let expected = if !(self.is_on && known.is_on) {
@@ -291,7 +290,8 @@ impl World {
             Step::Drop(hand) => self.release(hand),
             Step::Fail(hand) => self.fail(hand),
             Step::Succeed(hand) | Step::Release(hand) => {
-                let (Some((scope, token)), Some((id, operation))) = (&mut self.hands[hand], &mut self.held[hand]) else {
+                let (Some((scope, token)), Some((id, operation))) = (&mut self.hands[hand], &mut self.held[hand])
+                else {
                     return;
                 };
                 let (Some(token), Some(Operation { paid, .. })) = (token.take(), operation.take()) else { return };
@@ -308,8 +308,7 @@ impl World {
                 let Some((id, operation)) = &mut self.held[from] else { return };
                 let Some(token) = self.hands[from].as_mut().and_then(|(_, token)| token.take()) else { return };
                 operation.take();
-                let result =
-                    self.hands[to].as_ref().unwrap().0.record_success(token, &Success::default(), &TokioTimer);
+                let result = self.hands[to].as_ref().unwrap().0.record_success(token, &Success::default(), &TokioTimer);
                 if *id == other {
                     self.known[other].add(1);
                 }
@@ -331,7 +330,11 @@ impl World {
         assert_eq!(self.scopes.len(), self.known.iter().filter(|known| known.is_in_map).count());
         for ((scope, _), (id, _)) in self.hands.iter().flatten().zip(self.held.iter().flatten()) {
             let known = &self.known[*id];
-            assert_eq!((scope.quota().available(), scope.quota().capacity()), (known.balance, known.capacity), "{known:?}");
+            assert_eq!(
+                (scope.quota().available(), scope.quota().capacity()),
+                (known.balance, known.capacity),
+                "{known:?}"
+            );
         }
     }
 }

@@ -49,6 +49,8 @@ struct Process {
     off_until: u64,
     /// Whether its last reply asked for a step.
     steps: bool,
+    /// Whether its last reply contained a rate.
+    is_told: bool,
     /// The times of the last two calls in a row without an answer, and the share after the last one.
     failed: (Option<u64>, Option<u64>),
     share: Option<f64>,
@@ -181,7 +183,8 @@ impl Model {
         let known = call.known_turn.as_ref().map_or(0, |turn| turn.number);
         let next = |number: u64| now.max(number + 1).max(known + 1);
         if let Some((text, until)) = &self.written {
-            let (reason, until) = if text == "on" { ("", 0) } else { (text.strip_prefix("off ").unwrap_or(""), *until) };
+            let (reason, until) =
+                if text == "on" { ("", 0) } else { (text.strip_prefix("off ").unwrap_or(""), *until) };
             let is_same = self.turn.as_ref().is_some_and(|turn| {
                 turn.reason == reason && (turn.until > 0) == (until > 0) && turn.until.abs_diff(until) <= SAME
             });
@@ -210,6 +213,7 @@ impl Model {
             process.off_until = now + millis(turn.off_for);
         }
         process.steps = reply.limit.as_ref().is_some_and(|limit| limit.step.is_some());
+        process.is_told = reply.limit.as_ref().is_some_and(|limit| limit.rate.is_some());
     }
 
     pub(super) fn unanswered(&mut self, id: &str, now: u64) {
@@ -238,6 +242,8 @@ impl Model {
             // Alone, a share grows by at most 1 % in a second, from the second call without an answer on.
             let most = match (process.failed, process.share) {
                 ((Some(before), Some(_)), Some(share)) => rate.max(share * (1.0 + 1e-5 * (now - before) as f64)),
+                // A store that was emptied has no rate yet, so the share stays.
+                ((_, None), Some(share)) if !process.is_told => rate.max(share),
                 _ => rate,
             };
             assert!(share > 0.0 && share <= most * (1.0 + 1e-9), "a share of {share} of {rate}");
