@@ -114,7 +114,6 @@ impl World {
     }
 
     fn call<'a>(&'a self, depth: usize, call: &'a Call) -> Pin<Box<dyn Future<Output = Report<Outcome>> + 'a>> {
-        const LONG: u64 = 1 << 40;
         Box::pin(async move {
             let stop = Stop::new();
             let stops = async {
@@ -129,24 +128,42 @@ impl World {
                 number.set(number.get() + 1);
                 self.attempt(depth, number.get(), call.attempt(number.get()))
             });
-            let retry = retry.policy(policy_fn(judge)).stop(&stop);
-            let retry = retry.attempt_timeout(millis(call.attempt_timeout.unwrap_or(LONG)));
-            let retry = match (call.max_time, call.deadline) {
-                (None, None) => retry.max_time(millis(LONG)),
-                (Some(time), None) => retry.max_time(millis(time)),
+            let retry = retry.policy(policy_fn(judge));
+            let hedge = Hedge::after(millis(call.hedge.unwrap_or_default()));
+            // Each option changes the type of the call.
+            type Reported<'a> = Pin<Box<dyn Future<Output = Report<Outcome>> + 'a>>;
+            macro_rules! report {
+                ($retry:expr) => {
+                    match (call.hedge, call.long_polling) {
+                        (None, false) => Box::pin($retry.report()) as Reported<'_>,
+                        (None, true) => Box::pin($retry.long_polling().report()),
+                        (Some(_), false) => Box::pin($retry.hedge(&hedge).report()),
+                        (Some(_), true) => Box::pin($retry.long_polling().hedge(&hedge).report()),
+                    }
+                };
+            }
+            macro_rules! stoppable {
+                ($retry:expr) => {
+                    if call.stop.is_some() { report!($retry.stop(&stop)) } else { report!($retry) }
+                };
+            }
+            macro_rules! timed {
+                ($retry:expr) => {
+                    match call.attempt_timeout {
+                        Some(time) => stoppable!($retry.attempt_timeout(millis(time))),
+                        None => stoppable!($retry),
+                    }
+                };
+            }
+            let report = match (call.max_time, call.deadline) {
+                (None, None) => timed!(retry),
+                (Some(time), None) => timed!(retry.max_time(millis(time))),
                 (time, Some(deadline)) => {
-                    let time = millis(time.unwrap_or(LONG));
                     let part = millis(deadline.unsigned_abs());
                     let now = Instant::now();
-                    retry.max_time(time).deadline(if deadline < 0 { now - part } else { now + part })
+                    let retry = retry.deadline(if deadline < 0 { now - part } else { now + part });
+                    timed!(retry.max_time(time.map_or(Duration::MAX, millis)))
                 }
-            };
-            let hedge = Hedge::after(millis(call.hedge.unwrap_or_default()));
-            let report: Pin<Box<dyn Future<Output = Report<Outcome>>>> = match (call.hedge, call.long_polling) {
-                (None, false) => Box::pin(retry.report()),
-                (None, true) => Box::pin(retry.long_polling().report()),
-                (Some(_), false) => Box::pin(retry.hedge(&hedge).report()),
-                (Some(_), true) => Box::pin(retry.long_polling().hedge(&hedge).report()),
             };
             tokio::select! {
                 biased;

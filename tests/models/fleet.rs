@@ -190,6 +190,7 @@ impl World {
             process.turn.take()
         );
         assert_eq!(call.ttl, Duration::from_secs(3));
+        self.model.called(&process.id, self.now, &call);
         process.last = Some(call.clone());
         let reply = match fate {
             Fate::Answered | Fate::Slow | Fate::ReplyLost => Some(self.reach(&call)),
@@ -308,18 +309,13 @@ impl World {
             for place in &living {
                 let process = self.places[*place].as_ref().unwrap();
                 let share = process.member.status().share.unwrap_or(10.0);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    clippy::cast_precision_loss,
-                    reason = "it is clamped"
-                )]
-                let sent = (share / 4.0 + parts[*place]).clamp(0.0, 1e6) as u64;
-                parts[*place] += share / 4.0 - sent as f64;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped")]
+                let sent = (share / 4.0 + parts[*place]).clamp(0.0, 1e6) as u32;
+                parts[*place] += share / 4.0 - f64::from(sent);
                 let accepted = sent.min(accepts);
                 accepts -= accepted;
                 late += if round < 120 { 0 } else { sent };
-                self.step(Step::Send(*place, accepted, sent - accepted, true));
+                self.step(Step::Send(*place, accepted.into(), (sent - accepted).into(), true));
                 self.call(*place, Fate::Answered, false);
             }
         }

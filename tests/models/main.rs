@@ -6,6 +6,7 @@
 
 mod calls;
 mod fleet;
+mod hedge_delay;
 mod life;
 mod program;
 mod readings;

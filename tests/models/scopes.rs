@@ -275,7 +275,6 @@ impl World {
                 let (scope, id) = self.look_up(key);
                 (self.hands[hand], self.held[hand]) = (Some((scope, None)), Some((id, None)));
             }
-            Step::LookUp(..) => {}
             Step::Touch(key) => {
                 let (_, id) = self.look_up(key);
                 self.uses += 1;
@@ -314,7 +313,7 @@ impl World {
                 }
                 assert_eq!(result, if *id == other { Ok(()) } else { Err(ForeignToken) });
             }
-            Step::Mistake(..) => {}
+            Step::LookUp(..) | Step::Mistake(..) => {}
             Step::Apply(all, one) => self.apply(all, one),
             Step::TurnAll(is_on) => {
                 self.scopes.set_enabled(is_on);

@@ -41,6 +41,7 @@ enum Kind {
 
 /// The settings of a configuration. What is not set comes from the strategy.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::option_option, reason = "what is not set, and no limit")]
 struct Settings {
     is_off: bool,
     max_attempts: Option<u32>,

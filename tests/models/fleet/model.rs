@@ -45,7 +45,8 @@ struct Process {
     has_joined: bool,
     is_lost: bool,
     members: u32,
-    /// Until when retries are off by its clock, as far as it knows.
+    /// The number of the latest turn that it knows, and until when retries are off by its clock.
+    turn: Option<u64>,
     off_until: u64,
     /// Whether its last reply asked for a step.
     steps: bool,
@@ -108,6 +109,13 @@ impl Model {
 
     pub(super) fn members(&self) -> usize {
         self.entries.len()
+    }
+
+    /// A process calls, and carries what it knows of the switch.
+    pub(super) fn called(&self, id: &str, now: u64, call: &Call) {
+        let process = &self.processes[id];
+        let carried = call.known_turn.as_ref().map(|turn| (turn.number, millis(turn.off_for)));
+        assert_eq!(carried, process.turn.map(|number| (number, process.off_until.saturating_sub(now))));
     }
 
     /// The store got a call at this time of its clock.
@@ -210,7 +218,7 @@ impl Model {
         process.failed = (None, None);
         process.members = reply.members.max(1);
         if let Some(turn) = &reply.turn {
-            process.off_until = now + millis(turn.off_for);
+            (process.turn, process.off_until) = (Some(turn.number), now + millis(turn.off_for));
         }
         process.steps = reply.limit.as_ref().is_some_and(|limit| limit.step.is_some());
         process.is_told = reply.limit.as_ref().is_some_and(|limit| limit.rate.is_some());
@@ -241,7 +249,10 @@ impl Model {
         } else if let Some((share, rate)) = seen.share.zip(seen.rate) {
             // Alone, a share grows by at most 1 % in a second, from the second call without an answer on.
             let most = match (process.failed, process.share) {
-                ((Some(before), Some(_)), Some(share)) => rate.max(share * (1.0 + 1e-5 * (now - before) as f64)),
+                ((Some(before), Some(_)), Some(share)) => {
+                    let time = Duration::from_millis(now - before);
+                    rate.max(share * (1.0 + 0.01 * time.as_secs_f64()))
+                }
                 // A store that was emptied has no rate yet, so the share stays.
                 ((_, None), Some(share)) if !process.is_told => rate.max(share),
                 _ => rate,
