@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | Did TLS fail while connecting, because of a bad certificate for example? | no | | other |
 //! | Was the client still connecting ([`is_connect`](Error::is_connect))? This includes name resolution. | yes | if it timed out | other |
+//! | Did the server refuse the request by `REFUSED_STREAM` of HTTP/2? | yes | | server |
 //! | Is it an error of hyper? | as in [`hyper1`] |||
 //! | Any other error, such as a URI without a host | no | | other |
 //!
@@ -24,7 +25,7 @@
 //! ```
 
 use crate::http::ResponsePolicy;
-use crate::{connect, hyper1};
+use crate::{connect, hyper1, refused};
 use hyper_util::client::legacy::Error;
 use retry_core::classify::{Classification, chain};
 use retry_core::{ChainPolicy, RetrySafety};
@@ -36,7 +37,7 @@ pub fn classify(error: &Error) -> Classification {
     if error.is_connect() {
         connect::classify(error)
     } else {
-        chain::first_known(error, hyper1::link).unwrap_or(Classification::new(RetrySafety::No))
+        chain::first_known(error, refused::link).unwrap_or(Classification::new(RetrySafety::No))
     }
 }
 

@@ -87,6 +87,8 @@ pub mod hyper_util01;
 pub mod object_store014;
 #[cfg(feature = "redis1")]
 pub mod redis1;
+#[cfg(any(feature = "hyper_util01", feature = "reqwest012", feature = "reqwest013", feature = "tonic014"))]
+mod refused;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod reqwest;
 #[cfg(feature = "reqwest012")]

@@ -1,6 +1,6 @@
 //! What all versions of reqwest have in common.
 
-use crate::{connect, hyper1};
+use crate::{connect, hyper1, refused};
 use http::StatusCode;
 use retry_core::RetrySafety;
 use retry_core::classify::{Classification, chain};
@@ -16,13 +16,15 @@ pub(crate) struct Answers {
 
 /// Classifies an error by the table in the docs of each version.
 pub(crate) fn classify<E: Error + 'static>(error: &E, answers: &Answers) -> Classification {
+    // Otherwise, the response has begun.
+    let of_hyper = if answers.is_request { refused::link } else { hyper1::link };
     let verdict = if answers.is_connect {
         connect::classify(error)
     } else if answers.is_timeout {
         Classification::new(RetrySafety::Maybe)
     } else if let Some(status) = answers.status {
         status.into()
-    } else if let Some(verdict) = chain::first_known(error, hyper1::link) {
+    } else if let Some(verdict) = chain::first_known(error, of_hyper) {
         verdict
     } else if answers.is_request {
         Classification::new(RetrySafety::Maybe)

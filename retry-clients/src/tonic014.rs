@@ -8,6 +8,7 @@
 //! | Did TLS fail while connecting? | no | | other | the same certificate is refused again | a server without TLS |
 //! | Was the client still connecting ([`ConnectError`])? Its code is UNAVAILABLE. | yes | timeout if it timed out | other | nothing was sent | a closed port, an unknown host, a full backlog |
 //! | Was it a timeout of this client ([`TimeoutExpired`])? Its code is CANCELLED. | maybe | timeout | other | the server may have acted | a server that never answers |
+//! | Did the server refuse the call by `REFUSED_STREAM` of HTTP/2? | yes | | server | it was not processed | that frame |
 //! | Did the connection break ([`hyper1`])? Its code is UNKNOWN, CANCELLED or INTERNAL. | maybe | | server | the server may have acted | a reset, a closed connection, bytes that are not HTTP/2 |
 //! | Was it a timeout of the server? It answers CANCELLED with the text `Timeout expired`, which is tonic's own. | maybe | timeout | other | the server may have acted | `Server::timeout`, and `Request::set_timeout`, which both sides enforce |
 //! | Did the server answer? | by the code | | | [`classify::grpc`](fn@retry_core::classify::grpc) | each code |
@@ -54,7 +55,7 @@
 //!
 //! Attempts that stream a request start the stream again, so make the stream within the attempt.
 
-use crate::{connect, hyper1};
+use crate::{connect, hyper1, refused};
 use retry_core::classify::{self, Classification, chain, grpc, grpc_pushback};
 use retry_core::{ChainPolicy, RetrySafety};
 use std::error::Error;
@@ -104,7 +105,10 @@ pub const fn otlp_policy<K>() -> ChainPolicy<K> {
 
 /// Classifies a status that this client made, because there was no answer.
 fn local(status: &Status) -> Option<Classification> {
-    chain::first_known(status.source()?, |link| local_link(link).or_else(|| hyper1::link(link)))
+    let source = status.source()?;
+    // The error of a response that has begun is hyper's own.
+    let of_hyper = if source.is::<hyper::Error>() { hyper1::link } else { refused::link };
+    chain::first_known(source, |link| local_link(link).or_else(|| of_hyper(link)))
 }
 
 fn otlp_link(link: &(dyn Error + 'static)) -> Option<Classification> {

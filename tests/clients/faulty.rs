@@ -47,6 +47,7 @@ pub enum Fault {
     RefusedStream,
     Cancel,
     CancelInBody,
+    RefusedInBody,
     InternalError,
 }
 
@@ -76,7 +77,7 @@ impl Fault {
     ];
 
     /// Those of HTTP/2, in the order of the table.
-    pub const HTTP2: [Self; 17] = [
+    pub const HTTP2: [Self; 18] = [
         Self::Refused,
         Self::ResetUnread,
         Self::ResetRead,
@@ -93,6 +94,7 @@ impl Fault {
         Self::RefusedStream,
         Self::Cancel,
         Self::CancelInBody,
+        Self::RefusedInBody,
         Self::InternalError,
     ];
 
@@ -124,6 +126,7 @@ impl Fault {
             Self::RefusedStream => "RST_STREAM with REFUSED_STREAM",
             Self::Cancel => "RST_STREAM with CANCEL",
             Self::CancelInBody => "RST_STREAM with CANCEL in the body",
+            Self::RefusedInBody => "RST_STREAM with REFUSED_STREAM in the body",
             Self::InternalError => "RST_STREAM with INTERNAL_ERROR",
         }
     }

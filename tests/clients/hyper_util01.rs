@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use clients_tests::{
-    BROKEN, CUT_SHORT, FINAL, FullBacklog, LIMIT, Reaction, Server, UNKNOWN_HOST, UNSENT, assert_of_client,
-    assert_timed_out, refused_address,
+    BROKEN, CUT_SHORT, FINAL, Fault, FaultyServer, FullBacklog, LIMIT, REFUSED, Reaction, Server, UNKNOWN,
+    UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out, refused_address,
 };
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use futures_util::stream;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::{Request, Response};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
@@ -20,6 +21,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpStream;
 use tower::{Service, ServiceBuilder, ServiceExt};
 
 /// Sends one request, and reads the whole answer. Errors of the answer's body are hyper's.
@@ -96,6 +98,37 @@ async fn a_reset_connection_is_the_servers_fault() {
     for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n\"half"] {
         assert_eq!(reaction(Reaction::SendAndReset(sent)).await, BROKEN, "{sent:?}");
     }
+}
+
+// Rule H22.
+#[tokio::test]
+async fn a_refused_stream_is_safe_to_retry_unless_it_is_that_of_a_body_which_is_passed_on() {
+    let refusing = FaultyServer::start(Fault::RefusedStream, true);
+    let http2 = Client::builder(TokioExecutor::new()).http2_only(true).build(HttpConnector::new());
+    let request = Request::post(&refusing.url).body(Full::<Bytes>::from("{}")).unwrap();
+    let refused = http2.request(request).await.unwrap_err();
+    assert_eq!(hyper_util01::classify(&refused), REFUSED);
+
+    let address = refusing.url.trim_start_matches("http://").trim_end_matches('/');
+    let (client, connection) = h2::client::handshake(TcpStream::connect(address).await.unwrap()).await.unwrap();
+    tokio::spawn(connection);
+    let request = Request::post(&refusing.url).body(()).unwrap();
+    let (response, _) = client.ready().await.unwrap().send_request(request, true).unwrap();
+    let refused_by_h2 = response.await.map(drop).unwrap_err();
+
+    // A part of these bodies was sent to another server before they broke off.
+    assert_eq!(passed_on(refused).await, UNKNOWN);
+    assert_eq!(passed_on(refused_by_h2).await, UNKNOWN);
+}
+
+/// Sends a body that breaks off with an error of HTTP/2, and returns the verdict on the request.
+async fn passed_on<E: StdError + Send + Sync + 'static>(error: E) -> Classification {
+    let server = Server::start(Reaction::SendAndStall(""));
+    let body = stream::iter([Ok(Frame::data(Bytes::from("half"))), Err(error)]);
+    let request = Request::post(&server.url).body(StreamBody::new(body)).unwrap();
+    let error = Client::builder(TokioExecutor::new()).build(HttpConnector::new()).request(request).await.unwrap_err();
+    assert!(chain::first_known(&error, |it| it.is::<h2::Error>().then_some(REFUSED)).is_some(), "{error:?}");
+    hyper_util01::classify(&error)
 }
 
 #[tokio::test]

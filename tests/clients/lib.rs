@@ -59,6 +59,9 @@ pub const UNKNOWN: Classification = Classification::new(RetrySafety::Maybe);
 /// The server broke the connection, and may have acted upon the request.
 pub const BROKEN: Classification = UNKNOWN.with_fault(ErrorFault::Server);
 
+/// The server refused the request by means of the protocol, and did not process it.
+pub const REFUSED: Classification = UNSENT.with_fault(ErrorFault::Server);
+
 /// A retry would fail, too.
 pub const FINAL: Classification = Classification::new(RetrySafety::No);
 

@@ -83,6 +83,7 @@ fn react(connection: &mut TcpStream, fault: Fault, stream: u32) -> io::Result<bo
         Fault::Cancel => reset_stream(connection, CANCEL),
         Fault::InternalError => reset_stream(connection, INTERNAL_ERROR),
         Fault::CancelInBody => half(connection).and_then(|()| reset_stream(connection, CANCEL)),
+        Fault::RefusedInBody => half(connection).and_then(|()| reset_stream(connection, REFUSED_STREAM)),
         // Clients begin with stream 1, so none is before this one.
         Fault::GoAwayBelow => go_away(connection, stream - 1),
         Fault::GoAwayAbove => go_away(connection, stream),

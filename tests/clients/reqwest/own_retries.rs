@@ -4,7 +4,7 @@ use super::errors::builder;
 use crate::client as reqwest;
 use crate::client::ClientBuilder;
 use crate::module;
-use clients_tests::BROKEN;
+use clients_tests::REFUSED;
 use h2::Reason;
 use retry_core::classify::Classification;
 use std::net::Ipv4Addr;
@@ -36,14 +36,16 @@ async fn refused(builder: ClientBuilder) -> (usize, Classification) {
     (requests.load(Ordering::SeqCst), module::classify(&error))
 }
 
+// Rule H22.
 /// A call with five attempts sends fifteen requests.
 #[tokio::test]
 async fn by_default_each_attempt_sends_a_refused_request_three_times() {
     let default = reqwest::Client::builder().no_proxy();
-    assert_eq!(refused(default).await, (3, BROKEN));
+    assert_eq!(refused(default).await, (3, REFUSED));
 }
 
+// Rule H22.
 #[tokio::test]
 async fn without_its_own_retries_each_attempt_sends_one_request() {
-    assert_eq!(refused(builder().retry(reqwest::retry::never())).await, (1, BROKEN));
+    assert_eq!(refused(builder().retry(reqwest::retry::never())).await, (1, REFUSED));
 }

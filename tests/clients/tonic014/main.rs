@@ -3,8 +3,8 @@
 mod server;
 
 use clients_tests::{
-    BROKEN, FINAL, FullBacklog, LIMIT, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client, assert_timed_out,
-    refused_address,
+    BROKEN, FINAL, Fault, FaultyServer, FullBacklog, LIMIT, REFUSED, UNKNOWN, UNKNOWN_HOST, UNSENT, assert_of_client,
+    assert_timed_out, refused_address,
 };
 use retry_clients::tonic014;
 use retry_core::classify::{self, Classification, grpc};
@@ -186,6 +186,16 @@ async fn a_broken_connection_may_be_retried() {
     let at_once = failure(&endpoint(raw_server(server::close_at_once).await)).await;
     for status in [closed, reset, http_1, at_once] {
         assert_local(&status, status.code(), BROKEN);
+    }
+}
+
+// Rules H6, H22.
+#[tokio::test]
+async fn a_call_that_the_server_refused_is_safe_to_retry_unless_its_answer_has_begun() {
+    for (fault, expected) in [(Fault::RefusedStream, REFUSED), (Fault::RefusedInBody, BROKEN)] {
+        let server = FaultyServer::start(fault, true);
+        let status = failure(&Endpoint::from_shared(server.url.clone()).unwrap()).await;
+        assert_local(&status, status.code(), expected);
     }
 }
 
