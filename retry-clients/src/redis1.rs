@@ -10,8 +10,9 @@
 //! | Did commands of a pipeline fail, and each of the errors is safe? | maybe | | server | the others were executed | a full memory |
 //! | Did commands of a pipeline fail otherwise? | no | | client | the same command fails again | a wrong type |
 //! | Was the connection refused, or could the name not be resolved? | yes | | other | nothing was sent | a closed port, an unknown host |
+//! | Did TLS fail? | no | | other | the same certificate is refused again | a bad certificate, a server without TLS |
 //! | Was it a timeout? | maybe | timeout | other | the client does not tell a timeout while connecting from a later one | a full backlog, a paused server |
-//! | Did the connection break, or was the answer cut short? | maybe | | server | the command may have been executed | a killed server, half an answer |
+//! | Did the connection break, was the answer cut short, or is it not of the protocol? | maybe | | server | the command may have been executed | a killed server, half an answer, a wrong length, an answer of HTTP |
 //! | Was it another I/O error? | maybe | | other | its kind is not in [`classify::io`](retry_core::classify::io) | |
 //! | Any other error, such as an answer of the wrong type | no | | other | the same happens again | a wrong return type, a wrong password |
 //!
@@ -61,6 +62,7 @@ use redis::{ErrorKind, RedisError, ServerError};
 use retry_core::classify::{Classification, chain, known_redis as table};
 use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use std::error::Error;
+use std::io;
 
 crate::client_error::of_client!("redis", RedisError);
 
@@ -74,11 +76,12 @@ pub fn classify(error: &RedisError) -> Classification {
     }
     match error.kind() {
         ErrorKind::Io if error.is_connection_refusal() => Classification::new(RetrySafety::Yes),
-        ErrorKind::Io => chain::known(error)
+        ErrorKind::Io => chain::first_known(error, tls_failed)
+            .or_else(|| chain::known(error))
             .or_else(|| chain::first_known(error, resolve::link))
             .unwrap_or(Classification::new(RetrySafety::Maybe)),
-        // The parser has one kind for an answer that it can't read and for one that ends too early.
-        ErrorKind::Parse if error.detail().is_some_and(|text| text.contains("Unexpected end of input")) => {
+        // An answer of the wrong type has the same kind. This text is that of the parser of the protocol.
+        ErrorKind::Parse if error.detail().is_some_and(|text| text.starts_with("Parse error at ")) => {
             Classification::new(RetrySafety::Maybe).with_fault(ErrorFault::Server)
         }
         _ => Classification::new(RetrySafety::No),
@@ -94,6 +97,12 @@ pub fn link(link: &(dyn Error + 'static)) -> Option<Classification> {
 /// Returns a [`ChainPolicy`] that knows the errors of redis, by [`link`].
 pub const fn policy<K>() -> ChainPolicy<K> {
     ChainPolicy::new().also(link)
+}
+
+/// Rustls reports that TLS failed by this kind.
+fn tls_failed(link: &(dyn Error + 'static)) -> Option<Classification> {
+    let error = link.downcast_ref::<io::Error>()?;
+    (error.kind() == io::ErrorKind::InvalidData).then_some(Classification::new(RetrySafety::No))
 }
 
 fn answer(error: &ServerError) -> Classification {

@@ -12,7 +12,8 @@
 //! | `Io` of any other kind that is not in [`io`] | no | | other | the same request fails again |
 //! | `Json`, if reading failed | as `Io`, else *maybe* || other | with `read_json`, a chunked response that was cut short is such an error; one that timed out does not look like a timeout |
 //! | `Json` otherwise | no | | other | the response was complete and can't be parsed |
-//! | `Protocol` | maybe | | other | the answer is not HTTP, but the request may have been acted upon |
+//! | `Protocol` whose text begins with `http parse` | maybe | | server | the answer is not HTTP, but the request may have been acted upon |
+//! | `Protocol` otherwise | maybe | | other | the answer or the request is at fault: two different `content-length` are the same error in both |
 //! | any other | no | | other | the same request fails again |
 //!
 //! Observed with ureq 3.5.1 and rustls against servers on the loopback interface, by `tests/clients/ureq3.rs`. The rows
@@ -21,6 +22,8 @@
 //! - **Name resolution.** Ureq returns the I/O error of the resolver, which has no separate kind. It is recognized by
 //!   the message of the standard library. The error of your own resolver may have another message, and is then not
 //!   retried.
+//! - **TLS.** A connection that was closed in the handshake is a *maybe*, because a compressed body that was cut short can be the
+//!   same error.
 //! - **Redirects.** Ureq follows them. Then a failure to resolve or to connect may be that of the target of a redirect, after the first
 //!   server has acted upon the request. Where that matters, set `max_redirects(0)`.
 //! - **Retry-After.** `StatusCode` has no headers. To keep them, set `http_status_as_error(false)` and classify the
@@ -66,7 +69,7 @@
 
 use crate::resolve;
 use retry_core::classify::{Classification, http, io};
-use retry_core::{ChainPolicy, RetrySafety};
+use retry_core::{ChainPolicy, ErrorFault, RetrySafety};
 use ureq::{Error, Timeout};
 
 crate::client_error::of_client!("ureq", Error);
@@ -87,6 +90,10 @@ pub fn classify(error: &Error) -> Classification {
             Some(kind) => io::known_kind(kind).unwrap_or(UNKNOWN),
             None => FINAL,
         },
+        // The type of this error is not public in ureq. A request can't have one with this text.
+        Error::Protocol(error) if error.to_string().starts_with("http parse ") => {
+            UNKNOWN.with_fault(ErrorFault::Server)
+        }
         Error::Protocol(_) => UNKNOWN,
         _ => FINAL,
     }

@@ -279,7 +279,7 @@ fn reset_unread(connection: &TcpStream) -> io::Result<()> {
 }
 
 /// Fails in the handshake of TLS.
-fn shake_hands(mut connection: TcpStream, fault: Fault) -> io::Result<()> {
+pub(crate) fn shake_hands(mut connection: TcpStream, fault: Fault) -> io::Result<()> {
     if fault == Fault::TlsUntrusted {
         let session = ServerConnection::new(untrusted()).map_err(io::Error::other)?;
         return StreamOwned::new(session, connection).read_to_end(&mut Vec::new()).map(drop);

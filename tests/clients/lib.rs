@@ -3,6 +3,8 @@
 #![cfg(feature = "http-server")]
 
 mod faulty;
+#[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07"))]
+mod faulty_proxy;
 pub mod postgres;
 mod proxy;
 mod server;
@@ -12,9 +14,11 @@ pub mod transfers;
 mod unreachable;
 
 pub use faulty::{Fault, FaultyServer};
+#[cfg(any(feature = "redis1", feature = "sqlx09", feature = "tokio_postgres07"))]
+pub use faulty_proxy::{DatabaseFault, FaultyProxy, Protocol};
 pub use proxy::{Cut, Proxy};
 pub use server::{Reaction, Server};
-pub use table::{assert_table, classification};
+pub use table::{assert_table, classification, grouped};
 pub use unreachable::{FullBacklog, refused_address};
 
 use retry_clients::ClientError;

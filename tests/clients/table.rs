@@ -29,6 +29,18 @@ pub fn assert_table(heading: &str, rows: &[String]) {
     }
 }
 
+/// Returns the rows of a fault, in which clients with the same results share a row. The results are of a client each.
+pub fn grouped(fault: &str, results: Vec<(&str, String)>) -> Vec<String> {
+    let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
+    for (client, cells) in results {
+        match groups.iter_mut().find(|group| group.1 == cells) {
+            Some(group) => group.0.push(client),
+            None => groups.push((vec![client], cells)),
+        }
+    }
+    groups.iter().map(|(clients, cells)| format!("| {fault} | {} | {cells} |", clients.join(", "))).collect()
+}
+
 /// Returns a classification in the words of the tables.
 pub fn classification(verdict: Classification) -> String {
     let safety = match verdict.is_retry_safe() {

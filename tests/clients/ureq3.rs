@@ -117,9 +117,17 @@ fn a_reset_connection_is_the_servers_fault() {
     }
 }
 
+// Rule H3.
 #[test]
-fn an_answer_that_is_not_http_may_have_been_acted_upon() {
-    assert_eq!(reaction(Reaction::Send("SSH-2.0-OpenSSH_9.2\r\n")), UNKNOWN);
+fn an_answer_that_is_not_http_is_the_servers_fault() {
+    assert_eq!(reaction(Reaction::Send("SSH-2.0-OpenSSH_9.2\r\n")), BROKEN);
+}
+
+/// A request can have the same error. The module's docs say so.
+#[test]
+fn two_lengths_may_be_the_fault_of_the_request() {
+    let sent = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-length: 6\r\n\r\n\"half\"";
+    assert_eq!(reaction(Reaction::Send(sent)), UNKNOWN);
 }
 
 // Rule H3.

@@ -8,6 +8,7 @@
 //! | `Database` without one, as from `SQLite` | no | | other | each database has different codes: classify them with your function | |
 //! | `PoolTimedOut` | yes | timeout | other | nothing was sent, but a retry waits as long again | a pool whose connections are all in use |
 //! | `Io` of a failed name resolution | yes | | other | nothing was sent | an unknown host |
+//! | `Io` of the kind `InvalidData`: TLS failed | no | | other | the same certificate is refused again | a bad certificate |
 //! | `Io` otherwise | by its kind, else maybe | | | [`classify::io`](retry_core::classify::io): refused is yes; the server that closed a connection is `UnexpectedEof`, which is maybe | a closed port, a restarted server |
 //! | `WorkerCrashed` | maybe | | other | the statement may have been executed | |
 //! | any other, such as `RowNotFound` or `PoolClosed` | no | | other | the same happens again | a query without a row, a closed pool |
@@ -51,6 +52,7 @@ use crate::resolve;
 use retry_core::classify::{Classification, io, known_sqlstate};
 use retry_core::{ChainPolicy, RetrySafety};
 use sqlx::Error;
+use std::io::ErrorKind;
 
 crate::client_error::of_client!("sqlx", Error);
 
@@ -60,6 +62,8 @@ pub fn classify(error: &Error) -> Classification {
     match error {
         Error::Database(error) => error.code().and_then(|code| known_sqlstate(&code)).unwrap_or(last),
         Error::PoolTimedOut => Classification::new(RetrySafety::Yes).with_timeout(),
+        // Rustls reports that TLS failed by this kind.
+        Error::Io(error) if error.kind() == ErrorKind::InvalidData => last,
         Error::Io(error) => io::known(error).or_else(|| resolve::link(error)).unwrap_or(unknown),
         Error::WorkerCrashed => unknown,
         _ => last,

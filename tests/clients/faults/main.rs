@@ -4,7 +4,7 @@
 mod clients;
 
 use clients::{AnyError, HTTP1, HTTP2, Link, Tested, timeout};
-use clients_tests::{Fault, FaultyServer, assert_table, classification};
+use clients_tests::{Fault, FaultyServer, assert_table, classification, grouped};
 use futures_util::future::join_all;
 use http::Method;
 use retry_core::classify::{Classification, chain};
@@ -84,18 +84,7 @@ async fn rows(clients: &'static [Tested], http2: bool, faults: &[Fault]) -> Vec<
     let mut seen = join_all(others.into_iter().map(cells)).await;
     seen.extend(join_all(endless.into_iter().map(cells)).await);
     seen.sort_by_key(|(fault, _)| faults.iter().position(|it| it == fault));
-    let mut rows = Vec::new();
-    for (fault, cells) in seen {
-        let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
-        for (client, cell) in cells {
-            match groups.iter_mut().find(|group| group.1 == cell) {
-                Some(group) => group.0.push(client),
-                None => groups.push((vec![client], cell)),
-            }
-        }
-        rows.extend(groups.iter().map(|(names, cell)| format!("| {} | {} | {cell} |", fault.text(), names.join(", "))));
-    }
-    rows
+    seen.into_iter().flat_map(|(fault, cells)| grouped(fault.text(), cells)).collect()
 }
 
 /// One table is made at a time, because requests with short timeouts need an idle machine.

@@ -1,0 +1,199 @@
+//! One write with each client of a database, and what the database has of it.
+
+use clients_tests::Link;
+use clients_tests::postgres::{port, primary};
+use futures_util::future::BoxFuture;
+use redis::aio::ConnectionManagerConfig;
+use retry_clients::{redis1, sqlx09, tokio_postgres07};
+use sqlx::Executor;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio_postgres::NoTls;
+use tokio_postgres::types::ToSql;
+
+pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
+
+/// Makes a write, and keeps the connection if it can.
+pub(crate) type Writer = Box<dyn Fn() -> BoxFuture<'static, Result<(), AnyError>> + Send + Sync>;
+
+/// A write, which is the same in each attempt.
+#[derive(Clone)]
+pub(crate) struct Write {
+    /// The port of the proxy.
+    pub(crate) port: u16,
+    pub(crate) is_tls: bool,
+    /// The name of a counter of Redis, or of a row.
+    pub(crate) name: String,
+    pub(crate) timeout: Duration,
+    /// The SQLSTATE that `PostgreSQL` refuses the statement with.
+    pub(crate) state: &'static str,
+    /// The SQLSTATE that it refuses the commit with.
+    pub(crate) state_at_commit: &'static str,
+}
+
+/// A client, and how writes are made with a new one.
+pub(crate) struct Tested {
+    pub(crate) name: &'static str,
+    pub(crate) link: Link,
+    /// Whether the tests build the client with TLS.
+    pub(crate) has_tls: bool,
+    pub(crate) connect: fn(Write) -> Writer,
+}
+
+pub(crate) const REDIS: [Tested; 1] = [Tested { name: "redis 1", link: redis1::link, has_tls: true, connect: redis }];
+
+/// The clients of `PostgreSQL`, with single statements.
+pub(crate) const STATEMENTS: [Tested; 2] = [
+    Tested { name: "sqlx 0.9", link: sqlx09::link, has_tls: true, connect: |write| sqlx(write, false) },
+    Tested {
+        name: "tokio-postgres 0.7",
+        link: tokio_postgres07::link,
+        has_tls: false,
+        connect: |write| tokio_postgres(write, false),
+    },
+];
+
+/// The clients of `PostgreSQL`, with transactions.
+pub(crate) const TRANSACTIONS: [Tested; 2] = [
+    Tested { name: "sqlx 0.9", link: sqlx09::link, has_tls: true, connect: |write| sqlx(write, true) },
+    Tested {
+        name: "tokio-postgres 0.7",
+        link: tokio_postgres07::link,
+        has_tls: false,
+        connect: |write| tokio_postgres(write, true),
+    },
+];
+
+/// Makes what the writes need. The state `57P01` is that of a session that was ended.
+pub(crate) const TABLES: &str = "
+    CREATE TABLE written (name text, state_at_commit text);
+    CREATE FUNCTION refuse_now(state text) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+        IF state = '57P01' THEN
+            PERFORM pg_terminate_backend(pg_backend_pid());
+        ELSIF state <> '' THEN
+            RAISE EXCEPTION 'on purpose' USING ERRCODE = state;
+        END IF;
+        RETURN true;
+    END $$;
+    CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM refuse_now(NEW.state_at_commit);
+        RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER refuse_commit AFTER INSERT ON written DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION refuse_commit();
+    CREATE ROLE limited LOGIN CONNECTION LIMIT 0";
+
+/// The proxy finds a write by this text, which is in each name.
+pub(crate) const NAME: &str = "faulty";
+
+const STATEMENT: &str = "INSERT INTO written SELECT $1, $3 WHERE refuse_now($2)";
+
+/// What a write adds to a counter of Redis. It has several digits, so that the length of an answer can be too short.
+pub(crate) const STEP: u32 = 1_000;
+
+fn redis(write: Write) -> Writer {
+    let config = ConnectionManagerConfig::new().set_number_of_retries(0);
+    let config = config.set_connection_timeout(Some(clients_tests::PATIENCE)).set_response_timeout(Some(write.timeout));
+    let scheme = if write.is_tls { "rediss" } else { "redis" };
+    let client = redis::Client::open(format!("{scheme}://localhost:{}/", write.port)).unwrap();
+    let connection = client.get_connection_manager_lazy(config).unwrap();
+    Box::new(move || {
+        let (mut connection, name) = (connection.clone(), write.name.clone());
+        Box::pin(async move {
+            // Its answer is a text, which has a length.
+            redis::cmd("INCRBYFLOAT").arg(name).arg(STEP).query_async::<String>(&mut connection).await?;
+            Ok(())
+        })
+    })
+}
+
+/// Returns the user who makes a write.
+fn user(write: &Write) -> &'static str {
+    // It may open no connection.
+    if write.state == "53300" { "limited" } else { "tester" }
+}
+
+fn sqlx(write: Write, is_transaction: bool) -> Writer {
+    let options = PgConnectOptions::new_without_pgpass().host("localhost").port(write.port).username(user(&write));
+    let tls = if write.is_tls { PgSslMode::VerifyFull } else { PgSslMode::Disable };
+    let options = options.database("postgres").ssl_mode(tls);
+    // It connects again and again until this time.
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(1)).connect_lazy_with(options);
+    Box::new(move || {
+        let (pool, write) = (pool.clone(), write.clone());
+        Box::pin(async move {
+            let statement = sqlx::query(STATEMENT).bind(write.name).bind(write.state).bind(write.state_at_commit);
+            if is_transaction {
+                let transaction = sqlx09::transaction(pool.begin(), async |mut tx| {
+                    tx.execute(statement).await?;
+                    Ok::<_, sqlx09::ClientError>((tx, ()))
+                });
+                tokio::time::timeout(write.timeout, transaction).await??;
+            } else {
+                tokio::time::timeout(write.timeout, pool.execute(statement)).await??;
+            }
+            Ok(())
+        })
+    })
+}
+
+fn tokio_postgres(write: Write, is_transaction: bool) -> Writer {
+    let kept: Arc<Mutex<Option<Session>>> = Arc::default();
+    let address = format!("host=127.0.0.1 port={} user={} dbname=postgres", write.port, user(&write));
+    Box::new(move || {
+        let (kept, address, write) = (Arc::clone(&kept), address.clone(), write.clone());
+        Box::pin(async move {
+            let mut kept = kept.lock().await;
+            let mut session = match kept.take().filter(|session| !session.client.is_closed()) {
+                Some(session) => session,
+                None => Session::open(&address).await.map_err(|error| -> AnyError {
+                    let before = <tokio_postgres07::TransactionError>::before_commit;
+                    if is_transaction { before(error).into() } else { error.into() }
+                })?,
+            };
+            let client = &mut session.client;
+            let values: [&(dyn ToSql + Sync); 3] = [&write.name, &write.state, &write.state_at_commit];
+            if is_transaction {
+                let transaction = tokio_postgres07::transaction(client.transaction(), async |tx| {
+                    tx.execute(STATEMENT, &values).await?;
+                    Ok::<_, tokio_postgres07::ClientError>((tx, ()))
+                });
+                tokio::time::timeout(write.timeout, transaction).await??;
+            } else {
+                tokio::time::timeout(write.timeout, client.execute(STATEMENT, &values)).await??;
+            }
+            *kept = Some(session);
+            Ok(())
+        })
+    })
+}
+
+/// A connection of tokio-postgres, which is closed when this is dropped, also if the server never answers.
+pub(crate) struct Session {
+    pub(crate) client: tokio_postgres::Client,
+    _task: JoinSet<()>,
+}
+
+impl Session {
+    async fn open(address: &str) -> Result<Self, tokio_postgres::Error> {
+        let (client, connection) = tokio_postgres::connect(address, NoTls).await?;
+        let mut task = JoinSet::new();
+        // The errors of requests tell why a connection broke.
+        task.spawn(async { _ = connection.await });
+        Ok(Self { client, _task: task })
+    }
+}
+
+/// Connects to `PostgreSQL` itself.
+pub(crate) async fn postgres() -> Session {
+    Session::open(&primary()).await.unwrap()
+}
+
+/// Returns the port of `PostgreSQL`.
+pub(crate) fn postgres_port() -> u16 {
+    port(&primary())
+}
