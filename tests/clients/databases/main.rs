@@ -204,7 +204,8 @@ async fn a_write_is_carried_out_once_whatever_a_redis_does() {
     };
     let database = Database { protocol: Protocol::Redis, port: redis.port, carried_out: Box::new(carried_out) };
     let answers = ["LOADING", "READONLY", "BUSY", "OOM", "MOVED", "WRONGTYPE"].map(DatabaseFault::Answer);
-    let cases: Vec<_> = FAULTS.into_iter().chain(TLS).chain(answers).map(Case::at_write).collect();
+    let answers = answers.map(Case::at_write).map(|case| Case { text: format!("answer {}", case.text), ..case });
+    let cases: Vec<_> = FAULTS.into_iter().chain(TLS).map(Case::at_write).chain(answers).collect();
     assert_table("## Redis", &rows(&REDIS, &database, &cases).await);
 }
 
