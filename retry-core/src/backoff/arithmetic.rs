@@ -84,3 +84,6 @@ impl Factor {
         ((self.0 as u128 * nanos as u128 + rounding) >> Self::POINT) as u64
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,3 +61,6 @@ impl Level {
         self.available() >= self.capacity().div_ceil(2).max(refused)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,3 +60,6 @@ impl Latest {
         Observed { now: self.latest, went_back_to: None }
     }
 }
+
+#[cfg(test)]
+mod tests;
