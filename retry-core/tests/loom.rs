@@ -69,16 +69,33 @@ fn shared<T: std::fmt::Debug>(value: T) -> Arc<T> {
     Arc::new(value)
 }
 
+/// Runs an action in three threads at once, of which this is one.
+fn in_three<S, T>(shared: &Arc<S>, action: impl Fn(&S) -> T + Copy + Send + 'static) -> [T; 3]
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let threads = [(); 2].map(|()| {
+        let other = Arc::clone(shared);
+        thread::spawn(move || action(&other))
+    });
+    let here = action(shared);
+    let [second, third] = threads.map(|thread| thread.join().unwrap());
+    [here, second, third]
+}
+
+/// Returns for how many threads something is true.
+fn count(outcomes: [bool; 3]) -> u32 {
+    outcomes.map(u32::from).iter().sum()
+}
+
 // Rules Q1, Q2.
 #[test]
 fn a_quota_is_never_overdrawn() {
     loom::model(|| {
-        let bucket = shared(TokenBucket::new(8));
-        let other = Arc::clone(&bucket);
-        let thread = thread::spawn(move || other.try_acquire(5, &ByHand::default()));
-        let here = bucket.try_acquire(5, &ByHand::default());
-        let there = thread.join().unwrap();
-        assert!(here ^ there, "exactly one of the two is granted");
+        let bucket = shared(TokenBucket::new(13));
+        let paid = in_three(&bucket, |bucket| bucket.try_acquire(5, &ByHand::default()));
+        assert_eq!(count(paid), 2, "exactly two of the three are granted");
         assert_eq!(bucket.available(), 3);
     });
 }
@@ -89,18 +106,16 @@ fn no_refund_is_lost_and_none_exceeds_the_capacity() {
     loom::model(|| {
         let bucket = shared(TokenBucket::new(10));
         assert!(bucket.try_acquire(8, &ByHand::default()));
-        let other = Arc::clone(&bucket);
-        let thread = thread::spawn(move || {
-            other.refund(3);
-            assert!(other.available() <= 10);
+        in_three(&bucket, |bucket| {
+            bucket.refund(2);
+            assert!(bucket.available() <= 10);
         });
-        bucket.refund(4);
-        thread.join().unwrap();
-        assert_eq!(bucket.available(), 9);
-        let other = Arc::clone(&bucket);
-        let thread = thread::spawn(move || other.refund(5));
-        bucket.refund(5);
-        thread.join().unwrap();
+        assert_eq!(bucket.available(), 8);
+    });
+    loom::model(|| {
+        let bucket = shared(TokenBucket::new(10));
+        assert!(bucket.try_acquire(5, &ByHand::default()));
+        in_three(&bucket, |bucket| bucket.refund(3));
         assert_eq!(bucket.available(), 10);
     });
 }
@@ -109,15 +124,17 @@ fn no_refund_is_lost_and_none_exceeds_the_capacity() {
 fn a_payment_and_a_refund_balance() {
     loom::model(|| {
         let bucket = shared(TokenBucket::new(10));
-        let other = Arc::clone(&bucket);
-        let thread = thread::spawn(move || {
-            if other.try_acquire(6, &ByHand::default()) {
-                other.refund(6);
-            }
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&bucket);
+            thread::spawn(move || {
+                if other.try_acquire(4, &ByHand::default()) {
+                    other.refund(4);
+                }
+            })
         });
-        let paid = bucket.try_acquire(6, &ByHand::default());
-        thread.join().unwrap();
-        assert_eq!(bucket.available(), if paid { 4 } else { 10 });
+        let paid = bucket.try_acquire(4, &ByHand::default());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(bucket.available(), if paid { 6 } else { 10 });
     });
 }
 
@@ -127,12 +144,8 @@ fn a_period_is_refilled_once() {
     loom::model(|| {
         let bucket = shared(TokenBucket::new(10).refill(3, Duration::from_secs(1)));
         assert!(bucket.try_acquire(10, &ByHand::at(100)));
-        let other = Arc::clone(&bucket);
-        let thread = thread::spawn(move || other.try_acquire(2, &ByHand::at(101)));
-        let here = bucket.try_acquire(2, &ByHand::at(101));
-        let there = thread.join().unwrap();
-        let paid = 2 * (u32::from(here) + u32::from(there));
-        assert_eq!(bucket.available() + paid, 3, "the period was refilled once, not twice");
+        let paid = in_three(&bucket, |bucket| bucket.try_acquire(2, &ByHand::at(101)));
+        assert_eq!(bucket.available() + 2 * count(paid), 3, "the period was refilled once");
     });
 }
 
@@ -175,21 +188,20 @@ fn each_send_is_granted_once_and_no_waiter_is_forgotten() {
         let (strategy, clock) = limiting();
         // One send becomes available.
         clock.advance(Duration::from_secs(2));
-        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
-        let thread = thread::spawn(move || {
-            let mut token = other.acquire_initial_token(&*time).unwrap();
-            (other.ready(&mut token, &*time, None), token)
+        let both = Arc::new((Arc::clone(&strategy), Arc::clone(&clock)));
+        let asked = in_three(&both, |(strategy, clock)| {
+            let mut token = strategy.acquire_initial_token(&**clock).unwrap();
+            (strategy.ready(&mut token, &**clock, None) == Ready::Now, token)
         });
-        let mut token = strategy.acquire_initial_token(&*clock).unwrap();
-        let here = strategy.ready(&mut token, &*clock, None);
-        let (there, mut their_token) = thread.join().unwrap();
-        assert!((here == Ready::Now) ^ (there == Ready::Now), "exactly one of the two is granted");
+        let (sent, waiting): (Vec<_>, Vec<_>) = asked.into_iter().partition(|(is_sent, _)| *is_sent);
+        assert_eq!(sent.len(), 1, "exactly one of the three is granted");
 
-        // The waiter gets the next send.
+        // One of the waiters gets the next send.
         clock.advance(Duration::from_millis(100));
         clock.advance(Duration::from_millis(1900));
-        let waiting = if here == Ready::Now { &mut their_token } else { &mut token };
-        assert_eq!(strategy.ready(waiting, &*clock, None), Ready::Now);
+        let ready = waiting.into_iter().map(|(_, mut token)| (strategy.ready(&mut token, &*clock, None), token));
+        let ready: Vec<_> = ready.collect();
+        assert_eq!(ready.iter().filter(|(ready, _)| *ready == Ready::Now).count(), 1);
     });
 }
 
@@ -258,14 +270,12 @@ fn scopes(max_scopes: usize) -> Arc<Scopes> {
 
 // Rule S5.
 #[test]
-fn a_new_key_gets_one_strategy_when_two_threads_ask_for_it() {
+fn a_new_key_gets_one_strategy_when_three_threads_ask_for_it() {
     loom::model(|| {
         let scopes = scopes(2);
-        let other = Arc::clone(&scopes);
-        let thread = thread::spawn(move || other.scope(&7));
-        let here = scopes.scope(&7);
-        let there = thread.join().unwrap();
-        assert!(std::ptr::eq(&raw const *here, &raw const *there));
+        let [first, second, third] = in_three(&scopes, |scopes| scopes.scope(&7));
+        assert!(std::ptr::eq(&raw const *first, &raw const *second));
+        assert!(std::ptr::eq(&raw const *first, &raw const *third));
         assert_eq!(scopes.len(), 1);
     });
 }

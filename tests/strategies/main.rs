@@ -4,6 +4,7 @@ mod backoff;
 mod clocks;
 mod erased;
 mod evidence;
+mod exhaustive;
 mod forwarding;
 mod hint_jitter;
 mod properties;

@@ -80,18 +80,21 @@ fn two_pairs_of_the_same_slots_in_another_order_are_both_sent() {
 
 // Rule I6.
 #[test]
-fn one_of_two_that_ask_at_once_has_the_slot() {
+fn one_of_three_that_ask_at_once_has_the_slot() {
     loom::model(|| {
         let strategy = one_slot();
-        let other = Arc::clone(&strategy);
         let ask = |strategy: &ConcurrencyRetryStrategy| {
             let mut token = strategy.acquire_initial_token(&ByHand::at(1)).unwrap();
             (strategy.ready(&mut token, &ByHand::at(1), None) == Ready::Now, token)
         };
-        let thread = thread::spawn(move || ask(&other));
-        let (here, token) = ask(&strategy);
-        let (there, their_token) = thread.join().unwrap();
-        assert!(here ^ there);
-        strategy.record_success(if here { token } else { their_token }, &Success::default(), &ByHand::at(1)).unwrap();
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&strategy);
+            thread::spawn(move || ask(&other))
+        });
+        let mut asked = vec![ask(&strategy)];
+        asked.extend(threads.map(|thread| thread.join().unwrap()));
+        let (mut sent, _waiting): (Vec<_>, Vec<_>) = asked.into_iter().partition(|(is_sent, _)| *is_sent);
+        assert_eq!(sent.len(), 1);
+        strategy.record_success(sent.remove(0).1, &Success::default(), &ByHand::at(1)).unwrap();
     });
 }

@@ -28,10 +28,12 @@ fn threads_lose_no_step_of_the_delay() {
         };
         let hedge = Arc::new(Hedge::p95());
         let _ = format!("{hedge:?}");
-        let other = Arc::clone(&hedge);
-        let thread = thread::spawn(move || answered(&other, 1));
-        answered(&hedge, 2);
-        thread.join().unwrap();
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&hedge);
+            thread::spawn(move || answered(&other, 1))
+        });
+        answered(&hedge, 1);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(hedge.delay(), expected);
     });
 }

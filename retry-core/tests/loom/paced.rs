@@ -1,6 +1,6 @@
 //! The paced strategy: what threads share before and after the first throttling.
 
-use super::{ByHand, Throttled, shared};
+use super::{ByHand, Throttled, count, in_three, shared};
 use loom::sync::Arc;
 use loom::thread;
 use retry_core::strategy::Ready;
@@ -85,11 +85,9 @@ fn each_send_is_granted_once() {
     loom::model(|| {
         let (strategy, clock) = limiting();
         clock.advance(Duration::from_secs(4));
-        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
-        let thread = thread::spawn(move || begin(&other, &time));
-        let (_token, here) = begin(&strategy, &clock);
-        let (_token, there) = thread.join().unwrap();
-        assert!((here == Ready::Now) ^ (there == Ready::Now), "exactly one of the two is granted");
+        let asked = in_three(&Arc::new((strategy, clock)), |(strategy, clock)| begin(strategy, clock));
+        let sent = asked.each_ref().map(|(_, ready)| *ready == Ready::Now);
+        assert_eq!(count(sent), 1, "exactly one of the three is granted");
     });
 }
 

@@ -19,7 +19,11 @@ fn borders() -> Vec<u64> {
 fn a_doubled_base_saturates_at_the_largest_number_and_nowhere_else() {
     for base in borders().into_iter().chain(0..1_000) {
         for times in (0..200).chain([u32::MAX - 1, u32::MAX]) {
-            let exact = if base == 0 { Some(0) } else { 1_u128.checked_shl(times).and_then(|power| power.checked_mul(base.into())) };
+            let exact = if base == 0 {
+                Some(0)
+            } else {
+                1_u128.checked_shl(times).and_then(|power| power.checked_mul(base.into()))
+            };
             let exact = exact.and_then(|exact| u64::try_from(exact).ok());
             assert_eq!(doubled(base, times), exact.unwrap_or(u64::MAX), "{base} * 2^{times}");
         }

@@ -226,3 +226,6 @@ impl Account {
         if is_proven { word.forgetting() } else { word }
     }
 }
+
+#[cfg(test)]
+mod tests;

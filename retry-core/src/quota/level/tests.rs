@@ -49,7 +49,11 @@ fn compare(numbers: &[u32]) {
                     (0, _) | (_, true) => number,
                     _ => u32::try_from(wide * u128::from(number) / wide_capacity).unwrap(),
                 };
-                assert_eq!(contents(level.resized(number)), (number, proportion), "{available} of {capacity} to {number}");
+                assert_eq!(
+                    contents(level.resized(number)),
+                    (number, proportion),
+                    "{available} of {capacity} to {number}"
+                );
                 let has_recovered = 2 * wide >= wide_capacity && available >= number;
                 assert_eq!(level.has_recovered_from(number), has_recovered, "{number}, {available} of {capacity}");
             }

@@ -50,7 +50,7 @@ impl HintJitter {
 
     /// Returns the most that is added to a wait.
     pub fn most(self, wait: Duration) -> Duration {
-        // The division comes first, because the product may not fit. It loses less than a microsecond.
+        // The division comes first, because the product may not fit. It loses less than a nanosecond for each percent.
         (wait / 100).saturating_mul(self.percent).min(self.at_most)
     }
 }

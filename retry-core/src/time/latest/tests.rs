@@ -33,10 +33,12 @@ fn plain(readings: &[Timestamp]) -> (Timestamp, Option<Timestamp>) {
 fn compare(times: &[Timestamp]) {
     let count = times.len().pow(u32::try_from(LENGTH).unwrap());
     for number in 0..count {
+        let mut readings = [times[times.len() / 2]; LENGTH + 1];
         let mut rest = number;
-        let readings: [Timestamp; LENGTH + 1] = std::array::from_fn(|index| {
-            if index == 0 { times[times.len() / 2] } else { times[std::mem::replace(&mut rest, rest / times.len()) % times.len()] }
-        });
+        for reading in &mut readings[1..] {
+            *reading = times[rest % times.len()];
+            rest /= times.len();
+        }
         let mut latest = Latest::new(readings[0]);
         for end in 1..=LENGTH {
             let observed = latest.observe(readings[end]);
@@ -52,7 +54,10 @@ fn all_short_sequences_of_readings_agree_with_the_rule() {
     let nanos = |nanos| Timestamp::from_origin(Duration::from_nanos(nanos));
     let border = 250_000_000;
     // Around the 250 ms after which a clock was set back.
-    compare(&[0, 1, border - 1, border, border + 1, 2 * border - 1, 2 * border, 2 * border + 1, 3 * border, 4 * border].map(nanos));
+    compare(
+        &[0, 1, border - 1, border, border + 1, 2 * border - 1, 2 * border, 2 * border + 1, 3 * border, 4 * border]
+            .map(nanos),
+    );
     // At both ends of time.
     let end = Timestamp::from_origin(Duration::MAX);
     let before = |millis| end.saturating_sub(Duration::from_millis(millis));
