@@ -30,10 +30,12 @@ fn operation(strategy: &Arc<ConcurrencyRetryStrategy>) -> impl Future<Output = R
 fn a_slot_that_comes_back_wakes_the_operation_that_waits_for_it() {
     loom::model(|| {
         let strategy = one_slot();
-        let other = Arc::clone(&strategy);
-        let thread = thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok());
+        let threads = [(); 2].map(|()| {
+            let other = Arc::clone(&strategy);
+            thread::spawn(move || Task::new().run(pin!(operation(&other))).is_ok())
+        });
         assert!(Task::new().run(pin!(operation(&strategy))).is_ok());
-        assert!(thread.join().unwrap());
+        threads.into_iter().for_each(|thread| assert!(thread.join().unwrap()));
         assert_eq!(strategy.limiter().in_flight(), 0);
     });
 }

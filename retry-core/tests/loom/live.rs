@@ -127,18 +127,20 @@ fn token_while_the_mode_changes(mode: RetryMode) {
 
 // Rule C19.
 #[test]
-fn two_changes_at_once_do_not_mix() {
+fn three_changes_at_once_do_not_mix() {
     loom::model(|| {
         let strategy = shared(settings(10).build());
-        let other = Arc::clone(&strategy);
-        let one = settings(20).try_max_attempts(2).unwrap().mode(RetryMode::Off);
-        let thread = thread::spawn(move || other.apply(&one, &ByHand::default()).unwrap());
+        let threads = [(20, 2, RetryMode::Off), (40, 4, RetryMode::Paced)].map(|(capacity, attempts, mode)| {
+            let other = Arc::clone(&strategy);
+            let change = settings(capacity).try_max_attempts(attempts).unwrap().mode(mode);
+            thread::spawn(move || other.apply(&change, &ByHand::default()).unwrap())
+        });
         strategy
             .apply(&settings(30).try_max_attempts(3).unwrap().mode(RetryMode::Adaptive), &ByHand::default())
             .unwrap();
-        thread.join().unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         let now = (strategy.settings().max_attempts, strategy.quota().available(), strategy.mode());
-        let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive)];
+        let expected = [(2, 20, RetryMode::Off), (3, 30, RetryMode::Adaptive), (4, 40, RetryMode::Paced)];
         assert!(expected.contains(&now), "{now:?}");
     });
 }

@@ -34,7 +34,7 @@ fn limiting() -> (Arc<PacedRetryStrategy>, Arc<ByHand>) {
 
 // Rule L6.
 #[test]
-fn of_two_first_throttlings_one_begins_the_limit_and_the_other_does_not_count() {
+fn of_three_first_throttlings_one_begins_the_limit_and_the_others_do_not_count() {
     let rate = {
         let (expected, result) = std::sync::mpsc::channel();
         loom::model(move || {
@@ -45,11 +45,13 @@ fn of_two_first_throttlings_one_begins_the_limit_and_the_other_does_not_count() 
     };
     loom::model(move || {
         let (strategy, clock) = (shared(PacedRetryStrategy::new().ramp(false)), Arc::new(ByHand::at(1000)));
-        let [(here, _), (there, _)] = [(); 2].map(|()| begin(&strategy, &clock));
-        let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
-        let thread = thread::spawn(move || throttle(&other, &time, there));
+        let [(here, _), there @ ..] = [(); 3].map(|()| begin(&strategy, &clock));
+        let threads = there.map(|(token, _)| {
+            let (other, time) = (Arc::clone(&strategy), Arc::clone(&clock));
+            thread::spawn(move || throttle(&other, &time, token))
+        });
         throttle(&strategy, &clock, here);
-        thread.join().unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(strategy.send_rate(), rate);
         assert_ne!(begin(&strategy, &clock).1, Ready::Now);
     });

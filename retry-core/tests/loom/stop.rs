@@ -1,4 +1,4 @@
-//! A stop by another thread, at any point of an operation.
+//! A stop by two other threads, at any point of an operation.
 
 use super::early_wake::{Endless, Task};
 use loom::thread;
@@ -48,12 +48,15 @@ impl BlockingTimer for Parks {
     }
 }
 
-/// Returns a handle, which another thread uses.
-fn stopped_by_another_thread() -> (Arc<Stop>, thread::JoinHandle<()>) {
+/// Returns a handle, which two other threads use.
+fn stopped_by_other_threads() -> (Arc<Stop>, [thread::JoinHandle<()>; 2]) {
     let stop = Arc::new(Stop::new());
     let _ = format!("{stop:?}");
-    let other = Arc::clone(&stop);
-    (stop, thread::spawn(move || other.stop()))
+    let threads = [(); 2].map(|()| {
+        let other = Arc::clone(&stop);
+        thread::spawn(move || other.stop())
+    });
+    (stop, threads)
 }
 
 /// Checks the outcome of a call that fails once, or was stopped before.
@@ -67,7 +70,7 @@ fn check(outcome: &Result<(), Failed>, attempts: u32, strategy: &StandardRetrySt
 #[test]
 fn a_stop_is_not_lost_at_any_point_of_a_call() {
     loom::model(|| {
-        let (stop, thread) = stopped_by_another_thread();
+        let (stop, threads) = stopped_by_other_threads();
         let (strategy, mut attempts) = (StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)), 0);
         let call = retry(&strategy, || {
             attempts += 1;
@@ -75,14 +78,14 @@ fn a_stop_is_not_lost_at_any_point_of_a_call() {
         });
         let outcome = Task::new().run(pin!(call.timer(Endless).stop(&stop).run()));
         check(&outcome, attempts, &strategy);
-        thread.join().unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
 
 #[test]
 fn a_stop_is_not_lost_at_any_point_of_a_call_that_blocks() {
     loom::model(|| {
-        let (stop, thread) = stopped_by_another_thread();
+        let (stop, threads) = stopped_by_other_threads();
         let (strategy, mut attempts) = (StandardRetryStrategy::new().jitter(Jitter::Fixed(1.0)), 0);
         let call = retry_blocking(&strategy, || {
             attempts += 1;
@@ -90,6 +93,6 @@ fn a_stop_is_not_lost_at_any_point_of_a_call_that_blocks() {
         });
         let outcome = call.timer(Parks).stop(&stop).run();
         check(&outcome, attempts, &strategy);
-        thread.join().unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
