@@ -31,6 +31,10 @@
 //!
 #![doc = include_str!("../docs/loop.svg")]
 //!
+//! One operation over time, with its waits and the quota that pays for them, until `max_time` ends it:
+//!
+#![doc = include_str!("../docs/timeline.svg")]
+//!
 //! # Overview
 //!
 //! Say what errors mean:
