@@ -1,6 +1,6 @@
 // The page: sends the form to the worker at each change, and shows its answers.
-const main = document.querySelector("main");
-const form = document.querySelector("form");
+const main = document.querySelector("#playground");
+const form = main.querySelector("form");
 const element = (id) => document.getElementById(id);
 const worker = new Worker("worker.js", { type: "module" });
 let presets = {};
@@ -49,9 +49,7 @@ function show(part, result) {
         element("rust").textContent = result.rust;
         return;
     }
-    const picture = element(part);
-    picture.src = `data:image/svg+xml,${encodeURIComponent(result.svg)}`;
-    picture.alt = new DOMParser().parseFromString(result.svg, "image/svg+xml").querySelector("title")?.textContent ?? "";
+    element(part).innerHTML = result.svg;
     if ("sentence" in result) say(part, result.sentence);
 }
 
@@ -78,3 +76,5 @@ form.addEventListener("input", (event) => {
     if (event.target.name === "preset") fill();
     send();
 });
+// Arrow keys scroll a picture or a text, and do not turn the page of the book.
+main.addEventListener("keydown", (event) => event.stopPropagation());

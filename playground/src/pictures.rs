@@ -27,7 +27,7 @@ pub(crate) fn timeline(form: &Form) -> String {
         "Your settings with a max_time of {} s and an attempt_timeout of 1 s; one run (simulation)",
         EXAMPLE_MAX_TIME.as_secs()
     );
-    chart::timeline(&timeline, &subtitle)
+    chart::inlined(&chart::timeline(&timeline, &subtitle))
 }
 
 /// Runs the copy, which takes 9 s at the limit.
@@ -101,7 +101,7 @@ fn drawn(scenario: Scenario, options: &Value, form: &Form, sentence: impl Fn(&Re
         Err(error) => return json!({ "svg": "", "sentence": error.to_string() }),
     };
     match chart::picture(&report) {
-        Ok(svg) => json!({ "svg": svg, "sentence": sentence(&report).unwrap_or_default() }),
+        Ok(svg) => json!({ "svg": chart::inlined(&svg), "sentence": sentence(&report).unwrap_or_default() }),
         Err(missing) => json!({ "svg": "", "sentence": missing.to_string() }),
     }
 }

@@ -65,9 +65,22 @@ impl Browser {
 
     /// Presses keys in a field of the form.
     pub(crate) fn press(&self, field: &str, keys: &str) {
-        let found = self.post("/element", &json!({ "using": "css selector", "value": format!("[name={field}]") }));
+        self.type_into(&format!("[name={field}]"), keys);
+    }
+
+    /// Presses keys in an element.
+    pub(crate) fn type_into(&self, selector: &str, keys: &str) {
+        self.on(selector, "value", &json!({ "text": keys }));
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        self.on(selector, "click", &json!({}));
+    }
+
+    fn on(&self, selector: &str, command: &str, body: &Value) {
+        let found = self.post("/element", &json!({ "using": "css selector", "value": selector }));
         let element = found[ELEMENT].as_str().unwrap();
-        self.post(&format!("/element/{element}/value"), &json!({ "text": keys }));
+        self.post(&format!("/element/{element}/{command}"), body);
     }
 
     fn devtools(&self, command: &str, parameters: &Value) -> Value {
