@@ -68,6 +68,9 @@ fn resolved(page: &Path, target: &str) -> PathBuf {
             Component::CurDir | Component::Prefix(_) => {}
         }
     }
+    if target.ends_with('/') {
+        path.push("index.html");
+    }
     path
 }
 
