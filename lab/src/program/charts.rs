@@ -26,8 +26,12 @@ pub(super) struct Charts {
     /// The directory of the pictures that pages of rustdoc include.
     #[arg(long, default_value = "retry-core/docs", value_name = "DIRECTORY")]
     reference: PathBuf,
-    /// The pages with tables of results, between markers.
-    #[arg(long, default_values = ["docs/choosing.md", "docs/performance.md", "lab/results/README.md"], value_name = "FILE")]
+    /// The pages with tables and numbers of results, between markers.
+    #[arg(
+        long,
+        default_values = ["docs/choosing.md", "docs/performance.md", "lab/results/README.md", "retry-fleet/README.md"],
+        value_name = "FILE"
+    )]
     pages: Vec<PathBuf>,
     /// Writes nothing, and exits with 1 if the files are not those of the results.
     #[arg(long)]

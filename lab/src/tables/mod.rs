@@ -1,7 +1,9 @@
-//! Tables of results for pages in Markdown, between markers: `<!-- lab: NAME -->` and `<!-- lab end -->`.
+//! Tables of results for pages in Markdown, and numbers within their sentences, between markers: `<!-- lab: NAME -->` and
+//! `<!-- lab end -->`.
 
 mod cases;
 mod failing;
+mod phrases;
 mod quotas;
 mod servers;
 mod worse;
@@ -40,7 +42,7 @@ fn found<'a>(reports: &'a [Report], scenario: &str) -> Result<&'a Report, Missin
     report.ok_or_else(|| Missing(format!("scenario {scenario:?}")))
 }
 
-/// Returns a page whose tables between markers are those of the results.
+/// Returns a page whose tables and numbers between markers are those of the results.
 ///
 /// # Errors
 ///
@@ -52,8 +54,11 @@ pub fn filled(page: &str, results: &Results) -> Result<String, Missing> {
     while let Some((before, after)) = rest.split_once(BEGIN) {
         let (name, after) = after.split_once(" -->").ok_or_else(|| Missing("end of a marker".to_owned()))?;
         let (_, after) = after.split_once(END).ok_or_else(|| Missing(format!("end of the table {name:?}")))?;
-        let rows = rows(name, results)?;
-        let _ = write!(filled, "{before}{BEGIN}{name} -->\n\n{}\n{END}", markdown(&rows));
+        let content = match phrases::phrase(name, results) {
+            Some(phrase) => phrase?,
+            None => format!("\n\n{}\n", markdown(&rows(name, results)?)),
+        };
+        let _ = write!(filled, "{before}{BEGIN}{name} -->{content}{END}");
         rest = after;
     }
     Ok(filled + rest)

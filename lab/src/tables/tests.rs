@@ -37,6 +37,19 @@ fn a_table_is_written_between_its_markers_only() {
 }
 
 #[test]
+fn a_number_is_written_within_its_sentence() {
+    let mut results = results();
+    let page = "in <!-- lab: bridged by a fleet -->7 to 8<!-- lab end --> % of the calls";
+    let written = |shown: &str| format!("in <!-- lab: bridged by a fleet -->{shown}<!-- lab end --> % of the calls");
+    assert_eq!(filled(page, &results).unwrap(), written("66 to 82"));
+    set(&mut results.full, "fleet", &["down for 1 s", "evidence, shared", "100"], 0, 82.2);
+    assert_eq!(filled(page, &results).unwrap(), written("82"));
+    let number = |name: &str| filled(&format!("<!-- lab: {name} --><!-- lab end -->"), &results).unwrap();
+    assert_eq!(number("ideal of the copy"), "<!-- lab: ideal of the copy -->39<!-- lab end -->");
+    assert_eq!(number("most calls of the store"), "<!-- lab: most calls of the store -->1,845<!-- lab end -->");
+}
+
+#[test]
 fn a_marker_without_an_end_or_of_an_unknown_table_is_an_error() {
     let error = |page: &str| filled(page, &results()).unwrap_err().to_string();
     assert_eq!(error("<!-- lab: copy -->\n| a |"), "the results have no end of the table \"copy\"");

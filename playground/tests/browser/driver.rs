@@ -58,6 +58,10 @@ impl Browser {
         self.post("/url", &json!({ "url": address }));
     }
 
+    pub(crate) fn reload(&self) {
+        self.post("/refresh", &json!({}));
+    }
+
     /// Runs the body of a function in the page, and returns its value.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({ "script": script, "args": [] }))

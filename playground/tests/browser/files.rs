@@ -28,7 +28,9 @@ fn respond(mut stream: TcpStream, directory: &Path) -> io::Result<()> {
             break;
         }
     }
-    let name = match request.split(' ').nth(1).unwrap_or_default().trim_start_matches('/') {
+    let address = request.split(' ').nth(1).unwrap_or_default();
+    // A result of the search has a query.
+    let name = match address.split('?').next().unwrap_or_default().trim_start_matches('/') {
         "" => "index.html",
         name => name,
     };
