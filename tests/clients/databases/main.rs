@@ -142,7 +142,7 @@ async fn rows(clients: &'static [Tested], database: &Database, cases: &[Case]) -
         });
         grouped(&case.text, join_all(of_client).await)
     };
-    join_all(cases.iter().map(|case| cells(case))).await.concat()
+    join_all(cases.iter().map(cells)).await.concat()
 }
 
 /// Connects to `PostgreSQL`, in which the tables are made once.
