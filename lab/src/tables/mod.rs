@@ -1,5 +1,5 @@
-//! Tables of results for pages in Markdown, and numbers within their sentences, between markers: `<!-- lab: NAME -->` and
-//! `<!-- lab end -->`.
+//! Tables of results for pages in Markdown, between markers: `<!-- lab: NAME -->` and `<!-- lab end -->`. Numbers within sentences are
+//! between `<!--lab:NAME-->` and `<!--end-->`.
 
 mod cases;
 mod failing;
@@ -48,17 +48,22 @@ fn found<'a>(reports: &'a [Report], scenario: &str) -> Result<&'a Report, Missin
 ///
 /// Returns an error if there is no table of a name, if a marker has no end, or if the results lack a value.
 pub fn filled(page: &str, results: &Results) -> Result<String, Missing> {
-    const BEGIN: &str = "<!-- lab: ";
-    const END: &str = "<!-- lab end -->";
+    let markdown = |name: &str| Ok(format!("\n\n{}\n", markdown(&rows(name, results)?)));
+    let tables = replaced(page, ("<!-- lab: ", " -->", "<!-- lab end -->"), markdown)?;
+    replaced(&tables, ("<!--lab:", "-->", "<!--end-->"), |name| phrases::phrase(name, results))
+}
+
+/// Replaces the text after each marker, which begins and ends as given, up to the next marker for an end.
+fn replaced(
+    page: &str,
+    (begin, close, end): (&str, &str, &str),
+    content: impl Fn(&str) -> Result<String, Missing>,
+) -> Result<String, Missing> {
     let (mut filled, mut rest) = (String::new(), page);
-    while let Some((before, after)) = rest.split_once(BEGIN) {
-        let (name, after) = after.split_once(" -->").ok_or_else(|| Missing("end of a marker".to_owned()))?;
-        let (_, after) = after.split_once(END).ok_or_else(|| Missing(format!("end of the table {name:?}")))?;
-        let content = match phrases::phrase(name, results) {
-            Some(phrase) => phrase?,
-            None => format!("\n\n{}\n", markdown(&rows(name, results)?)),
-        };
-        let _ = write!(filled, "{before}{BEGIN}{name} -->{content}{END}");
+    while let Some((before, after)) = rest.split_once(begin) {
+        let (name, after) = after.split_once(close).ok_or_else(|| Missing("end of a marker".to_owned()))?;
+        let (_, after) = after.split_once(end).ok_or_else(|| Missing(format!("end of the table {name:?}")))?;
+        let _ = write!(filled, "{before}{begin}{name}{close}{}{end}", content(name)?);
         rest = after;
     }
     Ok(filled + rest)

@@ -5,24 +5,24 @@ use crate::chart::parts::{Missing, table, value};
 use crate::chart::scale::fixed;
 use crate::report::Report;
 
-/// Returns the text of a name, unless it is that of a table.
-pub(super) fn phrase(name: &str, results: &Results) -> Option<Result<String, Missing>> {
-    Some(match name {
-        "bridged by a fleet" => by_processes(results, "bridged", "down for 1 s", "evidence, shared"),
-        "half fail in a fleet" => by_processes(results, "success", "50 % fail, spare 100 %", "evidence, shared"),
-        "half fail alone" => by_processes(results, "success", "50 % fail, spare 100 %", "evidence, alone"),
-        "calls cut after 50 ms" => {
+/// Returns the text of a name.
+pub(super) fn phrase(name: &str, results: &Results) -> Result<String, Missing> {
+    match name {
+        "bridged-by-a-fleet" => by_processes(results, "bridged", "down for 1 s", "evidence, shared"),
+        "half-fail-in-a-fleet" => by_processes(results, "success", "50 % fail, spare 100 %", "evidence, shared"),
+        "half-fail-alone" => by_processes(results, "success", "50 % fail, spare 100 %", "evidence, alone"),
+        "calls-cut-after-50-ms" => {
             mid(results, "tail", "tail", &["slow requests", "4", "2", "0.8", "limit of 50 ms"], "failed, %", 0)
         }
-        "load of three layers" => mid(results, "layers", "layers", &["no quota"], "during", 0),
-        "ideal of the copy" => ideal(results),
-        "used without the store" => without_store(results, "shared", "100", "limit used, %"),
-        "rejected without the store" => without_store(results, "shared", "100", "rejected, %"),
-        "rejected after that" => without_store(results, "shared, store back", "100", "rejected, %"),
-        "rejected after that of 1,000" => without_store(results, "shared, store back", "1000", "rejected, %"),
-        "most calls of the store" => most_calls(results),
-        _ => return None,
-    })
+        "load-of-three-layers" => mid(results, "layers", "layers", &["no quota"], "during", 0),
+        "ideal-of-the-copy" => ideal(results),
+        "used-without-the-store" => without_store(results, "shared", "100", "limit used, %"),
+        "rejected-without-the-store" => without_store(results, "shared", "100", "rejected, %"),
+        "rejected-after-that" => without_store(results, "shared, store back", "100", "rejected, %"),
+        "rejected-after-that-of-1000" => without_store(results, "shared, store back", "1000", "rejected, %"),
+        "most-calls-of-the-store" => most_calls(results),
+        name => Err(Missing(format!("number {name:?}"))),
+    }
 }
 
 fn found(results: &Results, scenario: &str, name: &str, keys: &[&str], measure: &str) -> Result<Spread, Missing> {

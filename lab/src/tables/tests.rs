@@ -39,14 +39,14 @@ fn a_table_is_written_between_its_markers_only() {
 #[test]
 fn a_number_is_written_within_its_sentence() {
     let mut results = results();
-    let page = "in <!-- lab: bridged by a fleet -->7 to 8<!-- lab end --> % of the calls";
-    let written = |shown: &str| format!("in <!-- lab: bridged by a fleet -->{shown}<!-- lab end --> % of the calls");
+    let page = "in <!--lab:bridged-by-a-fleet-->7 to 8<!--end--> % of the calls";
+    let written = |shown: &str| format!("in <!--lab:bridged-by-a-fleet-->{shown}<!--end--> % of the calls");
     assert_eq!(filled(page, &results).unwrap(), written("66 to 82"));
     set(&mut results.full, "fleet", &["down for 1 s", "evidence, shared", "100"], 0, 82.2);
     assert_eq!(filled(page, &results).unwrap(), written("82"));
-    let number = |name: &str| filled(&format!("<!-- lab: {name} --><!-- lab end -->"), &results).unwrap();
-    assert_eq!(number("ideal of the copy"), "<!-- lab: ideal of the copy -->39<!-- lab end -->");
-    assert_eq!(number("most calls of the store"), "<!-- lab: most calls of the store -->1,845<!-- lab end -->");
+    let number = |name: &str| filled(&format!("<!--lab:{name}--><!--end-->"), &results).unwrap();
+    assert_eq!(number("ideal-of-the-copy"), "<!--lab:ideal-of-the-copy-->39<!--end-->");
+    assert_eq!(number("most-calls-of-the-store"), "<!--lab:most-calls-of-the-store-->1,845<!--end-->");
 }
 
 #[test]
