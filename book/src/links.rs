@@ -1,19 +1,20 @@
-//! The links of the built book lead to what exists.
+//! The links of the built book lead to what exists, and to one place each.
 
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// Checks all links of the pages in a directory, and returns their number, or a line for each broken one.
+/// Checks all links and anchors of the pages in a directory, and returns the number of links, or a line for each mistake.
 pub(crate) fn check(directory: &Path) -> io::Result<Result<usize, Vec<String>>> {
     let mut pages = BTreeMap::new();
     let mut files = BTreeSet::new();
     read(directory, Path::new(""), &mut files, &mut pages)?;
     let (mut checked, mut broken) = (0, Vec::new());
     for (page, content) in &pages {
+        broken.extend(content.twice.borrow().iter().map(|id| format!("{}: #{id} is given twice", page.display())));
         for link in content.links.borrow().iter() {
             if link.contains(':') {
                 continue;
@@ -78,12 +79,13 @@ fn resolved(page: &Path, target: &str) -> PathBuf {
 #[derive(Debug, Default)]
 struct Content {
     ids: RefCell<BTreeSet<String>>,
+    twice: RefCell<Vec<String>>,
     links: RefCell<Vec<String>>,
 }
 
 impl Content {
     fn of(page: &str) -> Self {
-        let tokenizer = Tokenizer::new(Self::default(), Default::default());
+        let tokenizer = Tokenizer::new(Self::default(), TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(page.into());
         let _ = tokenizer.feed(&input);
@@ -102,7 +104,11 @@ impl TokenSink for Content {
         for attribute in attrs {
             let value = attribute.value.to_string();
             match &*attribute.name.local {
-                "id" => drop(self.ids.borrow_mut().insert(value)),
+                "id" => {
+                    if !self.ids.borrow_mut().insert(value.clone()) {
+                        self.twice.borrow_mut().push(value);
+                    }
+                }
                 "href" | "src" => self.links.borrow_mut().push(value),
                 _ => {}
             }
@@ -112,5 +118,36 @@ impl TokenSink for Content {
             "style" => TokenSinkResult::RawData(RawKind::Rawtext),
             _ => TokenSinkResult::Continue,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use std::fs;
+
+    #[test]
+    fn broken_links_and_anchors_that_are_given_twice_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let page = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        fs::create_dir(directory.path().join("docs")).unwrap();
+        page(
+            "index.html",
+            "<a href=\"docs/a.html#b1\">a</a> <img src=\"x.svg\"> <a href=\"https://example.com\">b</a>",
+        );
+        page("x.svg", "");
+        page(
+            "docs/a.html",
+            "<a id=\"b1\"></a> <a href=\"../index.html?highlight=b1\">c</a> <script>'<a href=\"no\">'</script>",
+        );
+        assert_eq!(check(directory.path()).unwrap(), Ok(3));
+        page("docs/a.html", "<a id=\"b2\"></a> <a id=\"b2\"></a> <a href=\"#b3\">c</a> <a href=\"b.html\">d</a>");
+        let mistakes = [
+            "docs/a.html: #b2 is given twice",
+            "docs/a.html: #b3 leads to nothing",
+            "docs/a.html: b.html leads to nothing",
+            "index.html: docs/a.html#b1 leads to nothing",
+        ];
+        assert_eq!(check(directory.path()).unwrap(), Err(mistakes.map(str::to_owned).to_vec()));
     }
 }

@@ -89,7 +89,7 @@ struct Link<'a> {
 
 fn links(page: &str) -> impl Iterator<Item = Link<'_>> {
     Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter().filter_map(move |(event, range)| {
-        let (Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. })) = event else { return None };
+        let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else { return None };
         let source = &page[range.clone()];
         // Not an address between angle brackets.
         let text = source.trim_start_matches('!').strip_prefix('[')?;
@@ -115,4 +115,58 @@ fn resolved(folder: &Path, target: &str) -> PathBuf {
 
 fn text(file: &Path) -> Result<String, Box<dyn Error>> {
     Ok(fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pages;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn a_page_gets_pictures_and_links_that_work_in_the_book() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let file = root.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        file("book/SUMMARY.md", "- [A](../docs/a.md)\n- [B](../b/README.md)\n");
+        file("docs/x.svg", "<svg role=\"img\"/>\n");
+        file("docs/form.html", "<form></form>\n");
+        file("lab/src/main.rs", "");
+        file("docs/a.md", "[B](../b/README.md#c), [b](../b), [web](https://example.com), [here](#a), `[code](none)`\n");
+        let converted = || {
+            let pages = Pages::read(root.path()).unwrap();
+            assert_eq!(pages.summary, "- [A](docs/a.md)\n- [B](b/README.md)\n");
+            pages.converted(Path::new("docs/a.md")).map_err(|error| error.to_string())
+        };
+        let kept =
+            "[B](../b/README.md#c), [b](../b/README.md), [web](https://example.com), [here](#a), `[code](none)`\n";
+        assert_eq!(converted().unwrap(), kept);
+        file(
+            "docs/a.md",
+            "![the\npicture](x.svg)\n\n[form](form.html)\n\n[the lab](../lab/src/main.rs), [`lab/src/main.rs`](../lab/src/main.rs)\n",
+        );
+        let converted_page = converted().unwrap();
+        let (picture, rest) = converted_page.split_once("</div>").unwrap();
+        assert!(picture.starts_with("<div class=\"picture\"") && picture.contains("aria-label=\"the picture\""));
+        assert!(picture.contains("<svg class=\"retry-picture\""), "{picture}");
+        assert_eq!(rest, "\n\n<form></form>\n\n\nthe lab (`lab/src/main.rs`), `lab/src/main.rs`\n");
+        file("docs/a.md", "[gone](../gone.rs)\n");
+        assert!(converted().unwrap_err().starts_with("docs/a.md: gone.rs: "));
+    }
+
+    #[test]
+    fn all_pages_of_the_documentation_are_in_the_book() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let pages = Pages::read(root).unwrap();
+        for entry in fs::read_dir(root.join("docs")).unwrap() {
+            let page = Path::new("docs").join(entry.unwrap().file_name());
+            assert!(
+                page.extension().is_none_or(|extension| extension != "md") || pages.paths.contains(&page),
+                "{page:?}"
+            );
+        }
+    }
 }

@@ -1,5 +1,5 @@
 // The page: sends the form to the worker at each change, and shows its answers.
-const main = document.querySelector("#playground");
+const main = document.querySelector("#simulation");
 const form = main.querySelector("form");
 const element = (id) => document.getElementById(id);
 const worker = new Worker("worker.js", { type: "module" });

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// What the page shows, and the fields of its form.
 const SHOWN: &str = "
-const form = document.querySelector('#playground form');
+const form = document.querySelector('#simulation form');
 const picture = (id) => document.getElementById(id).innerHTML;
 const text = (id) => document.getElementById(id).textContent;
 return {
@@ -33,7 +33,7 @@ const DELETE_ALL: &str = "\u{e009}a\u{e000}\u{e017}";
 /// Waits until the page has computed everything, if it computes.
 fn settle(browser: &Browser) {
     let begun = Instant::now();
-    let is_busy = "return document.querySelector('#playground[aria-busy=true]') !== null";
+    let is_busy = "return document.querySelector('#simulation[aria-busy=true]') !== null";
     while browser.run(is_busy).as_bool().unwrap() {
         assert!(begun.elapsed() < Duration::from_mins(1), "the page is still busy: {}", browser.run(SHOWN));
         std::thread::sleep(Duration::from_millis(20));
@@ -137,7 +137,7 @@ fn the_playground_shows_what_the_library_does() {
     // A field that is invalid has a message, and the pictures stay.
     browser.press("attempts", DELETE_ALL);
     let invalid = settled(&browser);
-    let message = "return document.getElementById(document.querySelector('#playground form').elements.attempts.getAttribute('aria-describedby')).textContent";
+    let message = "return document.getElementById(document.querySelector('#simulation form').elements.attempts.getAttribute('aria-describedby')).textContent";
     assert_eq!(browser.run(message), "expected a whole number from 1 to 20");
     assert_eq!(invalid["outage"]["svg"], before["outage"]["svg"]);
     browser.press("attempts", "3");
@@ -146,7 +146,7 @@ fn the_playground_shows_what_the_library_does() {
 
     // Of many changes in a row, the last one counts.
     browser.run(
-        "const load = document.querySelector('#playground form').elements.load;
+        "const load = document.querySelector('#simulation form').elements.load;
          for (let value = 30; value < 60; value += 1) { load.value = value; load.dispatchEvent(new Event('input', { bubbles: true })); }",
     );
     let last = settled(&browser);
